@@ -6,16 +6,15 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pandas import DataFrame
-
 from dashboards import figures
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import capitalize_first, format_count, keep_pairs_together
 from studies.export.comparison import (
     ComparisonDocument,
-    TextTable,
+    board_caption,
     board_table,
     order_by_relative_regret,
+    overview_caption,
     overview_table,
 )
 from studies.results.comparison import (
@@ -93,7 +92,7 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[describe_overview(results)] if several else describe_result(results[0]),
-        overview=_page_table(overview_table(results)) if several else None,
+        overview=PageTable(overview_caption(results), overview_table(results)) if several else None,
         winners=winners,
         cases=cases,
         contents=[ContentsEntry("result", "Result"), *contents, ContentsEntry("method", "Methods")],
@@ -144,13 +143,8 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
 def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
     """Make the table of a leaderboard; lines break only between parameters."""
     table = board_table(result, board, timed=True)
-    page_table = _page_table(table)
-    page_table.frame["Parameters"] = page_table.frame["Parameters"].map(keep_pairs_together)
-    return page_table
-
-
-def _page_table(table: TextTable) -> PageTable:
-    return PageTable(table.caption, DataFrame(list(table.rows), columns=list(table.columns)))
+    table["Parameters"] = table["Parameters"].map(keep_pairs_together)
+    return PageTable(board_caption(result, board), table)
 
 
 def _command(spec: ComparisonSpec) -> str:

@@ -263,15 +263,15 @@ def _assign_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], 
     min_gain = _noticeable_gain(blocks)
     used = np.ones((cuts.size, blocks.arms), dtype=bool)
     for k in range(blocks.arms):
-        own = cuts
-        while own.size:
-            bounds = np.concatenate([[0], own, [blocks.rows]])
+        kept = cuts
+        while kept.size:
+            bounds = np.concatenate([[0], kept, [blocks.rows]])
             mean, error = (table[:, k] for table in level(bounds[:-1], bounds[1:]))
             gains = RunningSums.distance(mean[:-1], error[:-1], mean[1:], error[1:])
             if gains.min() >= min_gain:
                 break
-            own = np.delete(own, int(np.argmin(gains)))
-        used[:, k] = np.isin(cuts, own)
+            kept = np.delete(kept, int(np.argmin(gains)))
+        used[:, k] = np.isin(cuts, kept)
     return used
 
 

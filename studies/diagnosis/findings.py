@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from environments.text import plural
+from environments.text import format_count, format_interval, format_number, plural
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
@@ -146,6 +146,17 @@ class FittedTerm:
         squares = self.weights[0] ** 2 - self.errors[0] ** 2
         return math.sqrt(max(0.0, float(squares[self._reliable()].mean())))
 
+    def mean_size(self) -> float:
+        """Mean absolute coefficient of the columns that arms use; 0 if only variances change."""
+        sizes = np.abs(self.weights[self.term.mean_used])
+        return float(sizes.mean()) if sizes.size else 0.0
+
+    def spacing(self, steps: Sequence[int]) -> float:
+        """Median distance between changes, including that of the first from the start; robust to missed changes."""
+        if len(steps) == 1:
+            return max(float(steps[0]), SINGLE_PERIOD * self.rows)
+        return float(np.median(np.diff([0, *steps])))
+
     def _reliable(self) -> Bools:
         """Mark the arms with enough observations."""
         return np.asarray(self.errors[0] <= 10.0 * np.median(self.errors[0]))
@@ -160,36 +171,22 @@ def format_share(share: float) -> str:
     return f"{100 * share:.3g}%"
 
 
-def median_spacing(steps: Sequence[int]) -> float:
-    """Median distance between changes, including that of the first from the start; robust to missed changes.
-
-    >>> median_spacing([1000, 2000, 4000, 5000])
-    1000.0
-    """
-    return float(np.median(np.diff([0, *steps])))
-
-
 NOT_DETECTED = KindDescription("not detected", {}, {})
 
 
-def _format(value: float) -> str:
-    """Format an estimate with three significant digits.
-
-    >>> _format(0.123456), _format(-3.0)
-    ('0.123', '−3')
-    """
-    return f"{value:.3g}".replace("-", "−")
-
-
 def _format_largest(name: str, value: float, low: float, high: float) -> str:
-    return f"largest in {name}: {_format(value)} (95 % CI {_format(low)} to {_format(high)})"
+    return f"largest in {name}: {format_interval(value, low, high)}"
+
+
+def _format_times(steps: Sequence[int], spacing: float) -> str:
+    return f"every {format_count(round(spacing))} steps" if len(steps) > 1 else f"at step {format_count(steps[0])}"
 
 
 def _describe_incremental_drift(fitted: FittedTerm) -> KindDescription:
     arm, value, low, high = fitted.largest()
     typical = fitted.typical()
     return KindDescription(
-        f"means change by {_format(typical)} over all rows (root mean square of the arms);"
+        f"means change by {format_number(typical)} over all rows (root mean square of the arms);"
         f" {_format_largest(arm, value, low, high)}",
         {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
         {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
@@ -201,7 +198,7 @@ def _describe_variance_drift(fitted: FittedTerm) -> KindDescription:
     arm, value, low, high = fitted.largest()
     average = float(fitted.weights[0].mean())
     return KindDescription(
-        f"σ² grows by {_format(average)} over all rows on average; {_format_largest(arm, value, low, high)}",
+        f"σ² grows by {format_number(average)} over all rows on average; {_format_largest(arm, value, low, high)}",
         {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
         {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
         fitted.significant_arms(),
@@ -214,8 +211,8 @@ def _describe_gradual_drift(fitted: FittedTerm) -> KindDescription:
     typical = fitted.typical()
     first, last = (max(1, round(share * fitted.rows)) for share in (start, end))
     return KindDescription(
-        f"transition to new levels between steps {first} and {last}, {_format(typical)} away (root mean square of the"
-        f" arms); {_format_largest(arm, value, low, high)}",
+        f"transition to new levels between steps {format_count(first)} and {format_count(last)},"
+        f" {format_number(typical)} away (root mean square of the arms); {_format_largest(arm, value, low, high)}",
         {"start": first, "end": last, "typical": typical, "largest": value, "largest_interval": [low, high]},
         {"start": format_share(max(start, 1.0 / fitted.rows)), "end": format_share(end)},
         fitted.significant_arms(),
@@ -230,7 +227,7 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
     mean, largest = float(amplitude.mean()), float(amplitude[k])
     low, high = float(max(0.0, amplitude[k] - Z95 * error[k])), float(amplitude[k] + Z95 * error[k])
     return KindDescription(
-        f"period {period:.0f} steps, amplitude {_format(mean)} on average;"
+        f"period {format_count(round(period))} steps, amplitude {format_number(mean)} on average;"
         f" {_format_largest(fitted.names[k], largest, low, high)}",
         {"period": period, "amplitude": mean, "largest": largest},
         {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
@@ -240,16 +237,13 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
 
 def _describe_jumps(fitted: FittedTerm) -> KindDescription:
     at = [cut + 1 for cut in fitted.term.about["at"]]
-    used = fitted.term.mean_used
-    sizes = np.abs(fitted.weights[used])
-    typical = float(sizes.mean()) if sizes.size else 0.0
+    typical, every = fitted.mean_size(), fitted.spacing(at)
     count = len(fitted.names)
-    share = float((used | fitted.term.variance_used).mean())
-    every = median_spacing(at) if len(at) > 1 else max(float(at[0]), SINGLE_PERIOD * fitted.rows)
+    share = float((fitted.term.mean_used | fitted.term.variance_used).mean())
     jumps = f"at least {len(at)} jumps" if len(at) >= MAX_CHANGE_POINTS else plural(len(at), "jump")
-    when = f"every {every:.0f} steps" if len(at) > 1 else f"at step {at[0]}"
     return KindDescription(
-        f"{jumps} of {_format(share * count)} of {count} arms each, by {_format(typical)} on average, {when}",
+        f"{jumps} of {format_number(share * count)} of {count} arms each, by {format_number(typical)} on average,"
+        f" {_format_times(at, every)}",
         {"at": at, "typical": typical, "share_of_arms": share},
         {"every": format_share(every / fitted.rows), "fraction": round_digits(min(1.0, max(share, 1.0 / count)))},
         fitted.significant_arms(),
@@ -260,13 +254,11 @@ def _describe_blips(fitted: FittedTerm) -> KindDescription:
     spans = fitted.term.about["spans"]
     at = [start + 1 for start, _ in spans]
     lasting = float(np.median([end - start for start, end in spans]))
-    every = median_spacing(at) if len(at) > 1 else max(float(at[0]), SINGLE_PERIOD * fitted.rows)
-    every = max(every, 1.1 * lasting + 1.0)
-    sizes = np.abs(fitted.weights[fitted.term.mean_used])
-    typical = float(sizes.mean()) if sizes.size else 0.0
-    when = f"every {every:.0f} steps" if len(at) > 1 else f"at step {at[0]}"
+    every = max(fitted.spacing(at), 1.1 * lasting + 1.0)
+    typical = fitted.mean_size()
     return KindDescription(
-        f"{plural(len(spans), 'blip')} of {lasting:.0f} steps, {_format(typical)} away on average, {when}",
+        f"{plural(len(spans), 'blip')} of {format_count(round(lasting))} steps, {format_number(typical)} away on"
+        f" average, {_format_times(at, every)}",
         {"at": at, "until": [end + 1 for _, end in spans], "typical": typical},
         {"every": format_share(every / fitted.rows), "lasting": format_share(lasting / fitted.rows)},
         fitted.significant_arms(),
@@ -281,8 +273,8 @@ def _describe_churn(
     opened = [absence for absence in absences if absence.first == 0]
     closed = [absence for absence in absences if absence.last == rows]
     gaps = [absence for absence in absences if absence.first > 0 and absence.last < rows]
-    parts = [f"{names[absence.arm]} opens at step {absence.last + 1}" for absence in opened]
-    parts += [f"{names[absence.arm]} closes at step {absence.first + 1}" for absence in closed]
+    parts = [f"{names[absence.arm]} opens at step {format_count(absence.last + 1)}" for absence in opened]
+    parts += [f"{names[absence.arm]} closes at step {format_count(absence.first + 1)}" for absence in closed]
     if gaps:
         arms = plural(len({absence.arm for absence in gaps}), "arm")
         parts.append(f"{arms} temporarily unavailable, {plural(len(gaps), 'time')} in total")

@@ -9,7 +9,7 @@ import numpy as np
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
 from environments.recorded.recording import BASE_QUARTILE_RANGE
-from environments.text import format_number
+from environments.text import escape_unprintable, format_number
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import ParamContext
@@ -47,8 +47,8 @@ def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = 
     findings = [finding for finding in diagnosis.findings if finding.found]
     opened = any(finding.numbers.get("came") for finding in findings)
     lines = [
-        f"# A scenario that resembles {_replace_unprintable(source) or 'the trace'}: {diagnosis.verdict}.",
-        *(f"# - {finding.kind}: {_replace_unprintable(finding.strength)}." for finding in findings),
+        f"# A scenario that resembles {escape_unprintable(source) or 'the trace'}: {diagnosis.verdict}.",
+        *(f"# - {finding.kind}: {escape_unprintable(finding.strength)}." for finding in findings),
         "# Times are shares of the horizon. Check the file with `ravenlab validate`; run it with `ravenlab tune`.",
         "",
         "[[study]]",
@@ -142,23 +142,22 @@ def estimate_noise(blocks: TraceBlocks, fitted: FittedModel) -> str:
 
 def _mean_over_arms(table: Floats) -> Floats:
     """Average each row over its observed arms: arms may share their noise, so rows are the independent units."""
-    observed = ~np.isnan(table)
-    rows = observed.any(axis=1)
-    return np.asarray(np.where(observed, table, 0.0).sum(axis=1)[rows] / observed.sum(axis=1)[rows])
+    observed = ~np.isnan(table).all(axis=1)
+    return np.asarray(np.nanmean(table[observed], axis=1))
 
 
 def _log_densities(z: Floats) -> dict[str, Floats]:
     """Compute the log-densities of all noise distributions, standardized to mean 0 and variance 1."""
-    size, width = np.abs(z), math.sqrt(3.0) / math.pi
-    v = STUDENT_DEGREES
-    constant = math.lgamma((v + 1) / 2) - math.lgamma(v / 2) - 0.5 * math.log((v - 2) * math.pi)
-    uniform = np.where(size <= math.sqrt(3.0) * 1.02, -math.log(2.0 * math.sqrt(3.0)), LOG_ZERO)
+    from scipy.stats import laplace, logistic, norm, t
+
+    end = math.sqrt(3.0)
+    inside = np.abs(z) <= 1.02 * end
     return {
-        "normal": -0.5 * z**2 - 0.5 * math.log(2.0 * math.pi),
-        "laplace": -math.sqrt(2.0) * size - 0.5 * math.log(2.0),
-        "logistic": -size / width - math.log(width) - 2.0 * np.log1p(np.exp(-size / width)),
-        "uniform": np.where(np.isnan(z), np.nan, uniform),
-        "student-t": constant - (v + 1) / 2 * np.log1p(z**2 / (v - 2)),
+        "normal": norm.logpdf(z),
+        "laplace": laplace.logpdf(z, scale=math.sqrt(0.5)),
+        "logistic": logistic.logpdf(z, scale=math.sqrt(3.0) / math.pi),
+        "uniform": np.where(np.isnan(z), np.nan, np.where(inside, -math.log(2.0 * end), LOG_ZERO)),
+        "student-t": t.logpdf(z, STUDENT_DEGREES, scale=math.sqrt(1.0 - 2.0 / STUDENT_DEGREES)),
     }
 
 
@@ -180,8 +179,3 @@ def _format_space(diagnosis: Diagnosis) -> list[str]:
 
 def _format_toml(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _replace_unprintable(text: str) -> str:
-    """Replace line breaks and control characters by spaces, so that the text stays inside a comment."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -78,6 +78,7 @@ class Diagnosis:
     """Number of random halves of the rows with the same result."""
     halves: int = 0
     plot_data: PlotData | None = field(default=None, compare=False, repr=False)
+    """None if the diagnosis is inconclusive."""
 
     @property
     def conclusive(self) -> bool:
@@ -154,7 +155,7 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
 
 
 def tabulate_findings(diagnosis: Diagnosis) -> list[list[str]]:
-    """Return one row per kind of change, with the columns `COLUMNS`."""
+    """Return one row per kind of change, with the columns `FINDING_COLUMNS`."""
     return [
         [
             finding.kind,

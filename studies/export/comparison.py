@@ -33,46 +33,31 @@ LATEX_LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of formatted cells; `numbers` are the indices of right-aligned columns."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: tuple[int, ...]
+# Columns of text in the tables for people; all others hold numbers.
+TEXT_COLUMNS = ("Policy", "Parameters")
 
 
-def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> TextTable:
-    """Make the table of a leaderboard, the best first; `timed` adds the measured CPU time per step."""
-    tuned = board.setting == "tuned"
-    untuned = result.board("defaults") if tuned else None
-    columns = ["Policy", "Regret (95 %)", "Above the best (95 %)", "p (Holm)", "Mean rank"]
-    numbers = [1, 2, 3, 4]
-    if tuned:
-        columns += ["At defaults", "Search"]
-        numbers += [5, 6]
-    if timed:
-        numbers.append(len(columns))
-        columns.append("ns per step")
-    columns.append("Parameters")
+def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> DataFrame:
+    """Format a leaderboard as a table, the best first; `timed` adds the measured CPU time per step."""
+    untuned = result.board("defaults") if board.setting == "tuned" else None
     rows = []
     for standing in board.standings:
         entry = standing.entry
-        row = [
-            f"{standing.place}. {standing.policy} {mark_standing(standing)}".strip(),
-            format_interval(standing.mean, standing.low, standing.high, level=None),
-            _format_difference(standing),
-            "–" if standing.behind is None else format_p_value(standing.behind.holm),
-            f"{standing.mean_rank:.2f}",
-        ]
+        row = {
+            "Policy": f"{standing.place}. {standing.policy} {mark_standing(standing)}".strip(),
+            "Regret (95 %)": format_interval(standing.mean, standing.low, standing.high, level=None),
+            "Above the best (95 %)": _format_difference(standing),
+            "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
+            "Mean rank": f"{standing.mean_rank:.2f}",
+        }
         if untuned is not None:
-            row.append(format_number(untuned.find(standing.policy).mean))
-            row.append(f"{format_count(entry.trials)} × {format_count(entry.search_replications)}")
+            row["At defaults"] = format_number(untuned.find(standing.policy).mean)
+            row["Search"] = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
         if timed:
-            row.append("–" if entry.nanoseconds is None else format_number(round(entry.nanoseconds)))
-        rows.append((*row, format_params(entry.shown_params())))
-    return TextTable(board_caption(result, board), tuple(columns), tuple(rows), tuple(numbers))
+            row["ns per step"] = "–" if entry.nanoseconds is None else format_number(round(entry.nanoseconds))
+        row["Parameters"] = format_params(entry.shown_params())
+        rows.append(row)
+    return make_table(rows)
 
 
 def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
@@ -82,16 +67,22 @@ def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     return f"{where}, {SETTINGS[board.setting]}, R = {format_count(spec.replications)} worlds"
 
 
-def overview_table(results: Sequence[ComparisonResult]) -> TextTable:
-    """Make the table of mean regrets by policy and problem; marks show the best and those indistinguishable from it."""
+def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
+    """Format mean regrets by policy and problem; marks show the best and those indistinguishable from it."""
+    from pandas import DataFrame
+
     rows = []
     for policy in order_by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]
-        cells = [f"{format_number(standing.mean)} {mark_standing(standing)}".strip() for standing in standings]
-        rows.append((policy, *cells))
-    columns = ("Policy", *(result.label for result in results))
-    caption = f"Mean regret, {SETTINGS[results[0].main.setting]}"
-    return TextTable(caption, columns, tuple(rows), tuple(range(1, len(columns))))
+        rows.append(
+            [policy, *(f"{format_number(standing.mean)} {mark_standing(standing)}".strip() for standing in standings)]
+        )
+    return DataFrame(rows, columns=["Policy", *(result.label for result in results)])
+
+
+def overview_caption(results: Sequence[ComparisonResult]) -> str:
+    """Describe the content of the overview."""
+    return f"Mean regret, {SETTINGS[results[0].main.setting]}"
 
 
 def order_by_relative_regret(results: Sequence[ComparisonResult]) -> list[str]:
@@ -190,14 +181,13 @@ class ComparisonDocument:
         """Write `compare.md`: an overview if there are several results, then one table per leaderboard."""
         parts = []
         if len(self.results) > 1:
-            parts += [
-                markdown_table.escape(describe_overview(self.results)),
-                _to_markdown(overview_table(self.results)),
-            ]
+            parts.append(markdown_table.escape(describe_overview(self.results)))
+            parts.append(_to_markdown(overview_caption(self.results), overview_table(self.results)))
         for result in self.results:
             sentences = [" ".join(describe_result(result)), describe_search(result)]
             parts += [markdown_table.escape(sentence) for sentence in sentences if sentence]
-            parts += [_to_markdown(board_table(result, board)) for board in result.boards]
+            for board in result.boards:
+                parts.append(_to_markdown(board_caption(result, board), board_table(result, board)))
         return "\n\n".join([*parts, LEGEND]) + "\n"
 
     def as_latex(self) -> str:
@@ -207,11 +197,11 @@ class ComparisonDocument:
         return "\n\n".join([f"{latex_table.PACKAGES}\n{LATEX_LEGEND}", *tables]) + "\n"
 
 
-def _to_markdown(table: TextTable) -> str:
-    alignment = ["---:" if i in table.numbers else "---" for i in range(len(table.columns))]
-    rows = [[markdown_table.escape(cell) for cell in row] for row in table.rows]
-    caption = markdown_table.escape(table.caption)
-    return f"**{caption}**\n\n{markdown_table.format_rows([table.columns, alignment, *rows])}"
+def _to_markdown(caption: str, table: DataFrame) -> str:
+    alignment = ["---" if column in TEXT_COLUMNS else "---:" for column in table]
+    rows = [[markdown_table.escape(cell) for cell in row] for row in table.to_numpy()]
+    lines = markdown_table.format_rows([list(table), alignment, *rows])
+    return f"**{markdown_table.escape(caption)}**\n\n{lines}"
 
 
 def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
@@ -237,13 +227,12 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
 
 
 def _latex_overview(results: tuple[ComparisonResult, ...]) -> str:
-    table = overview_table(results)
-    titles = [latex_table.escape(title) for title in table.columns]
+    titles = ["Policy", *(latex_table.escape(result.label) for result in results)]
     rows = [
         [latex_table.escape(policy), *(_latex_mean(result.main.find(policy)) for result in results)]
         for policy in order_by_relative_regret(results)
     ]
-    return f"% {table.caption}\n{latex_table.format_tabular('l' + 'r' * len(results), titles, rows)}"
+    return f"% {overview_caption(results)}\n{latex_table.format_tabular('l' + 'r' * len(results), titles, rows)}"
 
 
 def _latex_mean(standing: Standing) -> str:

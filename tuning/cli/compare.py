@@ -130,16 +130,15 @@ def compare(
 
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the ranking of each comparison, and an overview of several."""
-    from studies.export.comparison import board_table, overview_table
+    from studies.export.comparison import board_caption, board_table, overview_caption, overview_table
     from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search
     from tuning.cli.output import print_line, print_table
 
     for result in results:
         for board in reversed(result.boards):
-            table = board_table(result, board, timed=True)
-            rows = [row[:-1] for row in table.rows]
-            columns = table.columns[:-1]
-            print_table(table.caption, columns, rows, numbers=[columns[i] for i in table.numbers], if_too_wide="cut")
+            table = board_table(result, board, timed=True).drop(columns="Parameters")
+            rows, numbers = table.to_numpy().tolist(), table.columns[1:]
+            print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
         for line in describe_result(result):
             print_line(line)
         search = describe_search(result)
@@ -147,6 +146,6 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
             print_line(search)
     if len(results) > 1:
         table = overview_table(results)
-        print_table(table.caption, table.columns, table.rows, numbers=[table.columns[i] for i in table.numbers])
+        print_table(overview_caption(results), table.columns, table.to_numpy().tolist(), numbers=table.columns[1:])
         print_line(describe_overview(results))
     print_line(LEGEND)
