@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def band(count: int, share: float = 0.95, level: float = 0.999) -> tuple[int, int]:
-    """The smallest and the largest count in the central 99.9 % band.
+    """Return the smallest and the largest count in the central 99.9 % band.
 
     >>> band(1000)
     (926, 971)

@@ -78,7 +78,7 @@ class DaskCluster:
         self.kill_scheduler()
 
     def log(self) -> str:
-        """The ends of all logs."""
+        """Return the ends of all logs."""
         return "\n".join(path.read_text(errors="replace")[-2000:] for path in sorted(self.folder.glob("dask-*.log")))
 
     def _start(self, kind: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -94,7 +94,7 @@ class DaskCluster:
 
 @contextmanager
 def dask_cluster(folder: Path, workers: int = 2) -> Iterator[DaskCluster]:
-    """Run a cluster."""
+    """Start a cluster, and kill it at the end."""
     cluster = DaskCluster(folder)
     try:
         cluster.start(workers)

@@ -59,10 +59,10 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def own_postgres(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A PostgreSQL server that a test may stop: never one given by the environment."""
-    from tests.postgres import given, own_server
+    """A temporary PostgreSQL server, which a test may stop."""
+    from tests.postgres import is_external, own_server
 
-    if not given():
+    if not is_external():
         yield request.getfixturevalue("postgres")
         return
     with own_server() as running:
@@ -71,5 +71,5 @@ def own_postgres(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @pytest.fixture
 def database(postgres: Server) -> str:
-    """The URL of an empty database."""
+    """The URL of a new, empty database."""
     return postgres.new_database()

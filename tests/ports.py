@@ -1,4 +1,4 @@
-"""Ports for servers of the tests."""
+"""Free ports for the servers of the tests."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import socket
 
 
 def free_ports(count: int) -> list[int]:
-    """Free ports of this machine."""
-    held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("127.0.0.1", 0))
-    ports = [int(one.getsockname()[1]) for one in held]
-    for one in held:
-        one.close()
+    """Return free ports of this machine."""
+    sockets = [socket.socket() for _ in range(count)]
+    for bound in sockets:
+        bound.bind(("127.0.0.1", 0))
+    ports = [int(bound.getsockname()[1]) for bound in sockets]
+    for bound in sockets:
+        bound.close()
     return ports

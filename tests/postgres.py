@@ -23,7 +23,7 @@ import psycopg
 from sqlalchemy.engine import URL, make_url
 
 from tests.ports import free_ports
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 
 VARIABLE = "RAVENLAB_TEST_POSTGRES"
 PASSWORD = "g{ehe}im @%40/:#"
@@ -49,20 +49,25 @@ class Server:
         self.url, self.command = url, start
         self.process: subprocess.Popen[bytes] | None = None
         self.numbers = itertools.count()
-        self.made: list[str] = []
+        self.databases: list[str] = []
 
     def new_database(self) -> str:
-        """The URL of an empty database."""
+        """Create an empty database and return its URL."""
         name = f"ravenlab_{os.getpid()}_{next(self.numbers)}"
         self.run(f'CREATE DATABASE "{name}"')
-        self.made.append(name)
+        self.databases.append(name)
         return self.url.set(database=name).render_as_string(hide_password=False)
 
     def connect(self, url: str | None = None) -> psycopg.Connection[Any]:
-        """A separate connection."""
-        to = self.url if url is None else make_url(url)
+        """Open a separate connection."""
+        target = self.url if url is None else make_url(url)
         return psycopg.connect(
-            host=to.host, port=to.port, user=to.username, password=to.password, dbname=to.database, autocommit=True
+            host=target.host,
+            port=target.port,
+            user=target.username,
+            password=target.password,
+            dbname=target.database,
+            autocommit=True,
         )
 
     def run(self, statement: str, *values: Any, url: str | None = None) -> list[tuple[Any, ...]]:
@@ -73,26 +78,26 @@ class Server:
 
     def cut(self, url: str) -> int:
         """Terminate ravenlab's sessions in a database and return their number."""
-        asked = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ravenlab'"
-        return len(self.run(f"{asked} AND datname = %s", make_url(url).database))
+        statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ravenlab'"
+        return len(self.run(f"{statement} AND datname = %s", make_url(url).database))
 
     def start(self) -> None:
         """Start the server and wait until it responds."""
-        assert self.command is not None, "not ours to start"
+        assert self.command is not None, "the tests must not start"
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while True:
             try:
                 self.connect().close()
                 return
             except psycopg.OperationalError:
-                assert self.process.poll() is None, "PostgreSQL ended while it started"
-                assert time.monotonic() < until, "PostgreSQL does not start"
+                assert self.process.poll() is None, "PostgreSQL exited during startup"
+                assert time.monotonic() < deadline, "PostgreSQL does not start"
                 time.sleep(0.02)
 
     def stop(self, how: signal.Signals = FAST) -> None:
         """Stop the server and wait for it."""
-        assert self.process is not None, "not ours to stop"
+        assert self.process is not None, "the tests must not stop"
         self.process.send_signal(how)
         self.process.wait(timeout=60)
 
@@ -102,72 +107,72 @@ class Server:
         self.start()
 
 
-def given() -> bool:
-    """Whether RAVENLAB_TEST_POSTGRES is set."""
+def is_external() -> bool:
+    """Return whether RAVENLAB_TEST_POSTGRES is set."""
     return bool(os.environ.get(VARIABLE))
 
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """The server for this run."""
-    if not given():
-        with own_server() as mine:
-            yield mine
+    """Yield the server for this run."""
+    if not is_external():
+        with own_server() as temporary:
+            yield temporary
         return
-    there = Server(make_url(os.environ[VARIABLE]))
+    external = Server(make_url(os.environ[VARIABLE]))
     try:
-        yield there
+        yield external
     finally:
-        for name in there.made:
-            there.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        for name in external.databases:
+            external.run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
 @contextmanager
 def own_server() -> Iterator[Server]:
-    """A temporary server. Without PostgreSQL the test is skipped, or fails if CI is set."""
+    """Start a temporary server; without PostgreSQL skip the test, or fail it in CI."""
     folder = Path(tempfile.mkdtemp(prefix="ravenlab-postgres-"))
     try:
         try:
-            mine = _made(_binaries(), folder)
+            temporary = _create_server(_binaries(), folder)
         except (OSError, subprocess.CalledProcessError) as error:
-            why = f"no PostgreSQL server can be started ({error})"
-            lacking(why if given() else f"{why} and {VARIABLE} is not set")
-        mine.start()
+            reason = f"no PostgreSQL server can be started ({error})"
+            skip_or_fail(reason if is_external() else f"{reason} and {VARIABLE} is not set")
+        temporary.start()
         try:
-            yield mine
+            yield temporary
         finally:
-            mine.stop(IMMEDIATE)
+            temporary.stop(IMMEDIATE)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _binaries() -> Path:
-    """The folder of initdb and postgres."""
+    """Return the folder of initdb and postgres."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
     found = shutil.which("initdb")
     places = [*([Path(found).resolve().parent] if found else []), *places]
-    there = [place for place in places if (place / "initdb").exists()]
-    if not there:
-        raise FileNotFoundError("it is not installed")
-    return there[-1]
+    complete = [place for place in places if (place / "initdb").exists()]
+    if not complete:
+        raise FileNotFoundError("PostgreSQL is not installed")
+    return complete[-1]
 
 
-def _made(binaries: Path, folder: Path) -> Server:
+def _create_server(binaries: Path, folder: Path) -> Server:
     """Create a database cluster in a folder."""
     secret, data = folder / "password", folder / "data"
     secret.write_text(PASSWORD)
-    dying = shutil.which("setpriv")
-    words = [dying] if dying else []
+    setpriv = shutil.which("setpriv")
+    words = [setpriv] if setpriv else []
     if os.getuid() == 0:
         user = next(name for name in ("postgres", "nobody") if any(entry.pw_name == name for entry in pwd.getpwall()))
         entry = pwd.getpwnam(user)
         for path in (folder, secret):
             os.chown(path, entry.pw_uid, entry.pw_gid)
         words = ["setpriv", f"--reuid={entry.pw_uid}", f"--regid={entry.pw_gid}", "--clear-groups"]
-    making = [*("-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}"), "--no-sync", "--locale=C", "-E", "UTF8"]
-    subprocess.run([*words, binaries / "initdb", "-D", data, *making], check=True, capture_output=True, cwd=folder)
+    options = [*("-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}"), "--no-sync", "--locale=C", "-E", "UTF8"]
+    subprocess.run([*words, binaries / "initdb", "-D", data, *options], check=True, capture_output=True, cwd=folder)
     (port,) = free_ports(1)
     settings = [f"-c{key}={value}" for key, value in {**SETTINGS, "port": str(port)}.items()]
     url = URL.create("postgresql", "tester", PASSWORD, "127.0.0.1", port, "postgres")
-    ending = ["--pdeathsig=QUIT"] if dying else []
-    return Server(url, [*words, *ending, str(binaries / "postgres"), "-D", str(data), *settings])
+    exit_with_parent = ["--pdeathsig=QUIT"] if setpriv else []
+    return Server(url, [*words, *exit_with_parent, str(binaries / "postgres"), "-D", str(data), *settings])

@@ -15,7 +15,7 @@ PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of this process, with the project first on the path."""
+    """Return the environment of this process, with the project first on the path."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
@@ -26,8 +26,8 @@ def python(*words: str | Path, folder: Path = ROOT, **more: str) -> subprocess.C
     )
 
 
-def names_in(path: Path) -> set[str]:
-    """All dotted names that a file imports, at any place in the file."""
+def imported_names(path: Path) -> set[str]:
+    """Return all dotted names that a file imports, anywhere in the file."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -37,7 +37,7 @@ def names_in(path: Path) -> set[str]:
     return names
 
 
-def sources() -> list[Path]:
-    """All source files, relative to the project folder."""
+def source_files() -> list[Path]:
+    """Return all source files, relative to the project folder."""
     paths = [ROOT / "ravenlab.py", *(path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))]
     return [path.relative_to(ROOT) for path in paths]

@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 
-def lacking(reason: str) -> NoReturn:
+def skip_or_fail(reason: str) -> NoReturn:
     """Skip the current test, or fail it in CI."""
     if os.environ.get("CI"):
         pytest.fail(f"{reason}; CI skips nothing")

@@ -26,122 +26,124 @@ BIN = Path(sys.executable).parent
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 INSTRUCTIONS = {"FROM", "WORKDIR", "COPY", "RUN", "ARG", "ENV", "USER", "CMD"}
-OURS = ("scheduler", "worker", "driver", "dashboard")
-NO_ENGINE = "--host", "127.0.0.1"
+OWN_SERVICES = ("scheduler", "worker", "driver", "dashboard")
+LOCAL_HOST = "--host", "127.0.0.1"
 """Additional arguments, because the tests have no network per container."""
 
 
-def resolved(text: str, given: dict[str, str]) -> str:
+def substitute_variables(text: str, variables: dict[str, str]) -> str:
     """Substitute variables as compose does: `${NAME:-default}` and `${NAME:?refusal}`."""
 
-    def value(found: re.Match[str]) -> str:
-        name, how, rest = found.groups()
-        if given.get(name):
-            return given[name]
-        if how == ":?":
+    def value(match: re.Match[str]) -> str:
+        name, operator, rest = match.groups()
+        if variables.get(name):
+            return variables[name]
+        if operator == ":?":
             raise KeyError(rest)
-        assert how == ":-", found[0]
+        assert operator == ":-", match[0]
         return rest
 
     return re.sub(r"\$\{(\w+)(:[-?])([^}]*)\}", value, text)
 
 
-COMPOSED: dict[str, Any] = yaml.safe_load(resolved(COMPOSE, {"POSTGRES_PASSWORD": "from-outside"}))
+COMPOSED: dict[str, Any] = yaml.safe_load(substitute_variables(COMPOSE, {"POSTGRES_PASSWORD": "from-outside"}))
 SERVICES: dict[str, dict[str, Any]] = COMPOSED["services"]
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Dockerfile's instructions and their arguments, continued lines joined."""
+    """Return the instructions of the Dockerfile and their arguments, with continued lines joined."""
     lines = [line for line in DOCKERFILE.splitlines() if not line.lstrip().startswith("#")]
     joined = "\n".join(lines).replace("\\\n", " ")
     pairs = (line.strip().partition(" ") for line in joined.splitlines() if line.strip())
     return [(name, arguments.strip()) for name, _, arguments in pairs]
 
 
-def test_who_is_there_and_who_waits_for_whom() -> None:
-    assert set(SERVICES) == {"database", *OURS}
+def test_services_and_their_dependencies() -> None:
+    assert set(SERVICES) == {"database", *OWN_SERVICES}
     for name, service in SERVICES.items():
         assert set(service.get("networks", [])) <= set(COMPOSED["networks"]), name
         named = {volume.split(":")[0] for volume in service.get("volumes", [])}
         assert {volume for volume in named if not volume.startswith(("/", "."))} <= set(COMPOSED["volumes"]), name
-        for other, how in service.get("depends_on", {}).items():
-            assert how == {"condition": "service_healthy"}
+        for other, condition in service.get("depends_on", {}).items():
+            assert condition == {"condition": "service_healthy"}
             assert SERVICES[other]["healthcheck"]["test"][0] == "CMD"
         assert (service.get("restart") == "unless-stopped") == (name != "driver")
-    assert {SERVICES[name]["image"] for name in OURS} == {"ravenlab:local"}
-    assert "container_name" not in SERVICES["worker"], "one with a name of its own can't be scaled"
+    assert {SERVICES[name]["image"] for name in OWN_SERVICES} == {"ravenlab:local"}
+    assert "container_name" not in SERVICES["worker"], "a service with a container name can't be scaled"
 
 
-def test_only_the_dashboard_is_published_and_to_this_machine_alone() -> None:
+def test_only_the_dashboard_is_published_and_only_locally() -> None:
     assert {name for name, service in SERVICES.items() if "ports" in service} == {"dashboard"}
     assert SERVICES["dashboard"]["ports"] == ["127.0.0.1:8080:8080"]
     assert COMPOSED["networks"] == {"cluster": {"internal": True}, "storage": {"internal": True}, "front": None}
     assert SERVICES["scheduler"]["networks"] == SERVICES["worker"]["networks"] == ["cluster"]
     assert SERVICES["database"]["networks"] == ["storage"]
-    for name in OURS:
+    for name in OWN_SERVICES:
         assert SERVICES[name]["read_only"]
         assert SERVICES[name]["cap_drop"] == ["ALL"]
         assert "privileged" not in SERVICES[name]
         assert "network_mode" not in SERVICES[name]
 
 
-def test_there_is_no_password_in_it_and_it_does_not_start_without_one() -> None:
+def test_password_is_required_and_not_in_the_files() -> None:
     with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
-        resolved(COMPOSE, {})
+        substitute_variables(COMPOSE, {})
     with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
-        resolved(COMPOSE, {"POSTGRES_PASSWORD": ""})
-    found = {
+        substitute_variables(COMPOSE, {"POSTGRES_PASSWORD": ""})
+    passwords = {
         (name, key): value
         for name, service in SERVICES.items()
         for key, value in service.get("environment", {}).items()
         if "PASS" in key
     }
-    assert set(found) == {
+    assert set(passwords) == {
         ("database", "POSTGRES_PASSWORD"),
         ("driver", "PGPASSWORD"),
         ("dashboard", "PGPASSWORD"),
     }
-    assert set(found.values()) == {"from-outside"}
+    assert set(passwords.values()) == {"from-outside"}
     assert not re.search(r"pass|secret|token", DOCKERFILE, re.IGNORECASE)
     assert ".env" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
-def test_the_image_is_made_of_what_is_there() -> None:
-    found = instructions()
-    assert {name for name, _ in found} <= INSTRUCTIONS
-    assert found[0][0] == "FROM"
-    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"]
-    copied = [arguments.split()[:-1] for name, arguments in found if name == "COPY" and "--from" not in arguments]
+def test_image_copies_existing_files() -> None:
+    steps = instructions()
+    assert {name for name, _ in steps} <= INSTRUCTIONS
+    assert steps[0][0] == "FROM"
+    not_ignored = [
+        line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"
+    ]
+    copied = [arguments.split()[:-1] for name, arguments in steps if name == "COPY" and "--from" not in arguments]
     sources = [source.rstrip("/") for words in copied for source in words]
     assert all((ROOT / source).exists() for source in sources)
-    assert sorted(sources) == sorted(sent)
+    assert sorted(sources) == sorted(not_ignored)
     assert set(PACKAGES) < set(sources)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (install,) = [arguments for name, arguments in found if name == "RUN" and "pip install" in arguments]
+    (install,) = [arguments for name, arguments in steps if name == "RUN" and "pip install" in arguments]
     extras = re.search(r'"\.\[([\w,]+)\]"', install)
     assert extras is not None
     assert set(extras[1].split(",")) <= set(project["project"]["optional-dependencies"])
     assert "--constraint constraints.txt" in install
 
 
-def test_the_image_runs_as_nobody_in_particular() -> None:
-    found = instructions()
-    last = dict(found)
+def test_image_runs_as_an_unprivileged_user() -> None:
+    steps = instructions()
+    last = dict(steps)
     assert last["USER"] == "$UID"
     assert last["ARG"] == "UID=10001"
-    assert [name for name, _ in found].index("USER") < len(found) - 1
+    assert [name for name, _ in steps].index("USER") < len(steps) - 1
     cache = re.search(r"NUMBA_CACHE_DIR=(\S+)", last["ENV"])
     assert cache is not None
-    (made,) = [arguments for name, arguments in found if name == "RUN" and "useradd" in arguments]
-    assert cache[1] in made.split("--owner ravenlab")[1].split()
-    assert last["WORKDIR"] in made.split("--owner ravenlab")[1].split()
+    (user_setup,) = [arguments for name, arguments in steps if name == "RUN" and "useradd" in arguments]
+    assert cache[1] in user_setup.split("--owner ravenlab")[1].split()
+    assert last["WORKDIR"] in user_setup.split("--owner ravenlab")[1].split()
 
 
 @contextmanager
 def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command of compose.yaml in a process group, which is killed as a whole."""
     with (folder / "log").open("ab") as log:
-        started = subprocess.Popen(
+        process = subprocess.Popen(
             [str(BIN / command[0]), *command[1:]],
             cwd=folder,
             env=environment(PYTHONWARNINGS="ignore", TMPDIR=str(folder)),
@@ -150,26 +152,26 @@ def container(command: list[str], folder: Path) -> Iterator[subprocess.Popen[byt
             start_new_session=True,
         )
         try:
-            yield started
+            yield process
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(started.pid, 9)
-            started.wait()
+                os.killpg(process.pid, 9)
+            process.wait()
 
 
-def until_healthy(check: list[str], started: subprocess.Popen[bytes]) -> None:
+def wait_until_healthy(check: list[str], process: subprocess.Popen[bytes]) -> None:
     """Run a health check until it passes."""
-    until = time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while subprocess.run([str(BIN / check[0]), *check[1:]], capture_output=True, check=False).returncode != 0:
-        assert started.poll() is None, "it ended"
-        assert time.monotonic() < until, f"never healthy: {shlex.join(check)}"
+        assert process.poll() is None, "the process ended"
+        assert time.monotonic() < deadline, f"never healthy: {shlex.join(check)}"
         time.sleep(0.1)
 
 
-def test_the_commands_work_when_run_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scheduler, worker and driver with the commands of the file; only hosts, ports and folders differ."""
+def test_commands_work_without_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scheduler, worker and driver run the commands of the file with other hosts, ports and folders."""
     scheduler, health, worker_health = map(str, free_ports(3))
-    here = {
+    replacements = {
         "tcp://scheduler:8786": f"tcp://127.0.0.1:{scheduler}",
         "8786": scheduler,
         "127.0.0.1:8787": f"127.0.0.1:{health}",
@@ -177,23 +179,23 @@ def test_the_commands_work_when_run_by_hand(tmp_path: Path, monkeypatch: pytest.
         "/tmp": str(tmp_path),
     }
 
-    def words(what: list[str]) -> list[str]:
-        return [here.get(word, word) for word in what]
+    def words(command: list[str]) -> list[str]:
+        return [replacements.get(word, word) for word in command]
 
     def check(name: str) -> list[str]:
         test: list[str] = SERVICES[name]["healthcheck"]["test"][1:]
         return [word.replace(":8787/", f":{health}/").replace(":8788/", f":{worker_health}/") for word in test]
 
-    with container([*words(SERVICES["scheduler"]["command"]), *NO_ENGINE], tmp_path) as first:
-        until_healthy(check("scheduler"), first)
-        with container([*words(SERVICES["worker"]["command"]), *NO_ENGINE], tmp_path) as second:
-            until_healthy(check("worker"), second)
+    with container([*words(SERVICES["scheduler"]["command"]), *LOCAL_HOST], tmp_path) as first:
+        wait_until_healthy(check("scheduler"), first)
+        with container([*words(SERVICES["worker"]["command"]), *LOCAL_HOST], tmp_path) as second:
+            wait_until_healthy(check("worker"), second)
             monkeypatch.setenv("RAVENLAB_STORAGE", f"sqlite:///{tmp_path}/studies.sqlite3")
             assert SERVICES["driver"]["entrypoint"] == ["ravenlab"]
             assert run(words(SERVICES["driver"]["command"])) == 0
 
 
-def test_the_dashboard_knows_its_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dashboard_command_has_valid_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command, *words = SERVICES["dashboard"]["command"]
     assert command == "ravenlab"
     assert run([*words, "--storage", f"sqlite:///{tmp_path}/none.sqlite3"]) == 2

@@ -58,8 +58,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All tests of this module work in one folder, on a terminal of 100 columns."""
+def _working_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all tests of this module in one folder, with a terminal of 100 columns."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
@@ -67,7 +67,7 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def tuned(folder: Path) -> str:
-    """What a small search prints; its study is stored in the folder."""
+    """Output of a small search; its study is stored in the folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("COLUMNS", "100")
@@ -76,8 +76,8 @@ def tuned(folder: Path) -> str:
     return out
 
 
-def printed(*words: str) -> str:
-    """The standard output of a command that must succeed."""
+def run_successfully(*words: str) -> str:
+    """Run a command that must succeed and return its standard output."""
     code, out, err = run_command(list(words))
     assert code == 0, err
     return out
@@ -89,7 +89,7 @@ def test_tune(tuned: str) -> None:
 
 @pytest.mark.usefixtures("tuned")
 def test_show() -> None:
-    assert_golden("show", printed("show", STUDY, f"--storage={STORAGE}"))
+    assert_golden("show", run_successfully("show", STUDY, f"--storage={STORAGE}"))
 
 
 @pytest.mark.usefixtures("tuned")
@@ -100,22 +100,22 @@ def test_note() -> None:
 
 @pytest.mark.usefixtures("tuned")
 def test_report() -> None:
-    printed("report", "-o", "report.html", f"--storage={STORAGE}")
+    run_successfully("report", "-o", "report.html", f"--storage={STORAGE}")
     words = Outline(Path("report.html").read_text(encoding="utf-8")).words
     assert_golden("report", re.sub(r"\n\s+", "\n", re.sub(r"\b(Python|[a-z]+) \d+\.\d+\.\d+", r"\1 VERSION", words)))
 
 
 def test_recommendation(folder: Path) -> None:
-    """Made by hand: its rivals differ, one parameter is at the edge of its range, and importances are known."""
-    made = [
+    """The baselines differ, one parameter is at the edge of its range, and importances are given."""
+    recommendations = [
         make_recommendation(importance={"beta0": 0.25, "alpha0": 0.75}),
         make_recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 4.0, "epsilon": 0.0001}),
     ]
-    storage = store_recommendations(folder / "made.sqlite3", *made)
-    shown = [printed("show", made[0].study, f"--storage={storage}")]
-    asked = ["recommend", "variance-drift", f"--storage={storage}"]
-    shown += [printed(*asked, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
-    assert_golden("recommend", "\n\n".join(shown).replace(str(folder), "FOLDER"))
+    storage = store_recommendations(folder / "recommendations.sqlite3", *recommendations)
+    outputs = [run_successfully("show", recommendations[0].study, f"--storage={storage}")]
+    words = ["recommend", "variance-drift", f"--storage={storage}"]
+    outputs += [run_successfully(*words, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
+    assert_golden("recommend", "\n\n".join(outputs).replace(str(folder), "FOLDER"))
 
 
 @pytest.mark.usefixtures("tuned")
@@ -127,17 +127,17 @@ def test_diagnosis() -> None:
     rows = np.random.default_rng(1).normal(size=(400, 3))
     rows[:, 0] += np.linspace(0.0, 4.0, 400)
     np.savetxt("trace.csv", rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
-    assert_golden("diagnosis", printed("diagnose", "trace.csv", "--halves=0"))
+    assert_golden("diagnosis", run_successfully("diagnose", "trace.csv", "--halves=0"))
 
 
 def test_comparison() -> None:
     words = ["compare", "blips", *WORLD, "--policies=raven-ucb,ucb1", "--tune=0", "--quiet"]
-    printed(*words, "--storage=sqlite:///compared.sqlite3", "-o", "comparison")
+    run_successfully(*words, "--storage=sqlite:///compared.sqlite3", "-o", "comparison")
     assert_golden("comparison", Path("comparison/compare.md").read_text(encoding="utf-8"))
 
 
 def test_figures() -> None:
-    """Title, legend and description of each figure; the report shows the others."""
+    """Title, legend and description of each figure; the golden file of the report covers the others."""
     figures = [
         plot_heat_map(make_grid(), make_recommendation()),
         plot_search_history(made_rows(20), make_recommendation(), SPEC),
@@ -145,4 +145,4 @@ def test_figures() -> None:
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
     lines = [(figure.layout.title.text, *legend_names(figure), get_alt_text(figure)) for figure in figures]
-    assert_golden("figures", "\n\n".join("\n".join(each) for each in lines))
+    assert_golden("figures", "\n\n".join("\n".join(parts) for parts in lines))

@@ -1,4 +1,4 @@
-"""The cache of compiled code is used by the next process and never stale."""
+"""The cache of compiled code is used by later processes and never stale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.project import ROOT, python
 
-PLAY_ALL = """
+SIMULATE_ALL = """
 from numba.core.dispatcher import Dispatcher
 from environments import find_scenario
 from environments.draw import draw_worlds
@@ -27,7 +27,7 @@ for module in (policies.engine.leader_run, environments.world):
             print(f"{module.__name__}.{name}", sum(value.stats.cache_misses.values()), 1)
 """
 
-PLAY_ONE = """
+SIMULATE_ONE = """
 from policies.engine.simulation import simulate
 print(repr(float(simulate("ucb1", "stationary", horizon=300, arms=4, replications=3, seed=2).regret.sum())))
 """
@@ -40,34 +40,34 @@ def run(code: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_a_second_process_finds_every_kernel_in_the_cache() -> None:
-    run(PLAY_ALL, ROOT)
-    rows = [line.split() for line in run(PLAY_ALL, ROOT).splitlines()]
+def test_second_process_loads_all_kernels_from_the_cache() -> None:
+    run(SIMULATE_ALL, ROOT)
+    rows = [line.split() for line in run(SIMULATE_ALL, ROOT).splitlines()]
     assert len(rows) > 25
     missed = [name for name, misses, hits in rows if int(misses) > 0 or int(hits) == 0]
     assert missed == []
 
 
-def test_an_edited_rule_is_never_served_from_a_stale_cache(tmp_path: Path) -> None:
+def test_edited_rule_is_recompiled(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     for package in ("environments", "policies"):
         shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
     cache = str(tmp_path / "cache")
-    before = run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache)
-    assert run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache) == before
+    before = run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache)
+    assert run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache) == before
     rule = copy / "policies" / "ucb1.py"
     text = rule.read_text(encoding="utf-8")
     times = rule.stat()
     assert "sqrt(p[0] * log(t))" in text
     rule.write_text(text.replace("sqrt(p[0] * log(t))", "sqrt(9.0 * log(t))"), encoding="utf-8")
     os.utime(rule, ns=(times.st_atime_ns, times.st_mtime_ns))
-    after = run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache)
+    after = run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache)
     assert after != before
     rule.write_text(text, encoding="utf-8")
-    assert run(PLAY_ONE, copy, NUMBA_CACHE_DIR=cache) == before
+    assert run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache) == before
 
 
-def test_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
+def test_works_without_a_writable_cache(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert float(run(PLAY_ONE, ROOT, NUMBA_CACHE_DIR=str(blocked))) == float(run(PLAY_ONE, ROOT))
+    assert float(run(SIMULATE_ONE, ROOT, NUMBA_CACHE_DIR=str(blocked))) == float(run(SIMULATE_ONE, ROOT))

@@ -1,4 +1,4 @@
-"""Memory grows with replications × steps, never with arms on top."""
+"""Memory grows with replications × steps, but not with replications × steps × arms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
         ("raven-ucb", "periodic", 50_000, 1000, 4, 150),
     ],
 )
-def test_simulation_stays_small(
+def test_simulation_memory_is_bounded(
     policy: str, scenario: str, horizon: int, arms: int, replications: int, megabytes: float
 ) -> None:
     sizes = [str(number) for number in (horizon, arms, replications)]

@@ -1,4 +1,4 @@
-"""The installed package, also next to folders with the same names."""
+"""The installed package, also next to folders with the same names as its packages."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
-    made = subprocess.run(
+    build = subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert made.returncode == 0, made.stdout + made.stderr
+    assert build.returncode == 0, build.stdout + build.stderr
     shutil.rmtree(source)
     return folder
 
 
-def test_the_wheel_holds_the_packages_and_no_tests(built: Path) -> None:
+def test_wheel_contains_the_packages_and_no_tests(built: Path) -> None:
     (wheel,) = built.glob("ravenlab-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
@@ -58,22 +58,22 @@ def test_the_wheel_holds_the_packages_and_no_tests(built: Path) -> None:
     assert all(f"{package}/py.typed" in names for package in tops - {"ravenlab.py"})
 
 
-def test_the_sdist_holds_all_that_the_tests_need(built: Path) -> None:
+def test_sdist_contains_the_files_needed_by_the_tests(built: Path) -> None:
     (sdist,) = built.glob("ravenlab-*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"Makefile", "constraints.txt", "CONTRIBUTING.md", "SECURITY.md", "docs/README.md"} <= names
-    ours = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
-    assert ours <= names
+    test_files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
+    assert test_files <= names
 
 
-def elsewhere() -> dict[str, str]:
-    """The environment of a process that must not import from this folder."""
+def environment_without_project() -> dict[str, str]:
+    """Return the environment of a process that must not import from this folder."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
-def smoke(python: Path, folder: Path, study: bool) -> None:
-    """First steps of a user in an environment with only the wheel."""
+def check_first_steps(python: Path, folder: Path, study: bool) -> None:
+    """Run the first commands of a new user in an environment with only the wheel."""
 
     def run(*words: str) -> str:
         done = subprocess.run(
@@ -87,15 +87,15 @@ def smoke(python: Path, folder: Path, study: bool) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    where = subprocess.run(
+    location = subprocess.run(
         [python, "-c", "import tuning; print(tuning.__file__)"],
         cwd=folder,
-        env=elsewhere(),
+        env=environment_without_project(),
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert str(python.parent.parent) in where
+    assert str(python.parent.parent) in location
     assert "ravenlab" in run("--version")
     assert "variance-drift" in run("list", "scenarios")
     run("init", "mine.toml")
@@ -110,35 +110,35 @@ def smoke(python: Path, folder: Path, study: bool) -> None:
     assert (folder / "report.html").stat().st_size > 100_000
 
 
-def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+def test_wheel_works_in_a_separate_environment(built: Path, tmp_path: Path) -> None:
     """Uses the dependencies of this environment; `make stress` installs all of them."""
     (wheel,) = built.glob("ravenlab-*.whl")
     venv.create(tmp_path / "venv", with_pip=False)
     python = tmp_path / "venv" / "bin" / "python"
     install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel)]
     pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    subprocess.run([*pip, *install], check=True, capture_output=True, env=elsewhere(), cwd=tmp_path)
+    subprocess.run([*pip, *install], check=True, capture_output=True, env=environment_without_project(), cwd=tmp_path)
     (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
-    smoke(python, tmp_path, study=False)
+    check_first_steps(python, tmp_path, study=False)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
-def test_it_installs_into_an_empty_environment(kind: str, built: Path, tmp_path: Path) -> None:
+def test_package_installs_into_an_empty_environment(kind: str, built: Path, tmp_path: Path) -> None:
     (package,) = built.glob(f"ravenlab-{kind}")
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
     words = ["--quiet", "--constraint", str(ROOT / "constraints.txt"), f"{package}[cluster,postgres,images]"]
     subprocess.run([python, "-m", "pip", "install", *words], check=True)
-    smoke(python, tmp_path, study=True)
+    check_first_steps(python, tmp_path, study=True)
 
 
 @pytest.mark.parametrize("command", [[str(COMMAND)], [sys.executable, "-m", "ravenlab"]])
-def test_works_beside_a_users_own_folders(command: list[str], tmp_path: Path) -> None:
+def test_user_folders_with_package_names_are_ignored(command: list[str], tmp_path: Path) -> None:
     for name in ("policies", "studies", "environments"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('the wrong one')")
+        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('wrong package')")
     (tmp_path / "tuning").mkdir()
     for environment in ({}, {"PYTHONPATH": str(tmp_path)}):
         done = subprocess.run(
@@ -153,7 +153,7 @@ def test_works_beside_a_users_own_folders(command: list[str], tmp_path: Path) ->
         assert '"scenario": "blips"' in done.stdout
 
 
-def test_a_clone_in_the_current_folder_hides_nothing(tmp_path: Path) -> None:
+def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path) -> None:
     """After cloning, the current folder contains a folder called ravenlab."""
     (tmp_path / "ravenlab").mkdir()
     code = "import ravenlab; print(ravenlab.RavenUCB(arms=2))"
@@ -161,7 +161,7 @@ def test_a_clone_in_the_current_folder_hides_nothing(tmp_path: Path) -> None:
     assert done.stdout.startswith("RavenUCB(arms=2, alpha0=1.0"), done.stderr
 
 
-def test_says_what_shadows_it(tmp_path: Path) -> None:
+def test_shadowing_package_is_named_in_the_error(tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies" / "__init__.py").write_text("")
     done = subprocess.run(
@@ -173,20 +173,20 @@ def test_says_what_shadows_it(tmp_path: Path) -> None:
     assert "rename" in last
 
 
-def test_help_answers_at_once() -> None:
-    """CPU seconds, the best of five runs."""
-    spent = []
+def test_help_takes_little_cpu_time() -> None:
+    """The limit applies to the fastest of five runs."""
+    cpu_seconds = []
     for _ in range(5):
         before = resource.getrusage(CHILDREN)
         done = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=False)
         after = resource.getrusage(CHILDREN)
         assert done.returncode == 0
         assert "simulate" in done.stdout
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 0.3
+        cpu_seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(cpu_seconds) < 0.3
 
 
-def test_help_loads_nothing_heavy() -> None:
+def test_help_imports_no_heavy_module() -> None:
     heavy = {"numpy", "numba", "pandas", "joblib", "pydantic"}
     code = f"import sys, tuning.cli.app; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Registries: an added entry appears on all surfaces, and no list is repeated elsewhere."""
+"""Registries: an added entry appears on all surfaces, and no list of names is repeated elsewhere."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ REGISTRIES: dict[str, Collection[str]] = {
     "format": export.FORMATS,
 }
 
-KEYED = {
+IMPLEMENTED = {
     "tuning/search/pruning.py": "pruner",
     "studies/spec/objective.py": "objective",
     "studies/spec/robust.py": "measure",
@@ -78,18 +78,17 @@ REGISTERED = {
 
 
 def option(command: str, name: str) -> Any:
-    """An option of a command."""
+    """Return an option of a command."""
     return next(param for param in leaves()[command][0].params if name in param.opts)
 
 
-def completed(command: str, name: str, text: str) -> list[str]:
-    """Completions of an option's value."""
-    found = option(command, name)
-    return [item.value for item in found.shell_complete(leaves()[command][1], text)]
+def completions(command: str, name: str, text: str) -> list[str]:
+    """Return the completions of an option's value."""
+    return [item.value for item in option(command, name).shell_complete(leaves()[command][1], text)]
 
 
 def field_schema(field: str, table: str = "Study") -> Any:
-    """The JSON Schema of a field of study files."""
+    """Return the JSON Schema of a field of study files."""
     return study_file_schema()["$defs"][table]["properties"][field]
 
 
@@ -103,12 +102,15 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
     spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
     plain = spec.model_copy(update={"sampler": "random"})
-    asked = [[trial.params for trial in samplers.ask_batch(one, optuna.create_study(), 1)] for one in (spec, plain)]
-    assert asked[0] == asked[1]
+    batches = [
+        [trial.params for trial in samplers.ask_batch(each_spec, optuna.create_study(), 1)]
+        for each_spec in (spec, plain)
+    ]
+    assert batches[0] == batches[1]
     assert parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 100, "sampler": "shuffled"})
     assert "shuffled" in field_schema("sampler")["enum"]
     assert "shuffled" in field_schema("sampler", "Robust")["enum"]
-    assert completed("tune", "--sampler", "sh") == ["shuffled"]
+    assert completions("tune", "--sampler", "sh") == ["shuffled"]
     assert "an added sampler" in study_template()
     assert "an added sampler" in "\n".join(study_files.parts()["samplers"])
     with pytest.raises(ValueError, match=r"unknown sampler 'shufled'; did you mean 'shuffled'\? Known: .*shuffled"):
@@ -121,7 +123,7 @@ def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PRUNERS, "median", Choice("an added pruner"))
     assert StudySpec(scenario="blips", pruner="median").pruner == "median"
     assert "median" in field_schema("pruner")["enum"]
-    assert completed("tune", "--pruner", "me") == ["median"]
+    assert completions("tune", "--pruner", "me") == ["median"]
     assert "an added pruner" in study_template()
     assert "an added pruner" in "\n".join(study_files.parts()["pruners"])
     with pytest.raises(ValueError, match=r"unknown pruner 'medium'; did you mean 'median'\?"):
@@ -143,7 +145,7 @@ def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parsed.label() == "median regret"
     assert StudySpec(scenario="blips", objective="median").objective == "median"
     assert re.search(field_schema("objective")["pattern"], "median")
-    assert completed("tune", "--objective", "me") == ["mean", "median"]
+    assert completions("tune", "--objective", "me") == ["mean", "median"]
     assert "an added objective" in study_template()
     assert "an added objective" in "\n".join(study_files.parts()["objectives"])
     with pytest.raises(InputError, match=r"^objective must be mean, .* or median but got 'mode'\.$"):
@@ -159,7 +161,7 @@ def test_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(robust.WORST_COUNTS, "two-worst", lambda scenarios, level: 2)
     assert robust.parse_measure("two-worst").value(np.array([1.0, 4.0, 2.0])) == 3.0
     assert re.search(field_schema("measure", "Robust")["pattern"], "two-worst")
-    assert completed("tune", "--measure", "tw") == ["two-worst"]
+    assert completions("tune", "--measure", "tw") == ["two-worst"]
     assert "an added measure" in "\n".join(study_files.parts()["measures"])
     with pytest.raises(InputError, match=r"two-worst but got 'best'"):
         robust.parse_measure("best")
@@ -172,7 +174,7 @@ def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(NOISES, "silent", Noise("an added noise", lambda rng, n: np.zeros(n)))
     assert find_scenario("blips", {"noise": "silent"}).noise == "silent"
     assert "silent" in field_schema("noise")["enum"]
-    assert completed("simulate", "--noise", "si") == ["silent"]
+    assert completions("simulate", "--noise", "si") == ["silent"]
     assert "silent" in study_template()
     assert "an added noise" in "\n".join(scenarios.noises())
     with pytest.raises(InputError, match=r"did you mean 'silent'\?"):
@@ -181,8 +183,8 @@ def test_noises(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for command in ("tune", "grid", "compare", "reproduce"):
-        found = option(command, "--backend")
-        assert (found.help, found.default) == (
+        backend_option = option(command, "--backend")
+        assert (backend_option.help, backend_option.default) == (
             f"Workers on this machine: {join_words(list(local.BACKENDS))}.",
             local.DEFAULT_BACKEND,
         )
@@ -191,27 +193,30 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
     monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
     assert local.LocalWorkers(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
-    assert completed("tune", "--backend", "fi") == ["fibers"]
+    assert completions("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
         local.LocalWorkers(2, "fibres")
 
 
 def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = option("export", "--format")
-    assert (found.help, found.default) == (f"Format: {join_words(list(export.FORMATS))}.", export.DEFAULT_FORMAT)
+    format_option = option("export", "--format")
+    assert (format_option.help, format_option.default) == (
+        f"Format: {join_words(list(export.FORMATS))}.",
+        export.DEFAULT_FORMAT,
+    )
     assert inspect.signature(ravenlab.export).parameters["form"].default == export.DEFAULT_FORMAT
     for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert all(name in text for name in export.FORMATS)
     monkeypatch.setitem(export.FORMATS, "count", export.Format("an added format", "count_file"))
     monkeypatch.setitem(sys.modules, "studies.export.count_file", SimpleNamespace(write=lambda all_: f"{len(all_)}\n"))
     assert export.export([], "count") == "0\n"
-    assert completed("export", "--format", "co") == ["count"]
+    assert completions("export", "--format", "co") == ["count"]
     with pytest.raises(InputError, match=r"did you mean 'count'\?"):
         export.export([], "cuont")
 
 
 def defaults_of(defaults: type) -> dict[str, Any]:
-    """The defaults by the names of their fields."""
+    """Return the defaults by field name."""
     return {name: value for name, value in vars(defaults).items() if not name.startswith("_")}
 
 
@@ -231,50 +236,50 @@ def test_help_shows_the_registered_defaults() -> None:
     for command, defaults in (("tune", StudyDefaults), ("grid", GridDefaults), ("compare", ComparisonDefaults)):
         options = {max(param.opts, key=len): param for param in leaves()[command][0].params}
         for name, value in defaults_of(defaults).items():
-            found = options.get(f"--{name.replace('_', '-')}")
-            if found is None:
+            declared = options.get(f"--{name.replace('_', '-')}")
+            if declared is None:
                 assert name == "candidates"
-            elif found.default is None:
+            elif declared.default is None:
                 text = format_values(value) if isinstance(value, tuple) else value
-                assert found.help.endswith(f"[default: {text}]"), (command, name)
+                assert declared.help.endswith(f"[default: {text}]"), (command, name)
             else:
-                assert found.default == value, (command, name)
+                assert declared.default == value, (command, name)
 
 
-def test_the_defaults_of_simulate_are_those_of_the_api() -> None:
-    known = inspect.signature(simulate).parameters
-    assert int(option("simulate", "--replications").default) == known["replications"].default
-    assert known["seed"].default == StudyDefaults.seed
+def test_simulate_has_the_defaults_of_the_api() -> None:
+    parameters = inspect.signature(simulate).parameters
+    assert int(option("simulate", "--replications").default) == parameters["replications"].default
+    assert parameters["seed"].default == StudyDefaults.seed
     assert option("simulate", "--policy").default == StudyDefaults.policy
 
 
-def copies(path: Path) -> Iterator[str]:
-    """Registries whose names are all repeated in one literal of a file; docstrings are prose."""
+def repeated_registries(path: Path) -> Iterator[str]:
+    """Yield the registries whose names are all repeated in one literal of a file, except in docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if id(node) in prose:
+        if id(node) in docstrings:
             continue
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            parts = {each.value for each in node.elts if isinstance(each, ast.Constant)}
+            words = {element.value for element in node.elts if isinstance(element, ast.Constant)}
         elif isinstance(node, ast.Dict):
-            parts = {each.value for each in node.keys if isinstance(each, ast.Constant)}
+            words = {element.value for element in node.keys if isinstance(element, ast.Constant)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            parts = set(re.findall(r"[\w-]+", node.value))
+            words = set(re.findall(r"[\w-]+", node.value))
         else:
             continue
-        yield from (kind for kind, names in REGISTRIES.items() if len(names) > 2 and parts >= set(names))
+        yield from (kind for kind, names in REGISTRIES.items() if len(names) > 2 and words >= set(names))
 
 
-def test_no_list_is_written_twice() -> None:
+def test_registered_names_are_not_repeated() -> None:
     for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
-        where = path.relative_to(ROOT).as_posix()
-        allowed = REGISTERED.get(where, {KEYED[where]} if where in KEYED else set())
-        wrong = set(copies(path)) - allowed
-        assert not wrong, f"{where} repeats the names of every {', '.join(wrong)}; derive them from the registry"
+        place = path.relative_to(ROOT).as_posix()
+        allowed = REGISTERED.get(place, {IMPLEMENTED[place]} if place in IMPLEMENTED else set())
+        repeated = set(repeated_registries(path)) - allowed
+        assert not repeated, f"{place} repeats the names of every {', '.join(repeated)}; derive them from the registry"
 
 
-def test_a_second_list_would_be_noticed(tmp_path: Path) -> None:
+def test_repeated_names_are_detected(tmp_path: Path) -> None:
     path = tmp_path / "copy.py"
     for text, kind in (
         (f"NAMES = {tuple(SAMPLERS)!r}", "sampler"),
@@ -283,10 +288,10 @@ def test_a_second_list_would_be_noticed(tmp_path: Path) -> None:
         (f"LABELS = {dict.fromkeys(OBJECTIVES, '')!r}", "objective"),
     ):
         path.write_text(text)
-        assert kind in set(copies(path)), text
+        assert kind in set(repeated_registries(path)), text
 
 
-def test_registries_import_nothing_heavy() -> None:
+def test_registries_import_no_heavy_module() -> None:
     heavy = ("numpy", "numba", "pandas", "pydantic", "optuna", "joblib")
     check = f"import sys, tuning.cli.app; print([name for name in {heavy} if name in sys.modules])"
     assert python("-c", check).stdout.strip() == "[]"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
@@ -38,7 +38,7 @@ def needed_browser() -> str:
     """Return the path of Chromium; skip the test if it is not installed."""
     path = find_browser()
     if path is None:
-        lacking("no Chromium was found (apt-get install chromium)")
+        skip_or_fail("no Chromium was found (apt-get install chromium)")
     return path
 
 

@@ -44,7 +44,7 @@ class PageRunner:
             self._ravenlab(["init", f"a_{kind}.csv", f"--{kind}"])
         if not full:
             for name, counts in SMALL_CALLS.items():
-                monkeypatch.setattr(ravenlab, name, _small(getattr(ravenlab, name), counts), raising=False)
+                monkeypatch.setattr(ravenlab, name, with_counts(getattr(ravenlab, name), counts), raising=False)
 
     def run(self, block: Block) -> str:
         """Run one block and return its output."""
@@ -114,8 +114,8 @@ class PageRunner:
                     self._ravenlab(shlex.split(line)[1:])
         elif known == "pip install":
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-            asked = re.findall(r"\[([\w,]+)\]", " ".join(words))
-            assert set(",".join(asked).split(",")) - {""} <= set(extras), words
+            extras_in_command = re.findall(r"\[([\w,]+)\]", " ".join(words))
+            assert set(",".join(extras_in_command).split(",")) - {""} <= set(extras), words
         elif known == "python -m tools.":
             assert find_spec(words[2]) is not None, words
         elif known == "python docs/examples/":
@@ -126,8 +126,8 @@ class PageRunner:
         elif known == "docker compose":
             self._compose(words[2:])
         elif known == "ravenlab dashboard":
-            with served("sqlite:///studies.sqlite3", folder=self.folder) as there:
-                assert ask(there.port, "GET", "/api/meta").status == 200
+            with served("sqlite:///studies.sqlite3", folder=self.folder) as site:
+                assert ask(site.port, "GET", "/api/meta").status == 200
         return ""
 
     def _compose(self, words: list[str]) -> None:
@@ -157,7 +157,7 @@ class PageRunner:
 
 
 def _lines(block: Block) -> list[str]:
-    """The commands of a block, without the output in a console block."""
+    """Return the commands of a block, without the output in a console block."""
     text = block.text.replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines()]
     if block.language == "console":
@@ -166,20 +166,20 @@ def _lines(block: Block) -> list[str]:
 
 
 def _dask_command(name: str) -> Any:
-    """`dask scheduler` or `dask worker`, not run."""
+    """Return the command `dask scheduler` or `dask worker` without running it."""
     return import_module(f"distributed.cli.dask_{name}").main
 
 
-def _small(function: Callable[..., Any], counts: dict[str, int]) -> Callable[..., Any]:
+def with_counts(function: Callable[..., Any], counts: dict[str, int]) -> Callable[..., Any]:
     @wraps(function)
-    def called(*given: Any, **named: Any) -> Any:
-        return function(*given, **{**named, **counts})
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, **counts})
 
-    return called
+    return wrapper
 
 
 def shape(text: str) -> list[str]:
-    """Lines with normalized numbers, spaces and rules, which do not depend on the budget.
+    """Return lines with normalized numbers, spaces and rules, which do not depend on the budget.
 
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
@@ -188,16 +188,16 @@ def shape(text: str) -> list[str]:
 
 
 def exact(text: str) -> list[str]:
-    """Lines with normalized spaces and rules."""
+    """Return lines with normalized spaces and rules."""
     lines = [re.sub(r"([━─═])\1+", r"\1", re.sub(r"\s+", " ", line)).strip() for line in text.splitlines()]
     return [line for line in lines if line]
 
 
 def missing(shown: list[str], printed: list[str]) -> list[str]:
-    """The lines of a page that were not printed; … matches any text.
+    """Return the lines of a page that were not printed; … matches any text.
 
     >>> missing(["a … c", "d"], ["a b c"])
     ['d']
     """
     patterns = {line: ".*".join(re.escape(part.strip()) for part in line.split("…")) for line in shown}
-    return [line for line, pattern in patterns.items() if not any(re.search(pattern, each) for each in printed)]
+    return [line for line, pattern in patterns.items() if not any(re.search(pattern, output) for output in printed)]

@@ -33,7 +33,7 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
 }
 """Counts of calls of `ravenlab.…` in Python."""
 
-OWN_HORIZON = "100"
+PLUGIN_HORIZON = "100"
 """Horizon for plugins, which run in plain Python."""
 
 SERVER = "postgresql+psycopg://me@db.example.org/studies"
@@ -71,7 +71,7 @@ NOT_RUN: dict[str, str] = {
     "python -m tools.": "takes minutes to hours; the test checks that the module exists",
     "python docs/examples/": "test_examples.py runs them",
     "dask scheduler": "does not end; its options must exist",
-    "dask worker": "the same",
+    "dask worker": "does not end; its options must exist",
     "docker compose": "no Docker engine; the command of the driver runs here",
     "ravenlab dashboard": "does not end; it is started on a free port, queried and stopped",
 }
@@ -79,7 +79,7 @@ NOT_RUN: dict[str, str] = {
 
 
 def reduce_budget(words: Sequence[str]) -> list[str]:
-    """The arguments of `ravenlab` with a small budget and substituted placeholders.
+    """Return the arguments of `ravenlab` with a small budget and substituted placeholders.
 
     >>> reduce_budget(["tune", "blips", "--trials", "100"])[:4]
     ['tune', 'blips', '--trials', '4']
@@ -98,7 +98,7 @@ def reduce_budget(words: Sequence[str]) -> list[str]:
         return out
     counts = dict(SMALL.get(kind, SMALL.get(command, {})))
     if command in ("tune", "simulate") and any(".py:" in word for word in out):
-        counts["--horizon"] = OWN_HORIZON
+        counts["--horizon"] = PLUGIN_HORIZON
     for option, count in counts.items():
         if option in out:
             out[out.index(option) + 1] = count

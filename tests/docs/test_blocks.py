@@ -15,12 +15,12 @@ pytestmark = pytest.mark.usefixtures("plugins_unloaded")
 WITH_CODE = [path for path in pages() if any(block.language != "text" for block in read_page(path).blocks)]
 
 
-def output_of(blocks: list[Block], place: int) -> str | None:
-    """The output shown for a block: the text block that follows it in the same section."""
-    if place + 1 == len(blocks) or blocks[place].language not in ("sh", "console", "python"):
+def shown_output(blocks: list[Block], i: int) -> str | None:
+    """Return the output shown for a block: the text block that follows it in the same section."""
+    if i + 1 == len(blocks) or blocks[i].language not in ("sh", "console", "python"):
         return None
-    follows = blocks[place + 1]
-    return follows.text if follows.language == "text" and follows.section == blocks[place].section else None
+    following = blocks[i + 1]
+    return following.text if following.language == "text" and following.section == blocks[i].section else None
 
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -28,13 +28,13 @@ def test_every_block_runs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runner, blocks = PageRunner(tmp_path, monkeypatch, capsys), read_page(path).blocks
-    for place, block in enumerate(blocks):
+    for i, block in enumerate(blocks):
         try:
             printed = runner.run(block)
         except BaseException as error:
             error.add_note(f"{path.name}, line {block.line}")
             raise
-        shown = output_of(blocks, place)
+        shown = shown_output(blocks, i)
         if shown is not None:
             absent = missing(shape(shown), shape(printed))
             assert not absent, f"{path.name}, line {block.line}: these lines are not printed: {absent}\n{printed}"
@@ -42,13 +42,13 @@ def test_every_block_runs(
 
 @pytest.mark.stress
 @pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_outputs_are_real(
+def test_shown_outputs_are_exact(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At full size, to the last digit, on the processor architecture used for the page."""
+    """Runs at full size; results are exact on the processor architecture used for the page."""
     runner, blocks = PageRunner(tmp_path, monkeypatch, capsys, full=True), read_page(path).blocks
-    for place, block in enumerate(blocks):
-        shown = output_of(blocks, place)
+    for i, block in enumerate(blocks):
+        shown = shown_output(blocks, i)
         if shown is not None:
             absent = missing(exact(shown), exact(runner.run(block)))
             assert not absent, f"{path.name}, below line {block.line}: {absent}"

@@ -1,4 +1,4 @@
-"""The scripts in docs/examples run from top to bottom, with small budgets; the service survives being killed."""
+"""The scripts in docs/examples run with small budgets; the service resumes after being killed."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from tests.project import DOCS
 
 EXAMPLES = DOCS / "examples"
 SCRIPTS = ("tune.py", "custom_scenario.py", "read_results.py", "service.py")
-BROUGHT = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
-"""Not scripts: tests/tuning/cli/test_plugins.py brings them."""
+PLUGINS = ("falling_greedy.py", "fast_greedy.py", "night_shift.py")
+"""Plugins, which tests/tuning/cli/test_plugins.py loads."""
 
 
-def test_every_example_is_known() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *BROUGHT}
+def test_all_examples_are_tested() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *PLUGINS}
 
 
 @pytest.mark.usefixtures("plugins_unloaded")
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_runs(
+def test_script_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,23 +46,23 @@ def test_a_script_runs(
     assert (EXAMPLES / name).read_text(encoding="utf-8").count("\n# %%") >= 5
 
 
-def serving(folder: Path) -> AbstractContextManager[Served]:
-    """The service in a process of its own."""
+def start_service(folder: Path) -> AbstractContextManager[Served]:
+    """Start the service in a separate process."""
     return listening([sys.executable, EXAMPLES / "service.py", "serve", "0"], folder)
 
 
-def asked(port: int, path: str, **content: Any) -> dict[str, Any]:
+def post(port: int, path: str, **content: Any) -> dict[str, Any]:
     with urlopen(Request(f"http://127.0.0.1:{port}{path}", json.dumps(content).encode()), timeout=30) as answer:
-        found: dict[str, Any] = json.load(answer)
-    return found
+        response: dict[str, Any] = json.load(answer)
+    return response
 
 
-def paid(number: int, arm: int) -> float:
+def reward(number: int, arm: int) -> float:
     return 0.2 * (arm + 1) + 0.01 * (number * 7 % 20)
 
 
-def exported(folder: Path) -> None:
-    """An export whose policy draws at random, so that its generator matters."""
+def write_policy(folder: Path) -> None:
+    """Write an export whose policy draws at random, so that its generator is part of the state."""
     entry = {
         "study": "softmax/blips/T1000/K4",
         "policy": "softmax",
@@ -75,64 +75,62 @@ def exported(folder: Path) -> None:
     (folder / "service-policy.json").write_text(text, encoding="utf-8")
 
 
-def without_a_kill(folder: Path, requests: int) -> tuple[list[int], dict[str, Any]]:
-    """What the same policy does in one go, without a service: its arms and its last state."""
+def run_without_service(folder: Path, requests: int) -> tuple[list[int], dict[str, Any]]:
+    """Return the arms and the last state of the same policy without a service."""
     policy: Any = ravenlab.Policy.load(folder / "service-policy.json", seed=0)
     arms = []
     for number in range(requests):
         arms.append(policy.select())
-        policy.update(arms[-1], paid(number, arms[-1]))
+        policy.update(arms[-1], reward(number, arms[-1]))
     return arms, policy.state()
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(30, marks=pytest.mark.stress)])
-def test_the_service_goes_on_after_a_kill_as_if_nothing_had_been(kills: int, tmp_path: Path) -> None:
-    """Killed with −9 at random moments while it is being asked, and asked again what it did not answer."""
-    exported(tmp_path)
-    luck = random.Random(kills)
+def test_killed_service_resumes_with_the_same_choices(kills: int, tmp_path: Path) -> None:
+    """The service is killed (SIGKILL) at random moments, and unanswered requests are repeated."""
+    write_policy(tmp_path)
+    rng = random.Random(kills)
     requests = 20 * (kills + 1)
     steps = [(number, path) for number in range(requests) for path in ("/choose", "/reward")]
     arms: dict[int, int] = {}
     done = killed = 0
     while done < len(steps):
-        with serving(tmp_path) as (port, _, process):
-            killing = threading.Timer(luck.random() * 0.02, process.kill)
+        with start_service(tmp_path) as (port, _, process):
+            timer = threading.Timer(rng.random() * 0.02, process.kill)
             if killed < kills:
-                killing.start()
+                timer.start()
             while done < len(steps):
                 number, path = steps[done]
-                more = {} if path == "/choose" else {"value": paid(number, arms[number])}
+                extra = {} if path == "/choose" else {"value": reward(number, arms[number])}
                 try:
-                    answer = asked(port, path, request=number, **more)
+                    answer = post(port, path, request=number, **extra)
                 except (URLError, HTTPException, OSError):
-                    assert killed < kills, "it ended by itself"
+                    assert killed < kills, "the service ended without being killed"
                     killed += 1
                     break
                 if path == "/choose":
                     arms[number] = answer["arm"]
                 done += 1
-            killing.cancel()
-    wanted, state = without_a_kill(tmp_path, requests)
+            timer.cancel()
+    expected, state = run_without_service(tmp_path, requests)
     saved = json.loads((tmp_path / "service-state.json").read_text(encoding="utf-8"))
     assert killed == kills
-    assert [arms[number] for number in range(requests)] == wanted
+    assert [arms[number] for number in range(requests)] == expected
     assert saved == {"policy": json.loads(json.dumps(state)), "waiting": {}}
 
 
-def test_the_service_knows_a_request_again_and_refuses_a_bad_reward(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repeated_requests_and_invalid_rewards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exported(tmp_path)
-    found = runpy.run_path(str(EXAMPLES / "service.py"), run_name="read")
-    server = found["serving"](0)
+    write_policy(tmp_path)
+    module = runpy.run_path(str(EXAMPLES / "service.py"), run_name="read")
+    server = module["serving"](0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        arm = asked(server.server_port, "/choose", request="a")["arm"]
-        assert asked(server.server_port, "/choose", request="a")["arm"] == arm
+        arm = post(server.server_port, "/choose", request="a")["arm"]
+        assert post(server.server_port, "/choose", request="a")["arm"] == arm
         with pytest.raises(URLError, match="400"):
-            asked(server.server_port, "/reward", request="a", value="much")
-        assert asked(server.server_port, "/reward", request="a", value=1.0) == {"taken": True}
+            post(server.server_port, "/reward", request="a", value="much")
+        assert post(server.server_port, "/reward", request="a", value=1.0) == {"taken": True}
     finally:
         server.shutdown()
         server.server_close()

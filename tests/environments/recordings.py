@@ -12,7 +12,7 @@ from environments.world import Floats
 
 
 def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -> Floats:
-    """Arms with slowly wandering means; cells missing in runs, never a whole row."""
+    """Return rewards with slowly varying means; cells are missing in runs, but never a whole row."""
     rng = np.random.default_rng(seed)
     means = 0.5 + 0.2 * np.sin(np.linspace(0, 6, rows)[:, None] + rng.uniform(0, 6, arms))
     values = np.asarray(means + 0.1 * rng.normal(size=(rows, arms)))
@@ -23,13 +23,13 @@ def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -
 
 
 def trace(**options: float) -> Trace:
-    """The table as a trace."""
+    """Return the table as a trace."""
     values = table(**options)  # type: ignore[arg-type]
     return Trace.from_values([f"arm{k}" for k in range(values.shape[1])], values)
 
 
 def write_csv(path: Path, values: Floats, header: str | None = None) -> Path:
-    """A table as a CSV file, missing cells left empty."""
+    """Write a table to a CSV file with empty missing cells."""
     names = header or ",".join(f"arm{k}" for k in range(values.shape[1]))
     rows = [",".join("" if np.isnan(cell) else repr(float(cell)) for cell in row) for row in values]
     path.write_text("\n".join([names, *rows, ""]), encoding="utf-8")

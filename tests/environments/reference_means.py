@@ -17,7 +17,7 @@ from environments.streams import Stream, generator
 
 
 def steps(value: int | str, horizon: int) -> int:
-    """500, or "10%" of the horizon in whole numbers alone."""
+    """Return a number of steps, such as 500 or "10%" of the horizon, with exact arithmetic."""
     if isinstance(value, int):
         return value
     return max(1, int(Fraction(value.rstrip("%")) * horizon // 100))
@@ -32,7 +32,7 @@ class PlainWorld:
             for effect in scenario.effects
         }
         self.base, self.bernoulli = scenario.base, scenario.noise == "bernoulli"
-        self.horizon, self.asked = horizon, arms
+        self.horizon, self.base_arms = horizon, arms
         self.arms = arms + ("arm-churn" in self.effects)
         self.seed, self.r = seed, r
         self.draw()
@@ -44,18 +44,18 @@ class PlainWorld:
         return steps(self.effects[effect][field], self.horizon)
 
     def pairs(self, rng: np.random.Generator, count: int) -> list[tuple[float, float]]:
-        """`count` base draws of (μ, σ²), one after the other."""
+        """Return `count` base draws of (μ, σ²), one after the other."""
         b = self.base
-        out = []
+        draws = []
         for _ in range(count):
             u, v = rng.random(), rng.random()
-            out.append(
+            draws.append(
                 (
                     b.mean_low + (b.mean_high - b.mean_low) * u,
                     b.variance_low + (b.variance_high - b.variance_low) * v,
                 )
             )
-        return out
+        return draws
 
     def times(self, effect: str) -> list[int]:
         every = self.at(effect, "every")
@@ -68,7 +68,7 @@ class PlainWorld:
         self.jumps: dict[int, dict[int, tuple[float, float]]] = {}
         if "localized-jump" in self.effects:
             fraction = Fraction(str(self.effects["localized-jump"]["fraction"]))
-            count = max(1, int(fraction * self.asked // 1))
+            count = max(1, int(fraction * self.base_arms // 1))
             times, rng = self.times("localized-jump"), self.rng("localized-jump")
             keys = [[rng.random() for _ in arms] for _ in times]
             for t, key in zip(times, keys, strict=True):
@@ -91,21 +91,21 @@ class PlainWorld:
             return
         before = [k for k in range(self.arms) if self.opens[k] <= closes - 1]
         if self.effects["arm-churn"]["closing"] == "best":
-            gone = max(before, key=lambda k: self.mean(k, closes))
+            closing = max(before, key=lambda k: self.mean(k, closes))
         else:
             keys = self.rng("arm-churn").uniform(0.0, 1.0, self.arms)
-            gone = max(before, key=keys.__getitem__)
-        self.closes[gone] = closes
+            closing = max(before, key=keys.__getitem__)
+        self.closes[closing] = closes
 
     def blip(self, t: int) -> list[tuple[float, float]] | None:
-        """The levels of the blip that step t lies in."""
+        """Return the levels of the blip at step t, if any."""
         for at, levels in self.blips.items():
             if at <= t <= at + self.at("blips", "lasting") - 1:
                 return levels
         return None
 
     def components(self, k: int, t: int) -> list[tuple[float, float, float]]:
-        """(share, μ, σ²) of what arm k plays at step t."""
+        """Return (share, μ, σ²) of each component of arm k at step t."""
         blip = self.blip(t)
         if blip is not None:
             return [(1.0, self.clip(blip[k][0]), blip[k][1])]

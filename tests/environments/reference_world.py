@@ -8,12 +8,12 @@ from environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOP
 
 
 def segment_of(worlds: Worlds, t: int) -> int:
-    """The segment that step t lies in."""
+    """Return the segment of step t."""
     return max(s for s in range(len(worlds.row)) if worlds.starts[s] <= t)
 
 
 def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float, float]:
-    """Mean and variance of one component of arm k at step t."""
+    """Return mean and variance of one component of arm k at step t."""
     s = segment_of(worlds, t)
     column = 2 if new else 0
     mean, variance = worlds.level[r, worlds.row[s], k, column : column + 2]
@@ -32,26 +32,26 @@ def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float,
 
 
 def rho(worlds: Worlds, t: int) -> float:
-    """The share of the new component at step t."""
+    """Return the share of the new component at step t."""
     if not worlds.kind & GRADUAL or worlds.blip[segment_of(worlds, t)]:
         return 0.0
     return float(worlds.share[t - 1])
 
 
 def mean(worlds: Worlds, r: int, k: int, t: int) -> float:
-    """μ_k(t)."""
+    """Return μ_k(t)."""
     share = rho(worlds, t)
     value = (1 - share) * component(worlds, r, k, t, False)[0]
     return value + share * component(worlds, r, k, t, True)[0] if share else value
 
 
 def open_arms(worlds: Worlds, r: int, t: int) -> list[int]:
-    """The arms that can be pulled at step t."""
+    """Return the arms that can be pulled at step t."""
     return [k for k in range(worlds.level.shape[2]) if worlds.opens[r, k] <= t < worlds.closes[r, k]]
 
 
 def reward(worlds: Worlds, r: int, k: int, t: int) -> float:
-    """What arm k pays at step t."""
+    """Return the reward of arm k at step t."""
     new = bool(worlds.kind & GRADUAL) and rho(worlds, t) > 0 and worlds.coin[r, t - 1] == 1
     level, variance = component(worlds, r, k, t, new)
     noise = float(worlds.noise[r, t - 1])
@@ -61,16 +61,16 @@ def reward(worlds: Worlds, r: int, k: int, t: int) -> float:
 
 
 class Feedback:
-    """What a policy sees of its rewards: at once, or late and in parts."""
+    """Rewards as observed by a policy: immediately, or delayed and in parts."""
 
     def __init__(self, worlds: Worlds, r: int) -> None:
         self.worlds, self.r = worlds, r
         self.due: dict[int, float] = {}
 
     def __call__(self, k: int, t: int) -> float:
-        x = reward(self.worlds, self.r, k, t)
+        value = reward(self.worlds, self.r, k, t)
         if not self.worlds.kind & DELAYED:
-            return x
+            return value
         for part, delay in zip(self.worlds.parts[self.r, t - 1], self.worlds.delay[self.r, t - 1], strict=True):
-            self.due[t + int(delay)] = self.due.get(t + int(delay), 0.0) + x * float(part)
+            self.due[t + int(delay)] = self.due.get(t + int(delay), 0.0) + value * float(part)
         return self.due.pop(t, 0.0)

@@ -15,11 +15,11 @@ def draft(horizon: int = 50, arms: int = 3) -> Draft:
 
 @quick
 @given(horizon=st.integers(1, 60), every=st.integers(1, 70))
-def test_changes_happen_at_multiples_including_the_last_step_but_not_the_first(horizon: int, every: int) -> None:
+def test_changes_occur_at_multiples_after_the_first_step(horizon: int, every: int) -> None:
     assert draft(horizon).times(every) == [t for t in range(2, horizon + 1) if t % every == 0]
 
 
-def test_base_draws_fill_their_ranges() -> None:
+def test_base_draws_are_uniform_and_uncorrelated() -> None:
     mean, variance = BaseDraw().draw(np.random.default_rng(0), 20_000)
     for values, low, high in ((mean, 0.3, 0.8), (variance, 0.01, 0.09)):
         assert low <= values.min()

@@ -20,7 +20,7 @@ NAMES = ("stationary", "gradual-drift", "periodic", "blips", "arm-churn", "incre
 def test_the_reward_scale_is_the_average_over_the_tables(noise: str, name: str) -> None:
     scenario = find_scenario(name, {"noise": noise})
     worlds = draw_worlds(scenario, 120, 4, seed=3, replications=6, stream=Stream.SEARCH)
-    drawn = [world_tables(worlds, r) for r in range(6)]
-    mean = np.mean([np.nanmean(means) for means, _ in drawn])
-    spread = np.sqrt(np.mean([np.nanmean(variances) for _, variances in drawn]))
+    tables = [world_tables(worlds, r) for r in range(6)]
+    mean = np.mean([np.nanmean(means) for means, _ in tables])
+    spread = np.sqrt(np.mean([np.nanmean(variances) for _, variances in tables]))
     assert reward_scale(scenario, 120, 4, seed=3, replications=6) == pytest.approx((mean, spread), rel=1e-12)

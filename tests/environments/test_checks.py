@@ -21,7 +21,7 @@ def test_non_finite_numbers_are_rejected(value: Any) -> None:
             check("drift", value)
 
 
-def test_numbers_come_back_as_floats() -> None:
+def test_numbers_are_returned_as_floats() -> None:
     assert check_number("drift", -2) == -2.0
     assert isinstance(check_number("drift", 2), float)
     assert check_nonnegative("growth", 0) == 0.0

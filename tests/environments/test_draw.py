@@ -18,14 +18,14 @@ from tests.environments.properties import quick
 from tests.messages import raises_naming
 
 
-def same(one: Worlds, other: Worlds) -> bool:
-    """Bit for bit."""
+def are_identical(one: Worlds, other: Worlds) -> bool:
+    """Return whether two blocks of worlds are bit-identical."""
     pairs: list[tuple[Any, Any]] = list(zip(one[1:], other[1:], strict=True))
     return one.kind == other.kind and all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
 
-def alone(worlds: Worlds, r: int) -> Worlds:
-    """World number r of a block as a block of its own."""
+def single_world(worlds: Worlds, r: int) -> Worlds:
+    """Return world r of a block as a block of one world."""
     shared = {"starts", "row", "blip", "season", "share"}
     parts = {name: getattr(worlds, name)[r : r + 1] for name in worlds._fields[1:] if name not in shared}
     return worlds._replace(**parts)
@@ -36,16 +36,16 @@ def test_a_block_equals_its_worlds_drawn_separately(name: str) -> None:
     scenario = find_scenario(name)
     block = draw_worlds(scenario, 60, 4, seed=5, first=0, replications=10)
     for r in np.random.default_rng(1).permutation(10):
-        assert same(alone(block, int(r)), draw_worlds(scenario, 60, 4, seed=5, first=int(r)))
+        assert are_identical(single_world(block, int(r)), draw_worlds(scenario, 60, 4, seed=5, first=int(r)))
 
 
 @quick
 @given(seed=st.integers(0, 2**63), first=st.integers(0, 10**6), name=st.sampled_from(list(EFFECTS)))
 def test_equal_arguments_give_equal_worlds(seed: int, first: int, name: str) -> None:
     draw = [draw_worlds(find_scenario(name), 30, 3, seed, first, 2) for _ in range(2)]
-    assert same(*draw)
-    assert not same(draw[0], draw_worlds(find_scenario(name), 30, 3, seed + 1, first, 2))
-    assert not same(draw[0], draw_worlds(find_scenario(name), 30, 3, seed, first, 2, stream=Stream.REPORT))
+    assert are_identical(*draw)
+    assert not are_identical(draw[0], draw_worlds(find_scenario(name), 30, 3, seed + 1, first, 2))
+    assert not are_identical(draw[0], draw_worlds(find_scenario(name), 30, 3, seed, first, 2, stream=Stream.REPORT))
 
 
 @quick
@@ -73,10 +73,10 @@ def test_an_effect_does_not_change_the_draws_of_others(effects: list[str], seed:
         assert (mixed.level[:, 0, :arms] == single.level[:, 0]).all()
 
 
-def test_effects_do_not_depend_on_the_order_they_are_named_in() -> None:
+def test_order_of_effects_does_not_matter() -> None:
     names = ["gradual-drift", "localized-jump", "periodic", "blips", "arm-churn"]
-    forth, back = (draw_worlds(find_scenario("+".join(order)), 90, 4, 1) for order in (names, names[::-1]))
-    assert same(forth, back)
+    forward, backward = (draw_worlds(find_scenario("+".join(order)), 90, 4, 1) for order in (names, names[::-1]))
+    assert are_identical(forward, backward)
 
 
 @quick

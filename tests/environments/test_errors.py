@@ -8,7 +8,7 @@ from environments.errors import InputError, unknown_name
 from tests.messages import assert_names
 
 
-def test_bad_input_is_a_value_error() -> None:
+def test_input_error_is_a_value_error() -> None:
     assert issubclass(InputError, ValueError)
 
 

@@ -28,7 +28,7 @@ print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "
 
 
 def read_identity(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Return the identity of a new process that imports from a folder, and which large libraries it has loaded."""
+    """Return the identity printed by a new process that imports from a folder, and the modules that it loaded."""
     done = python("-c", SCRIPT, folder=folder, PYTHONPATH=str(folder))
     assert done.returncode == 0, done.stderr
     values, loaded = json.loads(done.stdout)
@@ -36,7 +36,7 @@ def read_identity(folder: Path) -> tuple[dict[str, str], list[str]]:
 
 
 def copy_packages(folder: Path) -> Path:
-    """Copy all packages that compute numbers."""
+    """Copy all packages that compute results."""
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
@@ -48,7 +48,7 @@ def edit(path: Path, old: str, new: str, count: int = -1) -> None:
     path.write_text(text.replace(old, new, count), encoding="utf-8")
 
 
-def test_the_same_sources_give_the_same_fingerprint_and_text_does_not_matter(tmp_path: Path) -> None:
+def test_fingerprint_depends_on_computations_and_not_on_text(tmp_path: Path) -> None:
     folder = copy_packages(tmp_path)
     values, loaded = read_identity(folder)
     assert values == identity()

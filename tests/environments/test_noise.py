@@ -24,7 +24,7 @@ def test_all_documented_noises_exist() -> None:
 def test_mean_0_and_variance_1(name: str) -> None:
     z = NOISES[name].draw(np.random.default_rng(5), DRAWS)
     assert abs(z.mean()) < 4 / math.sqrt(DRAWS)
-    # The variance of z² is E z⁴ − 1. A t with 5 degrees has no 8th moment, so its own error is measured wide.
+    # The variance of z² is E z⁴ − 1. Student's t with 5 degrees of freedom has no 8th moment.
     assert abs((z**2).mean() - 1) < 4 * math.sqrt((KURTOSIS[name] - 1) / DRAWS)
 
 
@@ -41,16 +41,16 @@ def test_mean_0_and_variance_1(name: str) -> None:
 def test_each_noise_has_its_own_shape(name: str, probability: float) -> None:
     z = NOISES[name].draw(np.random.default_rng(6), DRAWS)
     error = math.sqrt(probability * (1 - probability) / DRAWS)
-    # |t·sqrt(3/5)| < 1 for 5 degrees has probability 0.7468 to 4 digits.
+    # For 5 degrees of freedom, |t·sqrt(3/5)| < 1 has probability 0.7468 to 4 digits.
     assert abs((np.abs(z) < 1).mean() - probability) < 4 * error + 5e-5 * (name == "student-t")
 
 
 def test_bernoulli_rewards_have_the_right_mean() -> None:
     worlds = draw_worlds(find_scenario("bernoulli"), 20_000, 3, seed=8)
     for theta in worlds.level[0, 0, :, 0]:
-        paid = (worlds.noise[0] < theta).mean()
+        success_rate = (worlds.noise[0] < theta).mean()
         assert 0.8 <= theta < 0.95
-        assert abs(paid - theta) < 4 * math.sqrt(theta * (1 - theta) / 20_000)
+        assert abs(success_rate - theta) < 4 * math.sqrt(theta * (1 - theta) / 20_000)
 
 
 @pytest.mark.parametrize("name", ["gaussian", 3, None, ["normal"]])

@@ -9,14 +9,14 @@ from environments.errors import InputError
 from environments.scenario import Scenario
 from tests.messages import raises_naming
 
-NO_NUMBER: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]
-NO_TIME: list[Any] = ["abc", "x%", "0%", None, True, [1], 2.5, 0, -1, float("nan"), 10**400]
-NO_SHARE: list[Any] = ["x", None, True, [1], 0, -1, 1.5, "3/2", "1/0", float("nan")]
+INVALID_NUMBERS: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]
+INVALID_TIMES: list[Any] = ["abc", "x%", "0%", None, True, [1], 2.5, 0, -1, float("nan"), 10**400]
+INVALID_SHARES: list[Any] = ["x", None, True, [1], 0, -1, 1.5, "3/2", "1/0", float("nan")]
 
 FIELDS = [
-    *(("incremental-drift", "drift", value) for value in NO_NUMBER),
-    *(("variance-drift", "growth", value) for value in NO_NUMBER),
-    *(("periodic", "amplitude", value) for value in NO_NUMBER),
+    *(("incremental-drift", "drift", value) for value in INVALID_NUMBERS),
+    *(("variance-drift", "growth", value) for value in INVALID_NUMBERS),
+    *(("periodic", "amplitude", value) for value in INVALID_NUMBERS),
     *(
         (name, field, value)
         for name, field in [
@@ -33,13 +33,13 @@ FIELDS = [
             ("logistics", "every"),
             ("published-blips", "every"),
         ]
-        for value in NO_TIME
+        for value in INVALID_TIMES
     ),
-    *(("localized-jump", "fraction", value) for value in NO_SHARE),
+    *(("localized-jump", "fraction", value) for value in INVALID_SHARES),
     *(("arm-churn", "closing", value) for value in ["worst", 3, None, True, ["best"], float("nan")]),
     *(("delayed", "longest", value) for value in ["5", None, True, 2.5, -1, float("nan"), 10**400]),
-    *(("stationary", "mean_low", value) for value in NO_NUMBER if value != -0.5),
-    *(("stationary", "variance_low", value) for value in NO_NUMBER),
+    *(("stationary", "mean_low", value) for value in INVALID_NUMBERS if value != -0.5),
+    *(("stationary", "variance_low", value) for value in INVALID_NUMBERS),
     *(("stationary", "noise", value) for value in ["gauss", 3, None, True, ["normal"], float("nan")]),
     ("stationary", "mean_low", 0.9),
     ("stationary", "variance_high", 0.001),
@@ -69,7 +69,7 @@ def test_an_invalid_setting_is_a_one_line_error_that_names_it(name: str, field: 
         (10**9, 10**8, "arms"),
     ],
 )
-def test_a_world_needs_arms_and_steps(horizon: Any, arms: Any, field: str) -> None:
+def test_invalid_numbers_of_arms_and_steps_are_rejected(horizon: Any, arms: Any, field: str) -> None:
     with raises_naming(InputError, field):
         find_scenario("stationary").check(horizon, arms)
 
@@ -100,7 +100,7 @@ def test_settings_apply_to_their_owner() -> None:
     assert find_scenario("localized-jump+blips").parameters()["localized-jump.every"] == "10%"
 
 
-def test_parameters_given_back_as_settings_change_nothing() -> None:
+def test_parameters_are_valid_settings() -> None:
     scenario = find_scenario("periodic+blips+arm-churn", {"every": 9, "closing": "random"})
     assert scenario.with_settings(scenario.parameters()) == scenario
 

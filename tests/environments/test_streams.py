@@ -31,11 +31,11 @@ EFFECT_KEYS = {
     "published-variance-drift": {"published-variance-drift"},
     "variance-drift": {"variance-drift"},
 }
-"""The stream keys of every effect. A changed key is another world: these strings must never change."""
+"""The stream keys of every effect. They must never change, since the worlds depend on them."""
 
 
 def shipped_effects() -> dict[str, Effect]:
-    """One instance of every effect, by name."""
+    """Return one instance of every effect, by name."""
     effects = [effect() for effect in EFFECTS.values()]
     effects += [effect for scenario in published() for effect in scenario.effects]
     effects.append(FixedLevels(means=(0.1, 0.2, 0.3), variances=(0.1, 0.1, 0.1)))
@@ -43,7 +43,7 @@ def shipped_effects() -> dict[str, Effect]:
 
 
 def settings_of(name: str) -> dict[str, str]:
-    """Settings with which the effect draws from all its streams."""
+    """Return settings with which the effect draws from all its streams."""
     return {"closing": "random"} if name == "arm-churn" else {}
 
 
@@ -51,11 +51,11 @@ def settings_of(name: str) -> dict[str, str]:
 def test_stream_keys_of_effects_are_fixed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
 
-    def recorded(seed: int, stream: int, replication: int, key: str) -> object:
+    def recording_generator(seed: int, stream: int, replication: int, key: str) -> object:
         used.add(key)
         return generator(seed, stream, replication, key)
 
-    monkeypatch.setattr(base, "generator", recorded)
+    monkeypatch.setattr(base, "generator", recording_generator)
     scenario = Scenario(name, "one effect", (shipped_effects()[name],)).with_settings(settings_of(name))
     draw_worlds(scenario, horizon=6000, arms=3, seed=1)
     assert used == WORLD_KEYS | EFFECT_KEYS[name]
@@ -74,10 +74,10 @@ def test_a_renamed_effect_draws_the_same_worlds() -> None:
 
 
 def test_equal_keys_give_equal_numbers_and_different_keys_different_ones() -> None:
-    names = itertools.product((0, 1), (Stream.SIMULATE, Stream.REPORT), (0, 1), ("base", "noise"))
-    drawn = {name: generator(*name).random(4).tolist() for name in names}
-    assert all(generator(*name).random(4).tolist() == numbers for name, numbers in drawn.items())
-    assert len({tuple(numbers) for numbers in drawn.values()}) == 16
+    stream_keys = itertools.product((0, 1), (Stream.SIMULATE, Stream.REPORT), (0, 1), ("base", "noise"))
+    numbers_by_key = {key: generator(*key).random(4).tolist() for key in stream_keys}
+    assert all(generator(*key).random(4).tolist() == numbers for key, numbers in numbers_by_key.items())
+    assert len({tuple(numbers) for numbers in numbers_by_key.values()}) == 16
 
 
 def test_no_two_keys_share_a_stream() -> None:

@@ -41,13 +41,13 @@ def test_worlds_equal_the_reference_implementation(name: str, settings: dict[str
     scenario = find_scenario(name, settings)
     worlds = draw_worlds(scenario, horizon, arms, seed, replications=2)
     for r in range(2):
-        plain = PlainWorld(scenario, horizon, arms, seed, r)
+        reference = PlainWorld(scenario, horizon, arms, seed, r)
         means, variances = world_tables(worlds, r)
         for t in range(1, horizon + 1):
-            for k in range(plain.arms):
-                if plain.is_open(k, t):
-                    assert means[t - 1, k] == pytest.approx(plain.mean(k, t), abs=1e-12)
-                    assert variances[t - 1, k] == pytest.approx(plain.variance(k, t), abs=1e-12)
+            for k in range(reference.arms):
+                if reference.is_open(k, t):
+                    assert means[t - 1, k] == pytest.approx(reference.mean(k, t), abs=1e-12)
+                    assert variances[t - 1, k] == pytest.approx(reference.variance(k, t), abs=1e-12)
                 else:
                     assert np.isnan(means[t - 1, k])
                     assert np.isnan(variances[t - 1, k])
@@ -85,7 +85,7 @@ def test_regret_reward_and_suboptimal_pulls_follow_from_the_pulls(name: str, set
 
 @pytest.mark.parametrize("policy", ["ucb1", "raven-ucb"])
 def test_all_policies_play_the_same_worlds(policy: str) -> None:
-    """The reward of an arm at a step is a function of the world: whoever pulls it there is paid the same."""
+    """The reward of an arm at a step is a function of the world."""
     runs = [
         simulate(policy, "blips", horizon=200, arms=4, replications=3, seed=2, params=params, pulls=True)
         for params in ({}, {"c": 0.1} if policy == "ucb1" else {"alpha0": 0.1})
@@ -95,8 +95,8 @@ def test_all_policies_play_the_same_worlds(policy: str) -> None:
     for run in runs:
         assert run.pulls is not None
         for r in range(3):
-            paid = sum(reference_world.reward(worlds, r, int(k), t) for t, k in enumerate(run.pulls[r], start=1))
-            assert run.reward[r] == pytest.approx(paid, abs=1e-9)
+            expected = sum(reference_world.reward(worlds, r, int(k), t) for t, k in enumerate(run.pulls[r], start=1))
+            assert run.reward[r] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "settings"), SCENARIOS)
@@ -133,6 +133,6 @@ def test_delayed_feedback_only_loses_parts_after_the_horizon() -> None:
     worlds = draw_worlds(find_scenario("delayed"), 300, 3, seed=1)
     assert worlds.kind & DELAYED
     feedback = reference_world.Feedback(worlds, 0)
-    seen = sum(feedback(0, t) for t in range(1, 301))
-    paid = sum(reference_world.reward(worlds, 0, 0, t) for t in range(1, 301))
-    assert seen + sum(feedback.due.values()) == pytest.approx(paid, abs=1e-9)
+    received = sum(feedback(0, t) for t in range(1, 301))
+    total = sum(reference_world.reward(worlds, 0, 0, t) for t in range(1, 301))
+    assert received + sum(feedback.due.values()) == pytest.approx(total, abs=1e-9)

@@ -22,7 +22,7 @@ ROOT = "(none)"
 
 LISTS = ("list scenarios", "list policies", "list studies")
 
-NOT_DRAWN = ("--install-completion",)
+NOT_GENERATED = ("--install-completion",)
 """Options that are never generated: this one edits the user's shell configuration."""
 
 WORDS = tomllib.loads(Path(__file__).with_name("plausible.toml").read_text(encoding="utf-8"))
@@ -31,8 +31,8 @@ HUGE = ["1000000000000", "9" * 19, "1" + "0" * 400, "9" * 5000]
 """Numbers beyond all limits, which are refused on any machine."""
 
 NUMBERS = WORDS["numbers"].split()
-UNSEEN = ["", " ", "\t", "\n", "a\nb", "\x00", "a\x00b", "\x1b[31mred", "\udcff", "\u202eab"]
-LETTERS = [*UNSEEN, *WORDS["letters"].split(), "x" * 300, "y" * 20_000]
+CONTROL_CHARACTERS = ["", " ", "\t", "\n", "a\nb", "\x00", "a\x00b", "\x1b[31mred", "\udcff", "\u202eab"]
+TEXTS = [*CONTROL_CHARACTERS, *WORDS["letters"].split(), "x" * 300, "y" * 20_000]
 PLACES = [*WORDS["places"].split(), "x" * 300]
 STORAGES = [*WORDS["storages"].split(), "sqlite:///a\x00b", "sqlite:///\udcff", "sqlite:///" + "x" * 300]
 
@@ -43,7 +43,7 @@ SHARED = {
     "--policy": WORDS["policies"].split(),
     "--name": [*WORDS["values"]["--name"].split(), "n" * 400, "n" * 401],
 }
-GOOD = {**{name: words.split() for name, words in WORDS["values"].items()}, **SHARED}
+PLAUSIBLE = {**{name: words.split() for name, words in WORDS["values"].items()}, **SHARED}
 """Plausible values by option, or by command and option; arguments have no dashes."""
 
 BUDGETS = {
@@ -57,8 +57,8 @@ TEXT = st.text(max_size=12).filter(lambda text: "/" not in text)
 
 
 @cache
-def parsed(name: str) -> Any:
-    """Return a command, or for `ROOT` the group of all commands."""
+def find_parser(name: str) -> Any:
+    """Return the parser of a command, or for `ROOT` of the group of all commands."""
     words = [] if name == ROOT else name.split()
     command: Any = typer.main.get_command(app.app_for(words))
     for word in words:
@@ -73,8 +73,8 @@ def names() -> list[str]:
 
 def options_of(name: str) -> list[str]:
     """Return all names of all options of a command."""
-    spelled = [word for param in parsed(name).params for word in param.opts if word.startswith("-")]
-    return [word for word in [*spelled, "--help"] if word not in NOT_DRAWN]
+    option_names = [word for param in find_parser(name).params for word in param.opts if word.startswith("-")]
+    return [word for word in [*option_names, "--help"] if word not in NOT_GENERATED]
 
 
 def _is_small(text: str) -> bool:
@@ -83,15 +83,15 @@ def _is_small(text: str) -> bool:
 
 
 @cache
-def _values(name: str, spelled: str) -> st.SearchStrategy[str]:
+def _values(name: str, parameter: str) -> st.SearchStrategy[str]:
     """Generate values of an option or argument, most of them plausible."""
-    random_values = st.one_of(st.sampled_from([*LETTERS, *NUMBERS, *HUGE]), TEXT)
-    if spelled in BUDGETS:
+    random_values = st.one_of(st.sampled_from([*TEXTS, *NUMBERS, *HUGE]), TEXT)
+    if parameter in BUDGETS:
         random_values = random_values.filter(_is_small)
-    elif (name, spelled) != ("reproduce", "names"):  # a whole experiment takes long
+    elif (name, parameter) != ("reproduce", "names"):  # a whole experiment takes long
         random_values = st.one_of(random_values, st.sampled_from([*PLACES, *STORAGES]))
-    good = GOOD.get(f"{name} {spelled}", GOOD.get(spelled))
-    plausible = random_values if good is None else st.sampled_from(good)
+    plausible_values = PLAUSIBLE.get(f"{name} {parameter}", PLAUSIBLE.get(parameter))
+    plausible = random_values if plausible_values is None else st.sampled_from(plausible_values)
     return st.one_of(*[plausible] * 6, random_values)
 
 
@@ -99,24 +99,24 @@ def _values(name: str, spelled: str) -> st.SearchStrategy[str]:
 def _pieces(name: str) -> st.SearchStrategy[list[str]]:
     """Generate an option with its value, an argument, or something invalid."""
     kinds: list[st.SearchStrategy[list[str]]] = []
-    for param in parsed(name).params:
-        spelled = [word for word in param.opts if word not in NOT_DRAWN]
-        if not spelled:
+    for param in find_parser(name).params:
+        option_names = [word for word in param.opts if word not in NOT_GENERATED]
+        if not option_names:
             continue
-        word = st.sampled_from(spelled)
+        word = st.sampled_from(option_names)
         if param.param_type_name == "argument":
             kinds.append(_values(name, param.name).map(lambda value: [value]))
         elif param.is_flag:
             kinds.append(word.map(lambda word: [word]))
         else:
-            both = st.tuples(word, _values(name, spelled[-1]))
-            kinds += [both.map(list), both.map(lambda both: [f"{both[0]}={both[1]}"])]
+            pair = st.tuples(word, _values(name, option_names[-1]))
+            kinds += [pair.map(list), pair.map(lambda pair: [f"{pair[0]}={pair[1]}"])]
     option = st.sampled_from(options_of(name))
     wrong = st.one_of(
         option.map(lambda word: [word]),
         option.map(lambda word: [f"{word}=x"]),
         option.map(lambda word: [word[:-1]]),
-        st.sampled_from([*LETTERS, "--help", "--version", "tun", "list", "TUNE"]).map(lambda word: [word]),
+        st.sampled_from([*TEXTS, "--help", "--version", "tun", "list", "TUNE"]).map(lambda word: [word]),
     )
     return st.one_of(*kinds * 3, wrong)
 
@@ -124,6 +124,6 @@ def _pieces(name: str) -> st.SearchStrategy[list[str]]:
 def argument_lists(name: str) -> st.SearchStrategy[list[str]]:
     """Generate command lines of one command."""
     words = [] if name == ROOT else name.split()
-    first = st.sampled_from([[*words, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
-    drawn = st.lists(_pieces(name), max_size=3).map(lambda pieces: [word for piece in pieces for word in piece])
-    return st.tuples(first, drawn).map(lambda both: [*both[0], *both[1]])
+    beginning = st.sampled_from([[*words, *budget.split()] for budget in WORDS["begun"].get(name, [""])])
+    rest = st.lists(_pieces(name), max_size=3).map(lambda pieces: [word for piece in pieces for word in piece])
+    return st.tuples(beginning, rest).map(lambda parts: [*parts[0], *parts[1]])

@@ -36,14 +36,14 @@ VALUES = [
 """Values that replace a column of a row."""
 
 
-def write_damaged(whole: Path, place: Path, seed: int) -> str:
+def write_damaged(original: Path, place: Path, seed: int) -> str:
     """Write a damaged copy of a storage, reproducible by the seed; return a description of the damage."""
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     if kind == "values":
-        shutil.copyfile(whole, place)
+        shutil.copyfile(original, place)
         return f"{kind}: {_replace_values(place, rng)}"
-    content = bytearray(whole.read_bytes())
+    content = bytearray(original.read_bytes())
     if kind == "cut":
         at = int(rng.integers(1, len(content)))
         content = content[:at]
@@ -72,9 +72,9 @@ def _replace_values(place: Path, rng: np.random.Generator) -> str:
     connection = sqlite3.connect(place, isolation_level=None)
     connection.execute("PRAGMA ignore_check_constraints = 1")
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    filled = [name for name in tables if connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]]
+    nonempty = [name for name in tables if connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]]
     for _ in range(int(rng.integers(1, 4))):
-        table = filled[int(rng.integers(len(filled)))]
+        table = nonempty[int(rng.integers(len(nonempty)))]
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         column = columns[int(rng.integers(len(columns)))]
         value = VALUES[int(rng.integers(len(VALUES)))]
@@ -82,7 +82,7 @@ def _replace_values(place: Path, rng: np.random.Generator) -> str:
         row = rows[int(rng.integers(len(rows)))]
         try:
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, row))
-        except sqlite3.Error:  # a column that must not be empty, or a number that is taken
+        except sqlite3.Error:  # a NOT NULL or UNIQUE constraint
             continue
         changes.append(f"{table}.{column}[{row}] = {value!r}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -20,9 +20,9 @@ from environments.compiled import numba_cache_folder
 from environments.paths import user_cache_folder
 from tests.command import run_command
 
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-ELSEWHERE = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "pty.spawn")
-CHANGING = {
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+EXTERNAL_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "pty.spawn")
+PATH_ARGUMENTS = {
     "os.mkdir": 1,
     "os.rename": 2,
     "os.remove": 1,
@@ -34,16 +34,16 @@ CHANGING = {
 """Number of leading arguments of an event that are changed paths."""
 
 
-LOCKS = user_cache_folder() / "locks"
+LOCK_FOLDER = user_cache_folder() / "locks"
 """Folder with the locks of databases that are not files."""
 
 
 @dataclass
 class Activity:
-    """Files written, and processes and connections started, while a sandbox was active."""
+    """Files written, and processes, connections and files outside the sandbox, while a sandbox was active."""
 
     written: set[str] = field(default_factory=set)
-    elsewhere: list[str] = field(default_factory=list)
+    external: list[str] = field(default_factory=list)
 
 
 _active: list[Activity] = []
@@ -53,13 +53,13 @@ _hook_added = False
 def _record(event: str, args: tuple[Any, ...]) -> None:
     if not _active:
         return
-    if event == "open" and isinstance(args[0], str | bytes) and args[2] & WRITING:
+    if event == "open" and isinstance(args[0], str | bytes) and args[2] & WRITE_FLAGS:
         _active[-1].written.add(os.path.abspath(os.fsdecode(args[0])))
-    elif event in CHANGING:
-        paths = [path for path in args[: CHANGING[event]] if isinstance(path, str | bytes)]
+    elif event in PATH_ARGUMENTS:
+        paths = [path for path in args[: PATH_ARGUMENTS[event]] if isinstance(path, str | bytes)]
         _active[-1].written.update(os.path.abspath(os.fsdecode(path)) for path in paths)
-    elif event in ELSEWHERE:
-        _active[-1].elsewhere.append(f"{event} {args!r}"[:200])
+    elif event in EXTERNAL_EVENTS:
+        _active[-1].external.append(f"{event} {args!r}"[:200])
 
 
 @contextlib.contextmanager
@@ -69,14 +69,14 @@ def watch_activity() -> Iterator[Activity]:
     if not _hook_added:
         sys.addaudithook(_record)
         _hook_added = True
-    seen, kept = Activity(), sys.dont_write_bytecode
-    _active.append(seen)
+    activity, previous = Activity(), sys.dont_write_bytecode
+    _active.append(activity)
     sys.dont_write_bytecode = True
     try:
-        yield seen
+        yield activity
     finally:
-        sys.dont_write_bytecode = kept
-        _active.remove(seen)
+        sys.dont_write_bytecode = previous
+        _active.remove(activity)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class CommandResult:
     code: int
     out: str
     err: str
-    seen: Activity
+    activity: Activity
     before: dict[str, bytes]
     after: dict[str, bytes]
 
@@ -117,18 +117,18 @@ class Sandbox:
         self.before: dict[str, bytes] = {}
 
     def run(self, words: list[str]) -> CommandResult:
-        """Run a command line and return what it did."""
+        """Run a command line and return its result and side effects."""
         if not self.before:
             self._fill()
         before, self.before = self.before, {}
-        with contextlib.chdir(self.place / "here"), watch_activity() as seen:
+        with contextlib.chdir(self.place / "here"), watch_activity() as activity:
             code, out, err = run_command(words)
-        done = CommandResult(code, out, err, seen, before, read_contents(self.place))
-        if not done.changed():
+        result = CommandResult(code, out, err, activity, before, read_contents(self.place))
+        if not result.changed():
             self.before = before
-        allowed = (f"{self.place}/", f"{numba_cache_folder()}/", f"{LOCKS}/", "/dev/")
-        seen.elsewhere += [place for place in sorted(seen.written) if not f"{place}/".startswith(allowed)]
-        return done
+        allowed = (f"{self.place}/", f"{numba_cache_folder()}/", f"{LOCK_FOLDER}/", "/dev/")
+        activity.external += [path for path in sorted(activity.written) if not f"{path}/".startswith(allowed)]
+        return result
 
     def _fill(self) -> None:
         shutil.rmtree(self.place)

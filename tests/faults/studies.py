@@ -58,8 +58,8 @@ def storage_in(place: Place) -> str:
 def count_trials(place: Place) -> int:
     """Count the trials in a storage; 0 before it exists."""
     if isinstance(place, str):
-        counted = query(place, "SELECT to_regclass('trials') IS NOT NULL")
-        return int(query(place, "SELECT count(*) FROM trials")[0][0]) if counted[0][0] else 0
+        tables_exist = query(place, "SELECT to_regclass('trials') IS NOT NULL")
+        return int(query(place, "SELECT count(*) FROM trials")[0][0]) if tables_exist[0][0] else 0
     path = place / "studies.sqlite3"
     if not path.exists():
         return 0
@@ -94,14 +94,14 @@ def run_in_process(*words: str, folder: Path) -> subprocess.CompletedProcess[str
 
 
 def wait_for_trials(place: Place, count: int, process: subprocess.Popen[str], log: Callable[[], str] = str) -> None:
-    """Wait until so many trials are stored; `log` explains a process that ends before."""
+    """Wait until `count` trials are stored; `log` explains a process that ends before."""
     while count_trials(place) < count:
         assert process.poll() is None, (process.communicate(), log())
         time.sleep(0.002)
 
 
 def kill_after(count: int, *words: str, folder: Path) -> int:
-    """Start the command, kill it (SIGKILL) once so many trials are stored, and return their number."""
+    """Start the command, kill it (SIGKILL) once `count` trials are stored, and return their number."""
     process = start(*words, folder=folder)
     wait_for_trials(folder, count, process)
     process.send_signal(signal.SIGKILL)
@@ -110,7 +110,7 @@ def kill_after(count: int, *words: str, folder: Path) -> int:
 
 
 def export_json(place: Place) -> str:
-    """Return what `ravenlab export` prints."""
+    """Return the output of `ravenlab export`."""
     done = run_in_process("export", f"--storage={storage_in(place)}", folder=Path())
     assert done.returncode == 0, done.stderr
     return done.stdout

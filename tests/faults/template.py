@@ -12,7 +12,7 @@ from environments.recorded.examples import trace_to_csv as trace_csv
 from studies.storage.database import open_storage
 from tests.command import run_command
 
-MINE = """
+PLUGIN = """
 from environments import find_scenario
 world = find_scenario("blips", {"every": 5})
 broken = 1 / 2
@@ -55,8 +55,8 @@ def make_storage(path: Path) -> str:
     tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", url=url)
     tiny("compare", "blips", "--name=compared", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
     storage = open_storage(url, create=False)
-    stranger = optuna.create_study(study_name="stranger", storage=storage)
-    stranger.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    foreign = optuna.create_study(study_name="stranger", storage=storage)
+    foreign.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
     running = optuna.create_study(study_name="running", storage=storage)
     running.ask()
     optuna.create_study(study_name="wide", storage=storage, directions=["minimize", "maximize"])
@@ -71,7 +71,7 @@ def make_template(folder: Path) -> Path:
     make_storage(folder / "studies.sqlite3")
     (folder / "trace.csv").write_text("".join(trace_csv(example_trace()).splitlines(keepends=True)[:121]))
     (folder / "log.csv").write_text("".join(log_csv(example_log()).splitlines(keepends=True)[:301]))
-    (folder / "mine.py").write_text(MINE)
+    (folder / "mine.py").write_text(PLUGIN)
     (folder / "study.toml").write_text(STUDY)
     (folder / "broken.toml").write_text('[[study]]\nscenario = "blips\n')
     (folder / "nested.toml").write_text(f"x = {'[' * 5000}{']' * 5000}\n")

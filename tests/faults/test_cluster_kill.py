@@ -33,7 +33,7 @@ def kill_points(seed: int) -> list[int]:
 
 
 def start_study(cluster: DaskCluster, folder: Path, count: int, **more: str) -> subprocess.Popen[str]:
-    """Start a study on the cluster and wait until so many trials are stored."""
+    """Start a study on the cluster and wait until `count` trials are stored."""
     process = start(*SMALL, f"--cluster={cluster.address}", folder=folder, **more)
     wait_for_trials(folder, count, process, cluster.log)
     return process
@@ -53,7 +53,7 @@ def test_killed_worker_needs_no_rerun(count: int, cluster: DaskCluster, uninterr
     victim = cluster.workers.pop(0)
     os.kill(victim.pid, signal.SIGKILL)
     victim.wait()
-    cluster.start_worker()  # and one that joins is used
+    cluster.start_worker()
     check_finished(process, cluster)
     assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
     assert export_json(tmp_path) == uninterrupted
@@ -97,7 +97,6 @@ def test_lost_scheduler_needs_a_rerun_and_loses_no_trial(
     assert process.returncode == 1
     assert err.count("\n") == 1, err
     assert_names(err, cluster.address, "within 2 s", "Completed trials are saved")
-    kept = count_trials(tmp_path)
-    assert kept >= 3
+    assert count_trials(tmp_path) >= 3
     assert run(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
     assert export_json(tmp_path) == uninterrupted

@@ -24,10 +24,10 @@ from tests.faults.template import SMALL_TUNE, make_storage
 from tests.messages import assert_names
 
 CASES = int(os.environ.get("RAVENLAB_DAMAGED", "20"))
-AT_A_TIME = 14 if CASES >= 200 else 3
-"""Commands tried on each damaged file: all, or a few in turn."""
+COMMANDS_PER_CASE = 14 if CASES >= 200 else 3
+"""Commands run on each damaged file: all, or a few in rotation."""
 
-READING = [
+READ_COMMANDS = [
     ["studies"],
     ["show", "tuned"],
     ["show", "cells", "--json"],
@@ -40,38 +40,38 @@ READING = [
     ["doctor"],
 ]
 TUNE = [*SMALL_TUNE, "--name=tuned"]
-WRITING = [
-    ["copy", "*", "--to=sqlite:///copied.sqlite3"],  # whose source is locked as a driver's, which sets its journal
+WRITE_COMMANDS = [
+    ["copy", "*", "--to=sqlite:///copied.sqlite3"],  # locks its source, which sets the journal mode
     TUNE,
     ["delete", "tuned", "--yes"],
     ["dashboard", "--port=0"],
 ]
-COMMANDS = [*READING, *WRITING]
+COMMANDS = [*READ_COMMANDS, *WRITE_COMMANDS]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("whole") / "studies.sqlite3"
+def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("intact") / "studies.sqlite3"
     make_storage(path)
     return path
 
 
 @pytest.fixture(autouse=True)
-def _nothing_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_blocking_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
     monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
     monkeypatch.chdir(tmp_path)
 
 
-JOURNAL = (slice(18, 20), slice(24, 28), slice(92, 100))
-"""Bytes of the SQLite header with the journal mode and the counter of changes, which a driver sets first."""
+JOURNAL_BYTES = (slice(18, 20), slice(24, 28), slice(92, 100))
+"""Bytes of the SQLite header with the journal mode and the change counter, which a driver sets first."""
 
 
 def storage_bytes(path: Path, words: list[str]) -> bytes:
     """Return the bytes of a storage; for commands that write, without its journal mode."""
     content = bytearray(path.read_bytes())
-    if words in WRITING:
-        for part in JOURNAL:
+    if words in WRITE_COMMANDS:
+        for part in JOURNAL_BYTES:
             content[part] = bytes(len(content[part]))
     return bytes(content)
 
@@ -84,20 +84,20 @@ def run_and_check(words: list[str], path: Path) -> tuple[int, str]:
         assert err.splitlines()[-1].startswith("ravenlab: "), (words, err)
     assert "Traceback" not in err
     log = path.with_name(f"{path.name}-wal")
-    if code or words in READING:
+    if code or words in READ_COMMANDS:
         assert storage_bytes(path, words) == before, (words, err)
         assert not log.exists() or log.stat().st_size == 0
     return code, err
 
 
 @pytest.mark.parametrize("seed", range(CASES))
-def test_damaged_storage(seed: int, whole: Path, tmp_path: Path) -> None:
+def test_damaged_storage(seed: int, intact: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
-    for turn in range(AT_A_TIME):
+    for turn in range(COMMANDS_PER_CASE):
         for old in tmp_path.glob("*.sqlite3*"):
             old.unlink()
-        damage = write_damaged(whole, path, seed)
-        words = COMMANDS[(seed * AT_A_TIME + turn) % len(COMMANDS)]
+        damage = write_damaged(intact, path, seed)
+        words = COMMANDS[(seed * COMMANDS_PER_CASE + turn) % len(COMMANDS)]
         code, err = run_and_check(words, path)
         failure = 1 if words[0] == "doctor" else 2
         assert code in ((failure,) if damage.startswith("cut") else (0, 1, 2)), (words, damage, err)
@@ -179,9 +179,9 @@ def test_path_that_is_not_a_regular_file(kind: str, tmp_path: Path) -> None:
     }
     make[kind]()
     for words in COMMANDS:
-        if words[0] == "doctor" or (kind == "empty" and words in WRITING):
+        if words[0] == "doctor" or (kind == "empty" and words in WRITE_COMMANDS):
             continue
-        if kind == "loop" and words[0] in ("report", "recommend"):  # they do without a storage that is not there
+        if kind == "loop" and words[0] in ("report", "recommend"):  # a missing storage is no error for them
             continue
         code, _, err = run_command(words)
         assert (code, len(err.splitlines())) == (2, 1), (words, err)
@@ -190,15 +190,15 @@ def test_path_that_is_not_a_regular_file(kind: str, tmp_path: Path) -> None:
 
 
 def test_study_created_by_other_software(tmp_path: Path) -> None:
-    """It can be listed, shown, copied and deleted, but not resumed."""
+    """A foreign study is listed, shown, copied and deleted on request, but never resumed."""
     path = tmp_path / "studies.sqlite3"
     storage = optuna.storages.RDBStorage(f"sqlite:///{path}")
-    theirs = optuna.create_study(study_name="tuned", storage=storage)
-    theirs.optimize(lambda trial: trial.suggest_categorical("x", ["a", "b"]) == "a", n_trials=2)
-    theirs.ask()
+    foreign = optuna.create_study(study_name="tuned", storage=storage)
+    foreign.optimize(lambda trial: trial.suggest_categorical("x", ["a", "b"]) == "a", n_trials=2)
+    foreign.ask()
     storage.remove_session()
     storage.engine.dispose()
-    for words in READING:
+    for words in READ_COMMANDS:
         succeeds = words[0] in ("studies", "report", "doctor") or words == ["show", "tuned"]
         assert run_and_check(words, path)[0] == (0 if succeeds else 2), words
     code, err = run_and_check(TUNE, path)

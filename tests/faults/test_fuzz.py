@@ -25,7 +25,7 @@ LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
 SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "dashboard", "export", "doctor"}
 """Commands that take more than a few milliseconds; `make test` runs a sixth of their lists."""
 
-EVERYDAY = settings(
+SETTINGS = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],  # argument lists are short enough without shrinking
 )
@@ -37,15 +37,15 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_waits() -> Iterator[None]:
-    """Dashboards stop at once, and the options of a command are declared once for all its lists."""
+def _no_blocking_calls() -> Iterator[None]:
+    """Make dashboards return immediately, and build the parser of each command only once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
         patch.setattr("webbrowser.open", lambda url: True)
         patch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
-        whole = app.app_for
-        by_name = cache(lambda words: whole(list(words)))
+        app_for = app.app_for
+        by_name = cache(lambda words: app_for(list(words)))
         patch.setattr("typer.main.get_command", cache(typer.main.get_command))
         patch.setattr(app, "app_for", lambda words: by_name(tuple(word for word in words if word in app.COMMANDS)))
         yield
@@ -81,12 +81,12 @@ def check_storage(storage: bytes, folder: Path) -> None:
 def test_random_argument_lists(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
     count = LISTS if LISTS >= 1000 or name not in SLOW else LISTS // 6
 
-    @settings(EVERYDAY, max_examples=count)
+    @settings(SETTINGS, max_examples=count)
     @given(argument_lists(name))
     def try_one(words: list[str]) -> None:
         done = sandbox.run(words)
         assert done.code in (0, 1, 2), (words, done.err)
-        assert done.seen.elsewhere == [], words
+        assert done.activity.external == [], words
         check_side_effects(done, words, tmp_path)
 
     try_one()

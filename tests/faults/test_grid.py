@@ -16,24 +16,25 @@ SMALL = [
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """CSV file of a grid that was not interrupted."""
     folder = tmp_path_factory.mktemp("whole")
     done = run_in_process(*SMALL, "--jobs=1", folder=folder)
     assert done.returncode == 0, done.stderr
     return (folder / "grid.csv").read_bytes()
 
 
-def test_results_do_not_depend_on_workers(whole: bytes, tmp_path: Path) -> None:
+def test_results_do_not_depend_on_workers(uninterrupted: bytes, tmp_path: Path) -> None:
     assert run_in_process(*SMALL, "--jobs=2", folder=tmp_path).returncode == 0
-    assert (tmp_path / "grid.csv").read_bytes() == whole
+    assert (tmp_path / "grid.csv").read_bytes() == uninterrupted
 
 
 @pytest.mark.parametrize("count", [11, CELLS])
-def test_killed_grid_resumes_to_the_same_bytes(count: int, whole: bytes, tmp_path: Path) -> None:
+def test_killed_grid_resumes_to_the_same_bytes(count: int, uninterrupted: bytes, tmp_path: Path) -> None:
     assert count <= kill_after(count, *SMALL, "--jobs=2", folder=tmp_path) <= CELLS
     assert set(trial_states(tmp_path)) == {"COMPLETE"}
     assert count == CELLS or not (tmp_path / "grid.csv").exists()
-    again = run_in_process(*SMALL, "--jobs=1", folder=tmp_path)
-    assert again.returncode == 0, again.stderr
+    resumed = run_in_process(*SMALL, "--jobs=1", folder=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
     assert trial_states(tmp_path) == {"COMPLETE": CELLS}
-    assert (tmp_path / "grid.csv").read_bytes() == whole
+    assert (tmp_path / "grid.csv").read_bytes() == uninterrupted

@@ -38,9 +38,9 @@ def test_killed_study_resumes_to_the_same_bytes(i: int, count: int, uninterrupte
     assert i != 1 or seen % BATCH, "this kill should fall inside a batch"
     assert set(trial_states(tmp_path)) <= {"COMPLETE"}
     if count == TRIALS:
-        assert run_in_process("export", folder=tmp_path).returncode == 2, "already validated"
-    again = run_in_process(*SMALL, "--jobs=2", folder=tmp_path)
-    assert again.returncode == 0, again.stderr
+        assert run_in_process("export", folder=tmp_path).returncode == 2, "the kill came after validation"
+    resumed = run_in_process(*SMALL, "--jobs=2", folder=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
     assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
     assert export_json(tmp_path) == uninterrupted
 
@@ -76,7 +76,7 @@ def test_rerun_of_a_complete_study_changes_nothing(tmp_path: Path, uninterrupted
     assert (tmp_path / "studies.sqlite3").stat().st_mtime_ns == before
 
 
-def test_extended_study_equals_one_run_at_once(tmp_path: Path, uninterrupted: str) -> None:
+def test_extended_study_equals_a_single_run(tmp_path: Path, uninterrupted: str) -> None:
     fewer = [word if not word.startswith("--trials") else "--trials=19" for word in SMALL]
     assert run_in_process(*fewer, folder=tmp_path).returncode == 0
     assert export_json(tmp_path) != uninterrupted

@@ -1,4 +1,4 @@
-"""Excessive numbers are refused with one line before anything is computed; regressions found by random tests."""
+"""Excessive numbers are refused with one line before anything is computed; regressions found by fuzzing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_excessive_budget_is_refused(words: str, field: str, value: int, limit: 
     assert list(tmp_path.iterdir()) == []
 
 
-PLAYING = [
+SIMULATING = [
     ["simulate"],
     ["grid", "--alpha0=1", "--beta0=1", "--quiet"],
     ["tune", "--trials=1", "--quiet"],
@@ -52,9 +52,9 @@ PLAYING = [
 ]
 
 
-@pytest.mark.parametrize("words", PLAYING)
+@pytest.mark.parametrize("words", SIMULATING)
 def test_world_larger_than_memory_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A world has 17 bytes per step, so its size is known before it is drawn."""
+    """A world takes 17 bytes per step; the check happens before any world is drawn."""
     monkeypatch.setattr("environments.draw.system_memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", 100_000_000, "1.7 GB", "1.0 GB")
@@ -77,7 +77,7 @@ def test_memory_error_is_one_line_with_exit_code_1(monkeypatch: pytest.MonkeyPat
 
 
 def test_device_file_is_written_and_not_replaced() -> None:
-    """As root, a file in the place of /dev/null would break the machine."""
+    """Replacing /dev/null as root would break the machine."""
     code, _, err = run_command(["init", "--force", "/dev/null"])
     assert code == 0, err
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -114,7 +114,7 @@ def test_figures_folder_equal_to_the_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_long_argument_gives_a_short_message_quickly() -> None:
-    """Searching the message for passwords took half a minute for such a word."""
+    """Masking passwords in messages once took half a minute for such an argument."""
     begin = time.process_time()
     assert len(refused("init", "x", "y" * 200_000)) < 2100
     assert time.process_time() - begin < 10.0

@@ -14,7 +14,7 @@ from tests.studies.examples import make_recommendation, store_recommendations
 
 READERS = 20
 PAUSE = 0.1
-"""Seconds between a reader's requests: the writer and the server need the cores as well."""
+"""Seconds between the requests of a reader, so that the writer and the server get CPU time."""
 
 REFRESH_SECONDS = 20
 """Seconds to wait: Optuna's dashboard reads trials again after at most 10."""
@@ -27,7 +27,7 @@ PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")
 
 
 def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
-    """All answers are 200, or 404 for a study that does not exist yet, and the study is completed."""
+    """All responses are 200, or 404 for a study that does not exist yet, and the study completes normally."""
     path = tmp_path / "studies.sqlite3"
     url = store_recommendations(path, make_recommendation())
     with served(url, folder=tmp_path) as site:
@@ -35,21 +35,21 @@ def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
         before = count_trials(tmp_path)
 
         def read(number: int) -> tuple[int, list[tuple[str, int]]]:
-            odd, count = [], 0
+            unexpected, count = [], 0
             while writer.poll() is None:
-                where = PAGES[(number + count) % len(PAGES)]
-                status = ask(site.port, "GET", where).status
+                page = PAGES[(number + count) % len(PAGES)]
+                status = ask(site.port, "GET", page).status
                 count += 1
-                if status != 200 and (where, status) != ("/api/studies/2", 404):
-                    odd.append((where, status))
+                if status != 200 and (page, status) != ("/api/studies/2", 404):
+                    unexpected.append((page, status))
                 time.sleep(PAUSE)
-            return count, odd
+            return count, unexpected
 
         with ThreadPoolExecutor(READERS) as threads:
             answers = list(threads.map(read, range(READERS)))
         _, err = writer.communicate(timeout=120)
         assert (writer.returncode, err) == (0, "")
-        assert [odd for _, odd in answers if odd] == []
+        assert [unexpected for _, unexpected in answers if unexpected] == []
         assert sum(count for count, _ in answers) >= READERS
         assert count_trials(tmp_path) == before + TRIALS
         assert count_shown_trials(site.port, before=time.monotonic() + REFRESH_SECONDS) == TRIALS
@@ -65,7 +65,7 @@ def count_shown_trials(port: int, before: float) -> int:
 
 
 def test_concurrent_studies_in_one_file(tmp_path: Path) -> None:
-    """All drivers start without a file, so they create it concurrently."""
+    """All drivers start before the file exists."""
     words = ["tune", "blips", *SMALL, "--trials=12", "--batch=4"]
     drivers = [start(*words, f"--name=study {number}", folder=tmp_path) for number in range(DRIVERS)]
     limit = time.monotonic() + 300

@@ -49,13 +49,13 @@ def cut(server: Server, url: str) -> None:
 
 
 def rounds() -> Iterator[list[tuple[int, Disturb]]]:
-    """Yield faults and the numbers of stored trials after which they happen; in a stress run, 20 random rounds."""
+    """Yield faults by the number of stored trials: one round with each kind, and in a stress run more of each."""
     yield [(2, cut), (9, restart), (18, cut), (27, crash), (TRIALS, cut)]
     if KILLS >= 10:
         rng = np.random.default_rng(3)
-        for how in (restart, crash, cut, cut):
+        for fault in (restart, crash, cut, cut):
             for _ in range(5):
-                yield [(int(count), how) for count in sorted(rng.choice(TRIALS, 3, replace=False) + 1)]
+                yield [(int(count), fault) for count in sorted(rng.choice(TRIALS, 3, replace=False) + 1)]
 
 
 @pytest.mark.parametrize("faults", list(rounds()), ids=lambda faults: "-".join(str(count) for count, _ in faults))
@@ -91,7 +91,7 @@ def wait_until_stored(url: str, count: int) -> None:
 
 
 def test_driver_that_lost_its_lock_stops(postgres: Server, database: str, capsys: Captured) -> None:
-    """Another session waits for the lock, so it gets the lock as soon as the connection is cut."""
+    """Another session waits for the lock in the database, and gets it when the connection is cut."""
     other = postgres.connect(database)
 
     def take_lock() -> None:
@@ -102,14 +102,14 @@ def test_driver_that_lost_its_lock_stops(postgres: Server, database: str, capsys
         postgres.cut(database)
         waiter.join()
 
-    happening = start_thread(take_lock)
+    thread = start_thread(take_lock)
     assert app.run([*SMALL, f"--storage={database}"]) == 2
-    happening.join()
-    kept = count_trials(database)
+    thread.join()
+    stored = count_trials(database)
     other.close()
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert_names(line, f"'{NAME}'", "another process")
-    assert 3 <= kept < TRIALS
+    assert 3 <= stored < TRIALS
     assert set(trial_states(database)) == {"COMPLETE"}
 
 
@@ -125,12 +125,12 @@ def test_server_that_does_not_return(own_postgres: Server, capsys: Captured, mon
         own_postgres.stop(IMMEDIATE)
         stopped_at = time.monotonic()
 
-    happening = start_thread(stop)
+    thread = start_thread(stop)
     try:
         assert app.run([*SMALL, f"--storage={database}"]) == 1
         seconds = time.monotonic() - stopped_at
     finally:
-        happening.join()
+        thread.join()
         own_postgres.start()
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert_names(line, mask_url(database), "1 s", "completed trials are saved")
@@ -139,7 +139,7 @@ def test_server_that_does_not_return(own_postgres: Server, capsys: Captured, mon
 
 
 def test_hanging_session_is_ended_by_its_own_driver(database: str) -> None:
-    """After a network failure, the server still has the session, which holds the lock."""
+    """After a network failure the server still has the session and its lock."""
     with open_locked(database, ["mine"]) as (_, first):
         assert first.session is not None
         with open_locked(database, ["mine"], first.session) as (_, second):
@@ -151,19 +151,19 @@ def test_hanging_session_is_ended_by_its_own_driver(database: str) -> None:
 
 
 def test_no_transaction_is_open_during_simulation(postgres: Server, database: str) -> None:
-    def look(storage: object) -> str:
+    def session_states(storage: object) -> str:
         statement = (
             "SELECT state FROM pg_stat_activity WHERE application_name = 'ravenlab' AND datname = current_database()"
         )
         return ",".join(row[0] for row in postgres.run(statement, url=database))
 
-    assert run_as_driver(database, "mine", look) == "idle"
+    assert run_as_driver(database, "mine", session_states) == "idle"
 
 
 def test_unacknowledged_commit_is_not_stored_twice(
     postgres: Server, database: str, uninterrupted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection is lost after the server has committed and before it confirms."""
+    """The connection is lost after the server commits and before the driver receives the confirmation."""
     limits = iter([5, 17])
     limit = next(limits)
     open_storage(database, create=True).engine.dispose()

@@ -23,11 +23,11 @@ from tests.studies.examples import WILD, make_recommendation, store_recommendati
 from tuning.cli.app import run
 
 LONG = "α₀ «long» \\ \x00 note\n" * 1000
-STALE = {"version_info", "alembic_version"}
+VERSION_TABLES = {"version_info", "alembic_version"}
 
 
 def read_tables(place: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of all tables in their order, with names and numbers instead of ids of studies and trials."""
+    """Return all rows of all tables, with the ids of studies and trials replaced by names and numbers."""
     engine = create_engine(place)
     metadata = MetaData()
     metadata.reflect(engine)
@@ -35,7 +35,7 @@ def read_tables(place: str) -> dict[str, list[dict[str, Any]]]:
         rows = {
             table.name: [dict(row._mapping) for row in connection.execute(select(table).order_by(*table.primary_key))]
             for table in metadata.sorted_tables
-            if table.name not in STALE
+            if table.name not in VERSION_TABLES
         }
         primary_keys = {table.name: [column.name for column in table.primary_key] for table in metadata.sorted_tables}
     engine.dispose()
@@ -63,21 +63,21 @@ def _study_of(row: dict[str, Any]) -> str:
 
 
 @pytest.fixture
-def rich(tmp_path: Path) -> str:
-    """Return the URL of a storage with long notes, figures, values that are not numbers, and attributes."""
+def source(tmp_path: Path) -> str:
+    """A storage with long notes, figures, non-finite values and attributes."""
     place = store_recommendations(
-        tmp_path / "rich.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
+        tmp_path / "source.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
     )
     storage = open_storage(place, create=False)
     study = optuna.load_study(study_name=WILD, storage=storage)
     study.set_user_attr("long", 50 * LONG)
     save_note(study, LONG)
     save_plotly_graph_object(study, go.Figure(go.Scatter(y=[k / 7 for k in range(2000)])), graph_object_id="big")
-    odd = [math.inf, -math.inf, math.nan, 1 / 3]
+    non_finite = [math.inf, -math.inf, math.nan, 1 / 3]
     study.add_trial(
         optuna.trial.create_trial(
             state=optuna.trial.TrialState.FAIL,
-            intermediate_values=dict(enumerate(odd)),
+            intermediate_values=dict(enumerate(non_finite)),
             user_attrs={"odd": ["ä", None, 1e-300, LONG]},
             system_attrs={"x": {"y": 2}},
         )
@@ -89,17 +89,17 @@ def rich(tmp_path: Path) -> str:
     return place
 
 
-def test_copy_to_postgres_and_back(rich: str, database: str, tmp_path: Path) -> None:
+def test_copy_to_postgres_and_back(source: str, database: str, tmp_path: Path) -> None:
     back = url(tmp_path / "back.sqlite3")
     with lock_studies(database, "first") as storage:
         optuna.create_study(storage=storage, study_name="so that ids differ").ask()
-    assert run(["copy", "*", "--storage", rich, "--to", database]) == 0
+    assert run(["copy", "*", "--storage", source, "--to", database]) == 0
     assert run(["delete", "so that ids differ", "--storage", database, "--yes"]) == 0
-    assert read_tables(database) == read_tables(rich)
+    assert read_tables(database) == read_tables(source)
     assert run(["copy", "*", "--storage", database, "--to", back]) == 0
-    assert read_tables(back) == read_tables(rich)
-    assert export_json(database) == export_json(rich) == export_json(back)
-    for place in (rich, database, back):
+    assert read_tables(back) == read_tables(source)
+    assert export_json(database) == export_json(source) == export_json(back)
+    for place in (source, database, back):
         with use_storage(place) as storage:
             study = optuna.load_study(study_name=WILD, storage=storage)
             assert get_note(study) == LONG
@@ -107,7 +107,7 @@ def test_copy_to_postgres_and_back(rich: str, database: str, tmp_path: Path) -> 
 
 
 def test_copy_with_a_lost_connection_leaves_nothing(
-    rich: str, database: str, postgres: Server, capsys: pytest.CaptureFixture[str]
+    source: str, database: str, postgres: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     open_storage(database, create=True).engine.dispose()
 
@@ -117,30 +117,30 @@ def test_copy_with_a_lost_connection_leaves_nothing(
 
     event.listen(Engine, "before_cursor_execute", cut)
     try:
-        assert run(["copy", WILD, "--storage", rich, "--to", database]) == 1
+        assert run(["copy", WILD, "--storage", source, "--to", database]) == 1
     finally:
         event.remove(Engine, "before_cursor_execute", cut)
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, mask_url(database), "was lost")
     assert not any(read_tables(database).values())
-    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
+    assert run(["copy", WILD, "--storage", source, "--to", database]) == 0
 
 
 def test_running_study_is_neither_deleted_nor_copied(
-    rich: str, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    source: str, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 0
+    assert run(["copy", WILD, "--storage", source, "--to", database]) == 0
     with lock_studies(database, WILD):
         capsys.readouterr()
         assert run(["delete", WILD, "--storage", database, "--yes"]) == 2
         assert run(["copy", WILD, "--storage", database, "--to", url(tmp_path / "x.sqlite3")]) == 2
         assert run(["copy", WILD, "--storage", database, "--to", database, "--as", "free"]) == 2
     with lock_studies(database, "mine"):
-        assert run(["copy", WILD, "--storage", rich, "--to", database, "--as", "mine"]) == 2
+        assert run(["copy", WILD, "--storage", source, "--to", database, "--as", "mine"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 4
     for line, name in zip(lines, (WILD, WILD, WILD, "mine"), strict=True):
         assert_names(line, repr(name), "another process")
-    assert run(["copy", WILD, "--storage", rich, "--to", database]) == 2
+    assert run(["copy", WILD, "--storage", source, "--to", database]) == 2
     assert_names(capsys.readouterr().err, repr(WILD), "already exists", mask_url(database))
     assert not (tmp_path / "x.sqlite3").exists()

@@ -30,7 +30,7 @@ SECRET = "Hx7secret9Q"
 
 
 def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
-    """Commands print the same for studies on PostgreSQL and for their copies on SQLite."""
+    """Studies stored in PostgreSQL give the same output there and in a SQLite copy."""
     postgres, sqlite = ["--storage", database], ["--storage", url(tmp_path / "s.sqlite3")]
     assert run(["tune", "blips", "stationary", *TINY, *SEARCH, "--robust", "--name=worlds", *postgres]) == 0
     assert run(["grid", "blips", *TINY, "--alpha0=1,5", "--beta0=1", "--name=cells", *postgres]) == 0
@@ -64,9 +64,9 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
     assert run(["delete", "*", "--yes", *postgres]) == 0
     assert query(database, "SELECT * FROM trials") == query(database, "SELECT * FROM studies") == []
     captured = capsys.readouterr()
-    spelled = [PASSWORD, quote(PASSWORD, safe=""), str(make_url(database).password)]
-    assert not [word for word in spelled if word in captured.out + captured.err]
-    assert_in_no_file(tmp_path, spelled)
+    passwords = [PASSWORD, quote(PASSWORD, safe=""), str(make_url(database).password)]
+    assert not [word for word in passwords if word in captured.out + captured.err]
+    assert_in_no_file(tmp_path, passwords)
 
 
 def assert_in_no_file(folder: Path, words: list[str]) -> None:
@@ -76,6 +76,7 @@ def assert_in_no_file(folder: Path, words: list[str]) -> None:
 
 
 def refused(words: list[str], capsys: Captured, *fragments: str, code: int = 2) -> None:
+    """Run a command that must be refused with one line within 15 seconds."""
     begin = time.monotonic()
     assert run(words) == code
     err = capsys.readouterr().err
@@ -105,7 +106,7 @@ def test_connection_errors_are_one_line(database: str, postgres: Server, capsys:
     assert postgres.run("SELECT * FROM studies", url=database) == []
 
 
-SECRETIVE = [
+URLS_WITH_SECRET = [
     f"postgresql://me:{SECRET}@127.0.0.1:1/db",
     f"postgresql+psycopg://me:{SECRET}@127.0.0.1:1/db?connect_timeout=abc",
     f"postgresql://me@127.0.0.1:1/db?password={SECRET}&sslpassword={SECRET}",
@@ -121,41 +122,41 @@ SECRETIVE = [
 ]
 
 
-@pytest.mark.parametrize("secretive", SECRETIVE)
+@pytest.mark.parametrize("storage_url", URLS_WITH_SECRET)
 def test_passwords_are_never_printed(
-    secretive: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    storage_url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A password in any argument is not printed, logged or stored."""
+    """A password is never printed, logged or stored, even if it is passed in the wrong place."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("RAVENLAB_PATIENCE", "0")
     tune = ["tune", "blips", *TINY, *SEARCH]
     for words in (
-        [*tune, "--dry-run", "--storage", secretive],
-        [*tune, "--storage", secretive],
-        [*tune, "--robust", "--storage", secretive],
-        ["grid", "blips", *TINY, "--storage", secretive],
-        ["compare", "blips", *TINY, "--policies=ucb1,ccb", "--tune=0", "--storage", secretive],
-        *([word, "--storage", secretive] for word in ("studies", "export", "report", "dashboard")),
-        ["show", "x", "--storage", secretive],
-        ["recommend", "blips", "--horizon=60", "--storage", secretive],
-        ["delete", "x", "--yes", "--storage", secretive],
-        ["copy", "x", "--to", secretive, "--storage", secretive],
-        # in the wrong place
-        *([word, secretive] for word in ("studies", "export", "show", "tune", "grid", "report", "simulate")),
-        ["copy", "x", "--to", "sqlite:///x", "--as", secretive],
-        ["studies", f"--storge={secretive}"],
-        ["tune", "blips", "--horizon", secretive],
+        [*tune, "--dry-run", "--storage", storage_url],
+        [*tune, "--storage", storage_url],
+        [*tune, "--robust", "--storage", storage_url],
+        ["grid", "blips", *TINY, "--storage", storage_url],
+        ["compare", "blips", *TINY, "--policies=ucb1,ccb", "--tune=0", "--storage", storage_url],
+        *([word, "--storage", storage_url] for word in ("studies", "export", "report", "dashboard")),
+        ["show", "x", "--storage", storage_url],
+        ["recommend", "blips", "--horizon=60", "--storage", storage_url],
+        ["delete", "x", "--yes", "--storage", storage_url],
+        ["copy", "x", "--to", storage_url, "--storage", storage_url],
+        # the URL in the wrong place
+        *([word, storage_url] for word in ("studies", "export", "show", "tune", "grid", "report", "simulate")),
+        ["copy", "x", "--to", "sqlite:///x", "--as", storage_url],
+        ["studies", f"--storge={storage_url}"],
+        ["tune", "blips", "--horizon", storage_url],
     ):
         assert run(words) in (0, 2), words
-    monkeypatch.setenv("RAVENLAB_STORAGE", secretive)
+    monkeypatch.setenv("RAVENLAB_STORAGE", storage_url)
     assert run(["studies"]) == 2
     captured = capfd.readouterr()
     assert SECRET not in captured.out + captured.err
     assert_in_no_file(tmp_path, [SECRET])
 
 
-def test_without_psycopg(tmp_path: Path) -> None:
+def test_missing_psycopg_is_reported(tmp_path: Path) -> None:
     code = "import sys; sys.modules['psycopg'] = None; from tuning.cli import app; sys.exit(app.run(sys.argv[1:]))"
     done = python("-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db", folder=tmp_path)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Two drivers start the same study at once: one runs it, the other is refused."""
+"""Two drivers start the same study at the same time: one runs it, the other is refused."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
     assert (loser.returncode, out) == (2, ""), err
     (line,) = err.strip().splitlines()
     assert_names(line, f"'{NAME}'", "another process")
-    seen = count_trials(place)
-    wait_for_trials(place, seen + 3, winner)
+    stored = count_trials(place)
+    wait_for_trials(place, stored + 3, winner)
     winner.send_signal(signal.SIGTERM)
     _, err = winner.communicate(timeout=60)
     assert winner.returncode == 130, err
@@ -51,6 +51,8 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
 
 
 def test_concurrent_drivers_create_tables_once(database: str) -> None:
+    """Several drivers, each with its own connection, start on an empty database."""
+
     def drive(number: int) -> int:
         return run_as_driver(database, f"study {number}", lambda storage: len(storage.get_all_studies()))
 

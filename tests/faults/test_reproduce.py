@@ -1,4 +1,4 @@
-"""A killed reproduction resumes to the same bytes and repeats no completed piece."""
+"""A killed reproduction resumes to the same bytes and does not repeat completed parts."""
 
 from __future__ import annotations
 
@@ -12,24 +12,23 @@ from tuning.cli import app
 SMALL = ["reproduce", "figure3", "--replications=2", "--quiet"]
 
 
-def pieces(folder: Path) -> set[Path]:
-    """Return the stored pieces."""
+def stored_parts(folder: Path) -> set[Path]:
+    """Return the files of completed parts."""
     return set((folder / "pieces").rglob("*.json"))
 
 
 def test_killed_reproduction_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    """Killed when some pieces are stored."""
-    cut, whole = tmp_path / "cut", tmp_path / "whole"
-    process = start(*SMALL, "--jobs=2", f"--output={cut}", folder=tmp_path)
-    while len(pieces(cut)) < 3:
+    killed, uninterrupted = tmp_path / "killed", tmp_path / "uninterrupted"
+    process = start(*SMALL, "--jobs=2", f"--output={killed}", folder=tmp_path)
+    while len(stored_parts(killed)) < 3:
         assert process.poll() is None, process.communicate()
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    before = {path: path.stat().st_mtime_ns for path in pieces(cut)}
-    assert not (cut / "reproduction.json").exists()
-    for folder, jobs in ((cut, 1), (whole, 2)):
+    before = {path: path.stat().st_mtime_ns for path in stored_parts(killed)}
+    assert not (killed / "reproduction.json").exists()
+    for folder, jobs in ((killed, 1), (uninterrupted, 2)):
         assert app.run([*SMALL, f"--jobs={jobs}", f"--output={folder}"]) == app.DONE
-    assert (cut / "reproduction.json").read_bytes() == (whole / "reproduction.json").read_bytes()
-    assert before.items() <= {path: path.stat().st_mtime_ns for path in pieces(cut)}.items()
-    assert len(before) < len(pieces(cut))
+    assert (killed / "reproduction.json").read_bytes() == (uninterrupted / "reproduction.json").read_bytes()
+    assert before.items() <= {path: path.stat().st_mtime_ns for path in stored_parts(killed)}.items()
+    assert len(before) < len(stored_parts(killed))

@@ -16,12 +16,14 @@ SMALL = ["tune", "--robust", *SCENARIOS, *(f"--{key}={value}" for key, value in 
 
 
 def test_killed_robust_search_resumes_to_the_same_bytes(tmp_path: Path) -> None:
-    whole = run_robust(parse_robust_spec({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3")
-    assert whole.result is not None
+    uninterrupted = run_robust(
+        parse_robust_spec({"scenarios": SCENARIOS, **FIELDS}), f"sqlite:///{tmp_path}/whole.sqlite3"
+    )
+    assert uninterrupted.result is not None
     kill_after(2 * TRIALS + 3, *SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
     assert set(trial_states(tmp_path)) == {"COMPLETE"}
     assert not (tmp_path / "matrix.csv").exists()
-    again = run_in_process(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
-    assert again.returncode == 0, again.stderr
+    resumed = run_in_process(*SMALL, "--jobs=2", "--csv=matrix.csv", folder=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
     assert trial_states(tmp_path) == {"COMPLETE": 3 * TRIALS}
-    assert (tmp_path / "matrix.csv").read_text() == write_robust([whole.result])
+    assert (tmp_path / "matrix.csv").read_text() == write_robust([uninterrupted.result])

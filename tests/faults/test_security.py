@@ -1,4 +1,7 @@
-"""The promises of SECURITY.md about foreign storages, files and names. Access to the dashboard: tests/dashboards."""
+"""Tests of the promises in SECURITY.md about foreign storages, files and names.
+
+Access to the dashboard is tested in tests/dashboards.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from tests.command import run_command
 from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
-from tests.project import ROOT, sources
+from tests.project import ROOT, source_files
 from tests.studies.examples import make_recommendation, store_study
 from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
@@ -30,9 +33,9 @@ from tuning.workers.cluster import LOOPBACK
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
 }
-"""Functions that turn bytes into code, of any module."""
+"""Functions of any module that load or run code from data."""
 
-PLAIN = {"json", "tomllib"}
+DATA_FORMATS = {"json", "tomllib"}
 """Modules whose `load` and `loads` return plain data."""
 
 ALLOWED = {
@@ -46,19 +49,19 @@ ALLOWED = {
 
 def test_only_listed_code_unpickles_or_executes() -> None:
     calls = {}
-    for path in sources():
+    for path in source_files():
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
-            called, on = node.func, ""
+            called, owner = node.func, ""
             if isinstance(called, ast.Attribute):
-                name, on = called.attr, ast.unparse(called.value)
+                name, owner = called.attr, ast.unparse(called.value)
             else:
                 name = getattr(called, "id", "")
-            odd = name in UNPICKLING and on not in PLAIN
-            odd |= not on and name in ("eval", "exec", "compile", "__import__")
-            odd |= any(word.arg == "allow_pickle" for word in node.keywords)
-            if odd:
+            suspicious = name in UNPICKLING and owner not in DATA_FORMATS
+            suspicious |= not owner and name in ("eval", "exec", "compile", "__import__")
+            suspicious |= any(word.arg == "allow_pickle" for word in node.keywords)
+            if suspicious:
                 calls[path.as_posix(), name] = node.lineno
     assert calls.keys() == ALLOWED.keys(), calls
 
@@ -72,7 +75,7 @@ def assert_escaped(path: Path) -> None:
     page = Outline(path.read_text(encoding="utf-8"))
     assert "evil7" in page.everything
     assert not [name for name in page.names() if "evil7" in name or name.startswith("on")]
-    assert "49|" not in page.everything, "a template was filled in"
+    assert "49|" not in page.everything, "a template expression was evaluated"
 
 
 @pytest.fixture
@@ -83,7 +86,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_names_are_escaped_on_every_page(here: Path) -> None:
-    """Names of studies, of a scenario plugin, of a trace file and of its columns."""
+    """Names of studies, of a custom scenario, and of the file and columns of a trace."""
     plugin = here / "<evil7 onload=x>.py"
     plugin.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
     tiny("tune", f"{plugin.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
@@ -107,7 +110,7 @@ NAMES = [
 
 
 def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only this command names files after studies, and a storage can contain any name."""
+    """Only this command names files after studies, and a storage may contain any study name."""
     monkeypatch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     for number, name in enumerate(NAMES):
@@ -118,7 +121,7 @@ def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.Monke
             connection.execute(rename, {"new": name, "id": study._study_id})
     storage.remove_session()
     storage.engine.dispose()
-    with watch_activity() as seen:
+    with watch_activity() as activity:
         code, _, err = run_command(["report", "--figures=out/figures", "--output=report.html"])
     assert code == 0, err
     files = list((here / "out" / "figures").iterdir())
@@ -127,7 +130,7 @@ def test_figure_files_stay_in_their_folder(here: Path, monkeypatch: pytest.Monke
         assert path.name.removesuffix(".min.js").replace("-", "").replace(".html", "").isalnum()
         assert len(path.name) < 120
     allowed = (f"{here}/out", f"{here}/report.html", f"{here}/.report.html.", f"{here}/studies.sqlite3")
-    assert not [place for place in seen.written if not place.startswith(allowed)]
+    assert not [place for place in activity.written if not place.startswith(allowed)]
 
 
 class Payload:
@@ -141,17 +144,17 @@ class Payload:
 
 
 def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Optuna's CMA-ES stores its state as a pickle in trials; ravenlab reads no pickle."""
-    ran = here / "it ran"
-    pickled = pickle.dumps(Payload(ran))
+    """Optuna's CMA-ES stores pickles in trials; ravenlab neither writes nor reads them."""
+    marker = here / "executed"
+    pickled = pickle.dumps(Payload(marker))
     pickle.loads(pickled)
-    assert ran.exists(), "the payload does not work, so this test would prove nothing"
-    ran.unlink()
+    assert marker.exists(), "the payload does not work"
+    marker.unlink()
     words = ["blips", "--sampler=cmaes", "--trials=6", "--batch=4", "--selection=2", "--report=2", "--name=hostile"]
     tiny("tune", *words)
     tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1")
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
-    poison(storage, pickled)
+    add_pickles(storage, pickled)
     monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
     tiny("tune", *(word.replace("trials=6", "trials=10") for word in words))
     for command in (
@@ -173,7 +176,7 @@ def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.Monkey
             assert request_status(server, environ).startswith("200"), page
     storage.engine.dispose()
     assert run_command(["delete", "*", "--yes"])[0] == 0
-    assert not ran.exists()
+    assert not marker.exists()
 
 
 def request_status(server: DashboardServer, environ: dict[str, Any]) -> str:
@@ -184,8 +187,8 @@ def request_status(server: DashboardServer, environ: dict[str, Any]) -> str:
     return statuses[0]
 
 
-def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
-    """Store the pickle under every key that a sampler of Optuna could read, in all studies and trials."""
+def add_pickles(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
+    """Store the pickle under every key that a sampler of Optuna might read, in all studies and trials."""
     value_hex = pickled.hex()
     prefixes = [
         f"{kind}{restart}:{what}"
@@ -209,7 +212,7 @@ def poison(storage: optuna.storages.RDBStorage, pickled: bytes) -> None:
 
 
 def test_servers_listen_on_this_machine_only(here: Path) -> None:
-    """By default; `tests/dashboards/optuna_dashboard/test_server.py` tests that they refuse another Host."""
+    """The rejection of foreign Host headers is tested in tests/dashboards/optuna_dashboard/test_server.py."""
     storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=True)
     store_study(storage, StudySpec(scenario="blips", horizon=20), 1, make_recommendation())
     with make_server(storage, port=0) as server:
@@ -219,7 +222,7 @@ def test_servers_listen_on_this_machine_only(here: Path) -> None:
 
 
 def test_security_names_tests_that_exist() -> None:
-    """Each promise of SECURITY.md names the test that checks it."""
+    """SECURITY.md names a test for each promise."""
     document = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", document)
     assert len(named) >= 8

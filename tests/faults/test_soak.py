@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from studies.spec.study import StudySpec
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 from tuning.study_run import run_study
 from tuning.workers import problem
 
 STUDIES = int(os.environ.get("RAVENLAB_SOAK", "36"))
-WARM = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
+WARM_UP = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
 """Studies before the first measurement, which fill all caches: kernels, compiled SQL, imported modules."""
 
-WITHIN = 1.05
+TOLERANCE = 1.05
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Return the resident memory of this process in bytes."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -33,7 +33,7 @@ def open_files() -> int:
 
 def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
     if not Path("/proc/self/statm").exists():
-        lacking("the system does not report the memory of a process")
+        skip_or_fail("the system does not report the memory of a process")
     url = f"sqlite:///{tmp_path}/studies.sqlite3"
     memory, files = [], []
     for number in range(STUDIES):
@@ -50,15 +50,15 @@ def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
             name=f"study {number}",
         )
         assert run_study(spec, url).recommendation is not None
-        if number >= WARM and number % 10 == 0:
-            memory.append(resident())
+        if number >= WARM_UP and number % 10 == 0:
+            memory.append(resident_bytes())
             files.append(open_files())
-    assert max(memory) <= WITHIN * memory[0], [size // 10**6 for size in memory]
-    assert max(files) <= WITHIN * files[0], files
+    assert max(memory) <= TOLERANCE * memory[0], [size // 10**6 for size in memory]
+    assert max(files) <= TOLERANCE * files[0], files
 
 
 def test_world_cache_is_bounded_in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit in bytes is never reached by thousands of short studies."""
+    """The cache is bounded in bytes too, but thousands of short studies never reach that bound."""
     cache = problem._WorldCache()
     monkeypatch.setattr(problem, "CACHED_RANGES", 4)
     for seed in range(10):

@@ -1,4 +1,7 @@
-"""Storages that are locked, read-only, damaged or full: one line, and no trial is lost. See also test_damage.py."""
+"""Storages that are locked, read-only, damaged or full: one line, and no trial is lost.
+
+See also test_damage.py.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +28,11 @@ from tests.faults.studies import (
 )
 from tests.messages import assert_names
 from tests.project import python
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 
 
-def refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 2) -> None:
-    """Assert the exit code, and one line of explanation with these names."""
+def check_refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 2) -> None:
+    """Check for the exit code and a single line that contains the names."""
     assert done.returncode == code, (done.stdout, done.stderr)
     lines = done.stderr.strip().splitlines()
     assert len(lines) == 1, done.stderr
@@ -38,9 +41,9 @@ def refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 
 
 
 @pytest.fixture(scope="module")
-def eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file with a study of eight trials; its process has ended, so nothing is in a write-ahead log."""
-    folder = tmp_path_factory.mktemp("eight")
+def stored_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a study of eight trials that is not open in any process; tests use copies of it."""
+    folder = tmp_path_factory.mktemp("stored")
     done = run(*SMALL, "--trials=8", folder=folder)
     assert done.returncode == 0, done.stderr
     return folder / "studies.sqlite3"
@@ -50,34 +53,33 @@ def test_second_driver_is_refused(tmp_path: Path) -> None:
     first = start(*SMALL, "--trials=400", folder=tmp_path)
     wait_for_trials(tmp_path, 3, first)
     second = run_in_process(*SMALL, "--trials=400", folder=tmp_path)
-    refused(second, f"'{NAME}'", "another process")
+    check_refused(second, f"'{NAME}'", "another process")
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
     _, err = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "interrupted" in err
-    kept = count_trials(tmp_path)
-    assert kept >= 3
+    assert count_trials(tmp_path) >= 3
     assert set(trial_states(tmp_path)) == {"COMPLETE"}
 
 
 @pytest.mark.parametrize("damage", ["half", "zeros"])
-def test_damaged_study_is_not_resumed(damage: str, eight: Path, tmp_path: Path) -> None:
+def test_damaged_study_is_not_resumed(damage: str, stored_study: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
-    whole = eight.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage == "half" else whole[:4096] + bytes(len(whole) - 4096))
+    content = stored_study.read_bytes()
+    path.write_bytes(content[: len(content) // 2] if damage == "half" else content[:4096] + bytes(len(content) - 4096))
     before = path.read_bytes()
-    refused(run(*SMALL, "--trials=8", folder=tmp_path), "storage")
+    check_refused(run(*SMALL, "--trials=8", folder=tmp_path), "storage")
     assert path.read_bytes() == before
 
 
-def test_locked_database_is_reported(eight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copy(eight, tmp_path)
+def test_locked_database_is_reported(stored_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(stored_study, tmp_path)
     blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
     blocker.execute("BEGIN EXCLUSIVE")
     try:
         monkeypatch.setattr(database, "BUSY_SECONDS", 1)
-        refused(run_in_process(*SMALL, "--trials=16", folder=tmp_path), "locked")
+        check_refused(run_in_process(*SMALL, "--trials=16", folder=tmp_path), "locked")
     finally:
         blocker.execute("ROLLBACK")
         blocker.close()
@@ -95,13 +97,13 @@ if os.getuid() == 0:
     os.setuid(65534)
 sys.exit(app.run(words))
 """
-"""Root ignores permissions, so the second run is that of user nobody; the first one imports all modules."""
+"""Root ignores permissions, so the second run is done as nobody; the first one imports all modules."""
 
 
-def test_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> None:
+def test_read_only_database_as_an_ordinary_user(stored_study: Path, tmp_path: Path) -> None:
     folder, warm = tmp_path / "folder", tmp_path / "warm"
     warm.mkdir()
-    shutil.copytree(eight.parent, folder)
+    shutil.copytree(stored_study.parent, folder)
     expected = export_json(folder)
     for path in folder.iterdir():
         path.chmod(0o444)
@@ -111,7 +113,7 @@ def test_read_only_database_as_an_ordinary_user(eight: Path, tmp_path: Path) -> 
             parent.chmod(0o755)
     tmp_path.chmod(0o755)
     done = python("-c", AS_NOBODY, warm, *SMALL, "--trials=16", folder=folder)
-    refused(done, "studies.sqlite3", "cannot be written")
+    check_refused(done, "studies.sqlite3", "cannot be written")
     folder.chmod(0o755)
     assert export_json(folder) == expected
     assert count_trials(folder) == 8
@@ -124,33 +126,33 @@ def test_full_disk_loses_no_trial(tmp_path: Path) -> None:
         ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
     )
     if mounted.returncode != 0:
-        lacking(f"a small disk can be mounted by root only ({mounted.stderr.decode().strip()})")
+        skip_or_fail(f"a small disk can be mounted by root only ({mounted.stderr.decode().strip()})")
     try:
         done = run(*SMALL, "--trials=2000", folder=disk)
-        refused(done, "studies.sqlite3", "cannot be written", code=1)
-        kept = count_trials(disk)
-        assert kept > 0
+        check_refused(done, "studies.sqlite3", "cannot be written", code=1)
+        stored = count_trials(disk)
+        assert stored > 0
         assert set(trial_states(disk)) == {"COMPLETE"}
-        shutil.copytree(disk, tmp_path / "roomy")
+        shutil.copytree(disk, tmp_path / "larger")
     finally:
         subprocess.run(["umount", str(disk)], check=True)
-    again = run_in_process(*SMALL, f"--trials={kept + 8}", folder=tmp_path / "roomy")
-    assert again.returncode == 0, again.stderr
-    assert count_trials(tmp_path / "roomy") == kept + 8
+    resumed = run_in_process(*SMALL, f"--trials={stored + 8}", folder=tmp_path / "larger")
+    assert resumed.returncode == 0, resumed.stderr
+    assert count_trials(tmp_path / "larger") == stored + 8
 
 
-def test_changed_settings_are_refused_with_the_difference(eight: Path, tmp_path: Path) -> None:
-    shutil.copy(eight, tmp_path)
+def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tmp_path: Path) -> None:
+    shutil.copy(stored_study, tmp_path)
     expected = export_json(tmp_path)
     for words, names in (
         (["--replications=50"], ["replications", 40, 50]),
         (["--seed=6"], ["seed", 5, 6]),
         (["--batch=9"], ["batch", 8, 9]),
     ):
-        refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
+        check_refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
     assert export_json(tmp_path) == expected
 
 
 def test_reading_creates_no_storage(tmp_path: Path) -> None:
-    refused(run("export", folder=tmp_path), "studies.sqlite3", "does not exist")
+    check_refused(run("export", folder=tmp_path), "studies.sqlite3", "does not exist")
     assert list(tmp_path.iterdir()) == []

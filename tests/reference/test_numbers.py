@@ -1,10 +1,9 @@
-"""Results for fixed seeds are the recorded ones, number for number; see `tools.reference`.
+"""Results for fixed seeds are identical to the recorded numbers; see `tools.reference`.
 
-These are the cheap cases; `python -m tools.reference check tests/reference/numbers.json` runs all of them.
-
-`python -m tools.reference record tests/reference/numbers.json` records them again. That is legitimate only after a
-deliberate change of results, such as a corrected estimator or a new default; the commit message then says which numbers
-changed and why. A refactoring, a renamed key or a new wording must pass without it.
+These are the cheap cases; `python -m tools.reference check tests/reference/numbers.json` runs all of them. `python -m
+tools.reference record tests/reference/numbers.json` records them again. Do this only after a deliberate change of
+results, such as a corrected estimator or a new default, and state in the commit message which numbers changed and why.
+A refactoring, a renamed key or a new wording must pass without it.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ def test_public_keys_and_their_order_are_compared() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 1000])
-def test_a_number_that_changes_in_its_last_digit_is_a_difference(count: int) -> None:
-    """In full and as digests."""
+def test_change_in_the_last_digit_is_a_difference(count: int) -> None:
+    """Numbers are recorded in full, or as digests if there are many."""
     tokens = [repr(float(number)) for number in range(count)]
     recorded = record_case(_outputs({".a": tokens}), _outputs({".a": tokens}))
     assert differences(recorded, _outputs({".a": tokens})) == []
@@ -56,7 +55,7 @@ def test_a_number_that_changes_in_its_last_digit_is_a_difference(count: int) -> 
         assert differences(recorded, _outputs({".a": changed}))
 
 
-def test_numbers_that_differ_between_two_runs_are_tolerated_whatever_their_key() -> None:
+def test_numbers_that_vary_between_runs_are_not_compared() -> None:
     recorded = record_case(_outputs({".a": ["1.0"], ".took": ["0.1"]}), _outputs({".a": ["1.0"], ".took": ["0.2"]}))
     assert differences(recorded, _outputs({".a": ["1.0"], ".duration": ["0.3"]})) == []
     assert differences(recorded, _outputs({".a": ["1.5"], ".duration": ["0.3"]}))

@@ -29,7 +29,7 @@ def test_arms_open_and_close_at_the_given_steps(opens: int, closes: int, arms: i
     scenario = find_scenario("arm-churn", {"opens": opens, "closes": closes, "closing": closing})
     worlds = draw_worlds(scenario, 100, arms, seed)
     means, _ = world_tables(worlds)
-    still = worlds.level[0, 0, :, 0]
+    base_means = worlds.level[0, 0, :, 0]
     assert means.shape == (100, arms + 1)
     for t in range(1, 101):
         is_open = ~np.isnan(means[t - 1])
@@ -39,19 +39,19 @@ def test_arms_open_and_close_at_the_given_steps(opens: int, closes: int, arms: i
         assert is_open.sum() == opened - closed
         if closed and closing == "best":
             before = arms + (1 < opens < closes)
-            assert not is_open[np.argmax(still[:before])]
+            assert not is_open[np.argmax(base_means[:before])]
         if closed and opens >= closes:
             assert is_open[arms] == (t >= opens)
 
 
 def test_the_arm_that_closes_is_the_best_at_that_step() -> None:
-    """Judged with everything that moves the means at that step, blips included."""
+    """The best arm is determined with all effects at that step, including blips."""
     for seed in range(20):
         for name in ("periodic+incremental-drift+arm-churn", "blips+arm-churn", "gradual-drift+arm-churn"):
             scenario = find_scenario(name, {"closes": 60, "opens": 30})
             worlds = draw_worlds(scenario, 100, 4, seed)
-            plain = PlainWorld(scenario, 100, 4, seed)
-            assert worlds.closes[0].argmin() == max(range(5), key=lambda k: plain.mean(k, 60))
+            reference = PlainWorld(scenario, 100, 4, seed)
+            assert worlds.closes[0].argmin() == max(range(5), key=lambda k: reference.mean(k, 60))
             assert worlds.closes[0].min() == 60
 
 
@@ -63,7 +63,7 @@ def test_the_random_arm_can_be_any_open_arm() -> None:
     assert early.closes.argmin(axis=1).max() == 2
 
 
-def test_the_new_arm_is_pulled_when_it_opens_and_the_closed_one_never_again() -> None:
+def test_new_arm_is_pulled_when_it_opens_and_closed_arm_is_not_pulled() -> None:
     result = simulate("ucb1", "arm-churn", horizon=100, arms=4, replications=5, seed=1, pulls=True)
     worlds = draw_worlds(find_scenario("arm-churn"), 100, 4, 1, replications=5)
     assert result.pulls is not None
@@ -73,7 +73,7 @@ def test_the_new_arm_is_pulled_when_it_opens_and_the_closed_one_never_again() ->
         assert worlds.closes[r].argmin() not in pulls[66:]
 
 
-def test_a_single_arm_must_not_close_before_the_other_opens() -> None:
+def test_only_arm_closing_before_the_next_opens_is_rejected() -> None:
     scenario = find_scenario("arm-churn", {"opens": 50, "closes": 50})
     assert np.isfinite(draw_worlds(scenario, 100, 1, 1).best).all()
     for settings in ({"opens": 51, "closes": 50}, {"opens": 1, "closes": 50}, {"opens": 500, "closes": 50}):

@@ -30,18 +30,18 @@ def test_after_a_blip_the_world_is_bit_identical_to_one_without(
     name = "blips.every" if "localized-jump" in others else "every"
     blips = find_scenario("+".join([*others, "blips"]), {name: every, "lasting": lasting})
     without = find_scenario("+".join(others))
-    got = world_tables(draw_worlds(blips, 100, 4, seed))
-    plain = world_tables(draw_worlds(without, 100, 4, seed))
+    with_blips = world_tables(draw_worlds(blips, 100, 4, seed))
+    without_blips = world_tables(draw_worlds(without, 100, 4, seed))
     for t in range(1, 101):
         inside = t >= every and t % every < lasting
-        for with_blip, calm in zip(got, plain, strict=True):
+        for changed, unchanged in zip(with_blips, without_blips, strict=True):
             if inside:
-                assert (with_blip[t - 1] != calm[t - 1]).all()
+                assert (changed[t - 1] != unchanged[t - 1]).all()
             else:
-                assert with_blip[t - 1].tobytes() == calm[t - 1].tobytes()
+                assert changed[t - 1].tobytes() == unchanged[t - 1].tobytes()
         if inside:
-            assert ((got[0][t - 1] >= 0.3) & (got[0][t - 1] < 0.8)).all()
-            assert ((got[1][t - 1] >= 0.01) & (got[1][t - 1] < 0.09)).all()
+            assert ((with_blips[0][t - 1] >= 0.3) & (with_blips[0][t - 1] < 0.8)).all()
+            assert ((with_blips[1][t - 1] >= 0.01) & (with_blips[1][t - 1] < 0.09)).all()
 
 
 def test_the_last_blip_ends_at_the_horizon() -> None:
@@ -60,6 +60,6 @@ def test_every_blip_is_an_independent_draw() -> None:
 
 
 @pytest.mark.parametrize(("every", "lasting"), [(10, 10), (10, 11), (1, 1), ("10%", "10%"), ("1%", "0.5%")])
-def test_lasting_as_long_as_every_is_an_error(every: int | str, lasting: int | str) -> None:
+def test_blips_longer_than_their_interval_are_rejected(every: int | str, lasting: int | str) -> None:
     with raises_naming(InputError, "lasting", "every"):
         find_scenario("blips", {"every": every, "lasting": lasting}).check(100, 3)

@@ -41,13 +41,13 @@ def test_zero_delay_equals_no_delay() -> None:
     assert (runs[0].regret == runs[1].regret).all()
 
 
-def test_a_delay_beyond_the_horizon_costs_no_memory() -> None:
+def test_delay_beyond_the_horizon_is_truncated() -> None:
     worlds = draw_worlds(find_scenario("delayed", {"longest": 10**12}), 100, 3, 1)
     assert worlds.delay.max() == 100
     simulate("ucb1", "delayed", horizon=100, arms=3, settings={"longest": 10**12}, replications=1, seed=1)
 
 
-def test_the_world_itself_is_stationary() -> None:
+def test_means_and_variances_are_stationary() -> None:
     for one, other in zip(
         world_tables(draw_worlds(find_scenario("delayed"), 100, 3, 1)),
         world_tables(draw_worlds(find_scenario("stationary"), 100, 3, 1)),

@@ -38,8 +38,8 @@ def test_coins_are_independent_with_the_stated_probability() -> None:
     error = np.sqrt(rho * (1 - rho) / 2000)
     assert (np.abs(worlds.coin.mean(axis=0) - rho) <= 4.5 * error).all()
     centred = worlds.coin - rho
-    both = (centred[:, 60:139] * centred[:, 61:140]).mean()
-    assert abs(both) < 4 * 0.25 / np.sqrt(2000 * 79)
+    covariance = (centred[:, 60:139] * centred[:, 61:140]).mean()
+    assert abs(covariance) < 4 * 0.25 / np.sqrt(2000 * 79)
 
 
 def test_a_reward_comes_from_one_of_the_two_levels() -> None:

@@ -21,12 +21,12 @@ def test_means_are_straight_lines_from_the_base_draw(drift: float, over: int | s
     length = over if isinstance(over, int) else 120 * int(over[:-1]) // 100
     slope = worlds.motion[0, :, 0]
     assert (np.abs(slope) <= drift / length).all()
-    # μ(0) is not itself played: the first step is already one slope away from it.
+    # The first step is t = 1, so its mean is already one slope away from μ(0).
     assert np.allclose(means, start + slope * np.arange(1, 121)[:, None], rtol=0, atol=1e-9)
     assert (variances == variances[0]).all()
 
 
-def test_slopes_fill_their_range() -> None:
+def test_slopes_are_uniform_over_their_range() -> None:
     slope = draw_worlds(find_scenario("incremental-drift"), 100, 10, 1, replications=500).motion[:, :, 0] * 100
     assert slope.min() < -0.249
     assert slope.max() > 0.249

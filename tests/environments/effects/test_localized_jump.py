@@ -44,7 +44,7 @@ def test_shares_of_the_arms_are_exact(fraction: float | str, arms: int, count: i
     assert (means[9] != means[8]).sum() == count
 
 
-def test_an_extra_arm_does_not_make_jumps_larger() -> None:
+def test_extra_arm_does_not_increase_the_number_of_jumping_arms() -> None:
     worlds = draw_worlds(find_scenario("localized-jump+arm-churn"), 100, 5, 1)
     level = worlds.level[0, :, :, 0]
     assert ((level[1:] != level[:-1]).sum(axis=1) == 1).all()
@@ -60,16 +60,16 @@ def test_jumps_happen_at_the_last_step_but_not_at_the_first() -> None:
     assert (world_tables(worlds)[0][0] == world_tables(base)[0][0]).all()
 
 
-def test_jumps_choose_their_arms_evenly_and_independently() -> None:
+def test_jumps_choose_arms_uniformly_and_independently() -> None:
     worlds = draw_worlds(find_scenario("localized-jump"), 100, 10, 7, replications=400)
-    hit = np.diff(worlds.level[..., 0], axis=1) != 0
-    pulls = hit.shape[0] * hit.shape[1]
-    assert (np.abs(hit.mean(axis=(0, 1)) - 0.3) < 4 * math.sqrt(0.3 * 0.7 / pulls)).all()
-    again = (hit[:, 1:] & hit[:, :-1]).mean()
-    assert abs(again - 0.09) < 4 * math.sqrt(0.09 * 0.91 / pulls)
+    jumped = np.diff(worlds.level[..., 0], axis=1) != 0
+    jumps = jumped.shape[0] * jumped.shape[1]
+    assert (np.abs(jumped.mean(axis=(0, 1)) - 0.3) < 4 * math.sqrt(0.3 * 0.7 / jumps)).all()
+    in_both = (jumped[:, 1:] & jumped[:, :-1]).mean()
+    assert abs(in_both - 0.09) < 4 * math.sqrt(0.09 * 0.91 / jumps)
 
 
-def test_logistics_jumps_every_5000_steps_whatever_the_horizon() -> None:
+def test_logistics_jumps_every_5000_steps_for_all_horizons() -> None:
     scenario = find_scenario("logistics")
     assert draw_worlds(scenario, 12_000, 100, 1).starts.tolist() == [1, 5000, 10_000, 12_001]
     worlds = draw_worlds(scenario, 50_000, 100, 1)

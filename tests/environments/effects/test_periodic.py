@@ -35,7 +35,7 @@ def test_means_are_sines_of_the_drawn_amplitude_and_phase(period: int, seed: int
     assert len(worlds.season) <= 101
 
 
-def test_amplitudes_and_phases_fill_their_ranges() -> None:
+def test_amplitudes_and_phases_are_uniform() -> None:
     weights = draw_worlds(find_scenario("periodic"), 50, 10, 1, replications=400).motion[:, :, 2:].reshape(-1, 2)
     amplitude, phase = np.hypot(*weights.T), np.arctan2(weights[:, 1], weights[:, 0])
     n = amplitude.size

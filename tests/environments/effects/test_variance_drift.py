@@ -13,7 +13,7 @@ from tests.environments.properties import quick
 
 @quick
 @given(growth=st.floats(0, 10), over=st.integers(1, 300))
-def test_variances_are_straight_lines_and_means_stay(growth: float, over: int) -> None:
+def test_variances_are_linear_and_means_constant(growth: float, over: int) -> None:
     worlds = draw_worlds(find_scenario("variance-drift", {"growth": growth, "over": over}), 120, 4, seed=2)
     means, variances = world_tables(worlds)
     slope = worlds.motion[0, :, 1]

@@ -49,7 +49,7 @@ def test_invalid_files_are_one_line_errors(text: str, names: list[str], tmp_path
     assert "\n" not in str(error.value)
 
 
-def test_a_log_that_is_too_long_is_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_long_log_is_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_file, "MAX_EVENTS", 100)
     monkeypatch.setattr(log_file, "MAX_ARMS", 10)
     path = tmp_path / "log.csv"
@@ -61,7 +61,7 @@ def test_a_log_that_is_too_long_is_rejected_while_reading(tmp_path: Path, monkey
         read_log(path)
 
 
-def test_columns_come_in_any_order_and_others_are_ignored(tmp_path: Path) -> None:
+def test_columns_may_have_any_order_and_others_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("\ufeffReward,city,Arm,STEP\n1,x,10,3\n0,y,9,4\n0.5,z,10,8\n", encoding="utf-8")
     log = read_log(path)
@@ -72,7 +72,7 @@ def test_columns_come_in_any_order_and_others_are_ignored(tmp_path: Path) -> Non
     assert log.propensity is None
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_written_log_is_read_back(tmp_path: Path) -> None:
     log = examples.example_log(events=500)
     path = tmp_path / "log.csv"
     path.write_text(examples.log_to_csv(log))

@@ -18,8 +18,8 @@ from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 
 
-def order_of(worlds: LogWorlds, r: int) -> list[int]:
-    """Return the events of log r in their order."""
+def event_order(worlds: LogWorlds, r: int) -> list[int]:
+    """Return the indices of the segment's events in the order of resampled log r."""
     n, block = worlds.arm.size, worlds.block
     return [int(worlds.starts[r, i // block]) + i % block for i in range(n)]
 
@@ -29,7 +29,7 @@ def test_the_first_replication_is_the_segment_in_original_order() -> None:
     for stream in (Stream.SEARCH, Stream.SELECTION, Stream.REPORT):
         segment = scenario.segment(stream)
         worlds = scenario.draw(10, 1, 0, 1, stream)
-        assert order_of(worlds, 0) == list(range(segment.rows))
+        assert event_order(worlds, 0) == list(range(segment.rows))
         np.testing.assert_array_equal(worlds.reward, scenario.log.reward[segment.first : segment.last])
 
 
@@ -39,19 +39,19 @@ def test_resampled_events_stay_close_to_their_position() -> None:
         worlds = scenario.draw(10, 1, 1, 40, stream)
         n = worlds.arm.size
         for r in range(40):
-            order = np.array(order_of(worlds, r))
+            order = np.array(event_order(worlds, r))
             assert order.min() >= 0
             assert order.max() < n
             assert np.abs(order - np.arange(n)).max() <= 4.2 * n / SHIFT_DIVISOR + worlds.block
 
 
-def test_orders_of_the_log_itself_hold_each_event_once() -> None:
+def test_permutations_of_the_log_contain_each_event_once() -> None:
     scenario = LogScenario(draw_log(events=2000), "log:t")
     worlds = scenario.draw(10, 1, 0, 2 * ORDERS_PER_LOG, Stream.REPORT)
     assert worlds.block == 1
     for r in range(ORDERS_PER_LOG):
-        assert sorted(order_of(worlds, r)) == list(range(worlds.arm.size))
-    resampled = [sorted(order_of(worlds, r)) for r in range(ORDERS_PER_LOG, 2 * ORDERS_PER_LOG)]
+        assert sorted(event_order(worlds, r)) == list(range(worlds.arm.size))
+    resampled = [sorted(event_order(worlds, r)) for r in range(ORDERS_PER_LOG, 2 * ORDERS_PER_LOG)]
     assert all(order == resampled[0] for order in resampled)
     assert len(set(resampled[0])) < worlds.arm.size
 
@@ -81,7 +81,7 @@ def test_blocks_are_longer_for_autocorrelated_rewards() -> None:
     assert choose_block_length(arm, rng.normal(size=3000), 3) < 10 < choose_block_length(arm, walk, 3)
 
 
-def test_weights_and_costs() -> None:
+def test_weights_are_clipped_and_costs_negated() -> None:
     log = draw_log(propensities=True)
     worlds = LogScenario(log, "log:t", minimize=True, clip=3.0).draw(10, 1, 0, 1, Stream.SIMULATE)
     assert log.propensity is not None
@@ -89,7 +89,7 @@ def test_weights_and_costs() -> None:
     np.testing.assert_array_equal(worlds.reward, -log.reward)
 
 
-def test_a_log_that_is_too_short_is_rejected() -> None:
+def test_too_short_log_is_rejected() -> None:
     scenario = LogScenario(draw_log(events=149), "log:t")
     with raises_naming(InputError, "3 arms", "150"):
         scenario.check(10, 3)

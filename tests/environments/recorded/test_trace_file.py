@@ -13,34 +13,34 @@ from environments.recorded.trace_file import Trace, read_trace
 from tests.environments.recordings import table, write_csv
 from tests.messages import raises_naming
 
-BAD = {
+INVALID = {
     "wrong delimiter": ("a;b\n1;2\n", ["semicolons"]),
     "tabs": ("a\tb\n1\t2\n", ["tabs"]),
     "ragged": ("a,b\n1,2\n3\n", ["line 3", "1", "2"]),
-    "too long a row": ("a,b\n1,2,3\n", ["line 2", "3"]),
+    "long row": ("a,b\n1,2,3\n", ["line 2", "3"]),
     "text": ("a,b\n1,2\n3,high\n", ["line 3", "'b'", "'high'"]),
-    "a clock that is not called one": ("when,a,b\nMonday,1,2\n", ["step", "time", "date"]),
-    "a count of rows": (
+    "time column with another name": ("when,a,b\nMonday,1,2\n", ["step", "time", "date"]),
+    "row index": (
         "day,a,b\n" + "".join(f"{n},1,2\n" for n in range(7, 17)),
         ["'day'"],
     ),
     "one column": ("a\n1\n", ["2"]),
-    "one column and a clock": ("time,a\n1,1\n", ["2"]),
-    "twice": ("a,b,a\n1,2,3\n", ["'a'"]),
+    "one column and a time column": ("time,a\n1,1\n", ["2"]),
+    "repeated column": ("a,b,a\n1,2,3\n", ["'a'"]),
     "infinite": ("a,b\n1,2\ninf,3\n", ["row 2", "'a'", "inf"]),
     "huge": ("a,b\n1,-1e300\n", ["row 1", "'b'"]),
     "empty": ("", ["empty"]),
     "blank": ("\n\n", ["empty"]),
-    "names alone": ("a,b\n", ["row"]),
-    "never there": ("a,b\n1,\n2,\n", ["'b'"]),
-    "nothing at all": ("a,b\n,\n,\n", ["row"]),
-    "no names": ("0.1,0.2\n0.3,0.4\n", ["first line"]),
-    "no names, and twice the same": ("0.0,0.0\n0.3,0.4\n", ["first line"]),
-    "no name": ("a,,b\n1,2,3\n", ["column", "name"]),
-    "a log": ("step,arm,reward\n1,0,0.5\n", ["log"]),
-    "step twice": ("step,a,b\n1,1,2\n1,3,4\n", ["line 3", "step", "1"]),
-    "step back": ("t,a,b\n5,1,2\n4,3,4\n", ["line 3", "t", "4", "5"]),
-    "a quote left open": ('a,b\n"1,2\n', ["CSV"]),
+    "header only": ("a,b\n", ["row"]),
+    "column without values": ("a,b\n1,\n2,\n", ["'b'"]),
+    "no values": ("a,b\n,\n,\n", ["row"]),
+    "no header": ("0.1,0.2\n0.3,0.4\n", ["first line"]),
+    "no header, repeated values": ("0.0,0.0\n0.3,0.4\n", ["first line"]),
+    "column without a name": ("a,,b\n1,2,3\n", ["column", "name"]),
+    "log instead of a trace": ("step,arm,reward\n1,0,0.5\n", ["log"]),
+    "repeated step": ("step,a,b\n1,1,2\n1,3,4\n", ["line 3", "step", "1"]),
+    "decreasing step": ("t,a,b\n5,1,2\n4,3,4\n", ["line 3", "t", "4", "5"]),
+    "unclosed quote": ('a,b\n"1,2\n', ["CSV"]),
     "no line end": ("a,b\n" + "1" * 1_000_001, ["1,000,000"]),
 }
 
@@ -53,11 +53,11 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("parser")
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_file_is_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
-    path.write_text(BAD[name][0])
-    with raises_naming(InputError, *BAD[name][1]) as caught:
+    path.write_text(INVALID[name][0])
+    with raises_naming(InputError, *INVALID[name][1]) as caught:
         read_trace(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)

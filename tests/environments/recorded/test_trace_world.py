@@ -20,12 +20,12 @@ from tests.messages import raises_naming
 def test_smoothing_is_the_mean_of_nearby_cells(rows: int, arms: int, seed: int, holes: float) -> None:
     rng = np.random.default_rng(seed)
     values = np.where(rng.random((rows, arms)) < holes, np.nan, rng.normal(size=(rows, arms)))
-    reach = SMOOTHING_WINDOW // 2
+    half = SMOOTHING_WINDOW // 2
     for i in range(rows):
         for k in range(arms):
-            near = values[max(0, i - reach) : i + reach + 1, k]
-            wanted = np.nan if np.isnan(values[i, k]) else near[~np.isnan(near)].mean()
-            np.testing.assert_allclose(smooth(values)[i, k], wanted, rtol=1e-12)
+            near = values[max(0, i - half) : i + half + 1, k]
+            expected = np.nan if np.isnan(values[i, k]) else near[~np.isnan(near)].mean()
+            np.testing.assert_allclose(smooth(values)[i, k], expected, rtol=1e-12)
 
 
 @quick
@@ -38,7 +38,7 @@ def test_segments_are_adjacent_and_cover_all_rows(rows: int) -> None:
     assert scenario.horizon <= min(segment.rows for segment in segments)
 
 
-def test_windows_stay_in_their_segment_and_do_not_depend_on_how_they_are_drawn() -> None:
+def test_windows_stay_in_their_segment_and_can_be_drawn_separately() -> None:
     scenario = TraceScenario(trace(rows=300), "trace:t")
     for stream in SEGMENT_SHARES:
         segment = scenario.segment(stream)
@@ -69,7 +69,7 @@ def test_costs_are_negated_rewards() -> None:
     np.testing.assert_array_equal(cost.best, reward.best)
 
 
-def test_the_best_fixed_arm_counts_the_mean_of_open_arms_where_it_is_closed() -> None:
+def test_best_fixed_arm_gets_the_mean_of_open_arms_while_closed() -> None:
     scenario = TraceScenario(trace(rows=120, missing=0.3), "trace:t")
     worlds = scenario.draw(20, 3, 0, 10, Stream.REPORT)
     for r, first in enumerate(worlds.offsets):
@@ -98,13 +98,15 @@ def test_windows_that_do_not_fit_are_rejected() -> None:
 def test_the_scale_is_robust_against_outliers() -> None:
     values = table(rows=400)
     plain = TraceScenario(trace(rows=400), "trace:t").scale
-    times = TraceScenario(Trace.from_values(list("abcd"), 50 * values), "trace:t").scale
-    np.testing.assert_allclose([times.low, times.high, times.factor], 50 * np.array([*vars(plain).values()]), rtol=1e-9)
+    scaled = TraceScenario(Trace.from_values(list("abcd"), 50 * values), "trace:t").scale
+    np.testing.assert_allclose(
+        [scaled.low, scaled.high, scaled.factor], 50 * np.array([*vars(plain).values()]), rtol=1e-9
+    )
     values[::50, 0] = 1e6
     assert TraceScenario(Trace.from_values(list("abcd"), values), "trace:t").scale.factor < 2 * plain.factor
-    alike = Trace.from_values(list("ab"), np.ones((100, 2)))
+    constant = Trace.from_values(list("ab"), np.ones((100, 2)))
     with pytest.raises(InputError, match="equal"):
-        _ = TraceScenario(alike, "trace:t").scale
+        _ = TraceScenario(constant, "trace:t").scale
 
 
 def test_names_contain_no_special_characters() -> None:

@@ -13,7 +13,7 @@ import pytest
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.project import ROOT
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 from tests.studies.examples import store_study, url
 from tuning.cli import app
 from tuning.cli.completion import join_bash_words, stored_names
@@ -101,7 +101,7 @@ def test_stored_names_include_the_write_ahead_log(tmp_path: Path) -> None:
 def test_bash_completes() -> None:
     """The printed completion script completes a line in a real shell."""
     if shutil.which("bash") is None:
-        lacking("no bash was found")
+        skip_or_fail("no bash was found")
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ravenlab; ravenlab.main()"
     script = f"""
 ravenlab() {{ {sys.executable} -c {code!r} "$@"; }}

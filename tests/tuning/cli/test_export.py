@@ -18,7 +18,7 @@ from studies.storage.database import open_storage
 from tests.command import refused
 from tests.messages import assert_names
 from tests.project import python
-from tests.requirements import lacking
+from tests.requirements import skip_or_fail
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study
 from tuning.cli.app import run
 
@@ -122,7 +122,7 @@ def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeyp
 def test_read_only_folder_is_read_and_not_written() -> None:
     """Runs as an ordinary user, since root ignores permissions; modules are imported before, as root."""
     if os.geteuid() != 0:
-        lacking("only root can become another user")
+        skip_or_fail("only root can become another user")
     code = (
         "import contextlib, io, os, sys; import filelock, tuning.cli.app\n"
         "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
