@@ -32,7 +32,7 @@ def test_prints_diagnosis_and_writes_page_and_study(
     assert_names(said, "2 of 2")
     assert run(["validate", str(study)]) == 0
     html = page.read_text(encoding="utf-8")
-    assert "Incremental-drift" in html
+    assert "incremental-drift" in html
     assert "<script>c" not in html
     assert "http://" not in html.split("<script", 1)[0]
 
