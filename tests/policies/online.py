@@ -18,7 +18,7 @@ MEAN = 1
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """The largest random draw of the arms that do not wait for a reward; −1 if all wait."""
+    """Return the arm with the largest random draw among those that do not wait for a reward, or −1."""
     best, chosen = -1.0, -1
     for k in range(open_.shape[0]):
         if open_[k] != CLOSED and open_[k] != WAITING:
@@ -30,14 +30,14 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Store the last reward, and its step in a ring of 4."""
+    """Store the last reward, and its step in a ring buffer of 4."""
     arms[MEAN, k] = x
     memory[int(cells[0])] = t
     cells[0] = (cells[0] + 1.0) % 4.0
 
 
 class Lottery(Policy):
-    """Selects at random, keeps a ring, and skips arms that wait for a reward."""
+    """Selects at random, keeps a ring buffer, and skips arms that wait for a reward."""
 
     name = "lottery"
     family = "sampling"

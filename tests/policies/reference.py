@@ -69,20 +69,22 @@ def check_against_reference(
         pulled = [0] * total
         for t in range(1, horizon + 1):
             open_arms = reference_world.open_arms(worlds, r, t)
-            got = int(result.pulls[r, t - 1])
+            selected = int(result.pulls[r, t - 1])
             untried = [k for k in open_arms if pulled[k] == 0]
             decision = untried[0] if untried else player.decide(t, open_arms)
             if isinstance(decision, int):
-                assert got == decision, f"{policy} on {scenario}, replication {r}, step {t}"
+                assert selected == decision, f"{policy} on {scenario}, replication {r}, step {t}"
             else:
                 best = max(decision.values())
-                assert got in decision, f"{policy} pulled a closed arm at step {t}"
-                assert decision[got] >= best - TIE, f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
-                ties += got != min(k for k, score in decision.items() if score == best)
-            pulled[got] += 1
-            x = feedback(got, t)
+                assert selected in decision, f"{policy} pulled a closed arm at step {t}"
+                assert decision[selected] >= best - TIE, (
+                    f"{policy} on {scenario}, replication {r}, step {t}: {decision}"
+                )
+                ties += selected != min(k for k, score in decision.items() if score == best)
+            pulled[selected] += 1
+            x = feedback(selected, t)
             if find_policy(policy).uses_true_means:
-                true = [reference_world.mean(worlds, r, k, t) for k in open_arms]
-                x = min(1.0, max(0.0, (x - min(true)) / (max(true) - min(true) + 1e-6)))
-            player.learn(t, got, x)
+                true_means = [reference_world.mean(worlds, r, k, t) for k in open_arms]
+                x = min(1.0, max(0.0, (x - min(true_means)) / (max(true_means) - min(true_means) + 1e-6)))
+            player.learn(t, selected, x)
     return ties

@@ -19,20 +19,20 @@ class History:
 
     def __init__(self) -> None:
         self.pulls: list[tuple[int, float]] = []
-        self.own: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+        self.by_arm: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
 
     def add(self, k: int, x: float) -> None:
-        self.own[k].append((len(self.pulls), x))
+        self.by_arm[k].append((len(self.pulls), x))
         self.pulls.append((k, x))
 
     def window(self, k: int, tau: float) -> list[float]:
-        """Rewards of arm k among the last τ of all arms."""
+        """Return the rewards of arm k among the last τ of all arms."""
         return [x for arm, x in self.pulls[-int(tau) :] if arm == k]
 
     def weighted(self, k: int, gamma: float) -> tuple[Floats, Floats]:
-        """Weights γ^(steps since) and rewards of arm k; the newest pull of all weighs 1."""
-        steps = np.array([step for step, _ in self.own[k]])
-        return gamma ** (len(self.pulls) - 1.0 - steps), np.array([x for _, x in self.own[k]])
+        """Return weights γ^(steps since) and rewards of arm k; the most recent pull has weight 1."""
+        steps = np.array([step for step, _ in self.by_arm[k]])
+        return gamma ** (len(self.pulls) - 1.0 - steps), np.array([x for _, x in self.by_arm[k]])
 
 
 class ReferenceBase:
@@ -49,7 +49,7 @@ class ReferenceBase:
 
 
 def scores_by_share(shares: Mapping[int, float], u: float) -> dict[int, float]:
-    """Score of each arm for a uniform u: 0 if u is in the arm's share of [0, 1], else minus the distance to it."""
+    """Return scores for a uniform u: 0 if u is in the arm's share of [0, 1], else minus the distance to it."""
     parts = np.array(list(shares.values()))
     ends = np.cumsum(parts)
     begins = ends - parts
@@ -65,7 +65,7 @@ class RelativeWeights:
         self.open: list[int] = []
 
     def shares(self, open_arms: list[int]) -> dict[int, float]:
-        """w/W of the open arms."""
+        """Return w/W of the open arms."""
         self.normalize([k for k in self.open if k in open_arms])
         self.open = list(open_arms)
         total = sum(self.multiple[k] for k in open_arms)
@@ -144,15 +144,15 @@ class ReferenceRestart(ReferenceBase):
 
 
 def forced_arm(step: int, open_arms: list[int], rate: float) -> int | None:
-    """The open arms in turn at the start of every ⌈K/rate⌉ steps, counted from 1."""
+    """Return the open arms in turn at the start of every ⌈K/rate⌉ steps, counted from 1."""
     if rate == 0:
         return None
-    place = (step - 1) % math.ceil(len(open_arms) / rate)
-    return open_arms[place] if place < len(open_arms) else None
+    position = (step - 1) % math.ceil(len(open_arms) / rate)
+    return open_arms[position] if position < len(open_arms) else None
 
 
 def rewards_until_alarm(policy: Policy, arm: int, rewards: list[float]) -> int | None:
-    """Number of rewards until the statistics of the arm are cleared, or None."""
+    """Return the number of rewards until the statistics of the arm are cleared, or None."""
     for i, x in enumerate(rewards):
         policy.update(arm, x)
         if policy.state()["stats"][1][arm] == 0.0:

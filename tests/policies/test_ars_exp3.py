@@ -16,19 +16,19 @@ from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import RelativeWeights, scores_by_share
 
 
-def slow_rounds(horizon: int) -> int:
-    """How many rounds of 1, 2, 2, 2, 3, 3, … steps fit."""
+def count_rounds(horizon: int) -> int:
+    """Return the number of rounds of 1, 2, 2, 2, 3, 3, … steps that fit into the horizon."""
     lengths = itertools.accumulate(1 + math.isqrt(j - 1) for j in itertools.count(1))
     return sum(1 for _ in itertools.takewhile(lambda end: end <= horizon, lengths))
 
 
 class ReferenceARSEXP3:
-    """Rounds by draws from w/W; when one is over, w ← w·exp(−λ·(1 − mean)/p)."""
+    """Rounds by draws from w/W; at the end of a round, w ← w·exp(−λ·(1 − mean)/p)."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.values, self.rng = values, rng
         self.weights = RelativeWeights(arms)
-        self.fit = slow_rounds(int(values["horizon"]))
+        self.fit = count_rounds(int(values["horizon"]))
         self.rounds, self.left = 0, 0
         self.arm: int | None = None
         self.seen: list[float] = []
@@ -80,21 +80,21 @@ def test_matches_reference_with_arms_that_open_and_close(arms: int) -> None:
 
 @pytest.mark.parametrize("horizon", [*range(1, 40), 1000, 9999, 10_000, 123_456])
 def test_rounds_that_fit(horizon: int) -> None:
-    assert rounds_that_fit(float(horizon)) == slow_rounds(horizon)
+    assert rounds_that_fit(float(horizon)) == count_rounds(horizon)
 
 
 def test_better_than_exp3_with_delayed_feedback() -> None:
-    play: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
-    gain = simulate("rexp3", params={"variation": 0.0}, **play).regret - simulate("ars-exp3", **play).regret
+    run: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
+    gain = simulate("rexp3", params={"variation": 0.0}, **run).regret - simulate("ars-exp3", **run).regret
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
 def test_online_rewards_may_arrive_after_their_round() -> None:
     policy = find_policy("ars-exp3")(arms=3, horizon=1000, eta=5.0, seed=2)
     policy.update_many([0, 1, 2], [0.5, 0.5, 0.5])
-    asked = [policy.select() for _ in range(200)]
+    selected = [policy.select() for _ in range(200)]
     assert policy.state()["stats"][1] == [1.0, 1.0, 1.0]
-    policy.update_many(asked, [0.1] * 200)
+    policy.update_many(selected, [0.1] * 200)
     following = [policy.select() for _ in range(200)]
     assert set(following) == {0, 1, 2}
     assert min(policy.state()["stats"][1]) < 1.0

@@ -60,7 +60,7 @@ def test_round_n_has_n_steps() -> None:
     rounds = [0, 0, 0]
     runs = [(k, len(list(run))) for k, run in itertools.groupby(result.pulls[0].tolist())]
     for k, length in runs[:-1]:
-        # rounds of one arm may follow each other, and then look like one
+        # Consecutive rounds of the same arm form one run.
         while length > 0:
             rounds[k] += 1
             length -= rounds[k]
@@ -69,8 +69,8 @@ def test_round_n_has_n_steps() -> None:
 
 
 def test_better_than_ucb1_with_delayed_feedback() -> None:
-    play: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
-    gain = simulate("ucb1", params={"c": 1.0}, **play).regret - simulate("ars-ucb", params={"a": 1.0}, **play).regret
+    run: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
+    gain = simulate("ucb1", params={"c": 1.0}, **run).regret - simulate("ars-ucb", params={"a": 1.0}, **run).regret
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
@@ -82,7 +82,7 @@ def test_closing_an_arm_ends_its_round() -> None:
         arm = policy.select()
         assert arm == 0
         policy.update(arm, 0.9)
-    # rounds of 2, 3 and 4 steps: one of 4 has had its first
+    # After rounds of 2 and 3 steps, the first step of a round of 4 is done.
     policy.close(0)
     assert policy.select() == 1
     policy.open(0)

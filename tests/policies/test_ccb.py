@@ -51,14 +51,14 @@ def test_matches_reference_implementation(scenario: str, params: dict[str, float
     assert ties == 0 or scenario == "bernoulli"
 
 
-def test_halving_stops() -> None:
+def test_delta_is_halved_while_the_logarithm_is_above_1() -> None:
     policy = find_policy("ccb")(arms=2, horizon=100)
     deltas = []
     for _ in range(3000):
         arm = policy.select()
         policy.update(arm, float(arm))
         deltas.append(policy.state()["cells"][0])
-    # 100·Δ² is above e at Δ = 1/4 and not at 1/8
+    # 100·Δ² is larger than e for Δ = 1/4, but not for 1/8.
     assert sorted(set(deltas), reverse=True) == [1.0, 0.5, 0.25, 0.125]
 
 

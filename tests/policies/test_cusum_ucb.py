@@ -16,7 +16,7 @@ from tests.policies.reference_parts import ReferenceRestart, rewards_until_alarm
 
 
 class ReferenceCUSUMUCB(ReferenceRestart):
-    """m + sqrt(ln n / N) since an arm's restart, when a sum of deviations from its first M rewards reaches h."""
+    """m + sqrt(ln n / N) since an arm's restart, which follows when a sum of deviations reaches h."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)
@@ -70,7 +70,7 @@ def test_alarm_restarts_only_its_arm(jump: float) -> None:
 
 
 def test_few_false_alarms_and_changes_detected() -> None:
-    """Noise of 0.2 leaves the reference within 0.02·2.5 = ε of the mean; then h = 6.9 is crossed hardly ever."""
+    """With noise of 0.2 the reference is within 0.02·2.5 = ε of the mean, so h = 6.9 is rarely reached."""
     rng, arms = np.random.default_rng(2), 40
     policy = find_policy("cusum-ucb")(arms=arms, horizon=10_000)
     for k in range(arms):

@@ -14,7 +14,7 @@ from tests.policies.reference_parts import ReferenceEXP3
 
 
 class ReferenceEXP3S(ReferenceEXP3):
-    """EXP3 whose every open arm then gets (e·α/K)·W, W being the sum before."""
+    """EXP3 that adds (e·α/K)·W to the weight of each open arm, where W is the sum before the step."""
 
     def grow(self, k: int, factor: float) -> None:
         open_arms, before = self.weights.open, list(self.weights.multiple)
@@ -68,8 +68,8 @@ def test_frequencies_match_the_formula() -> None:
 
 
 def test_better_than_uniform_on_jumps() -> None:
-    play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
-    gain = simulate("exp3-s", params={"gamma": 1.0}, **play).regret - simulate("exp3-s", **play).regret
+    run: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
+    gain = simulate("exp3-s", params={"gamma": 1.0}, **run).regret - simulate("exp3-s", **run).regret
     assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 

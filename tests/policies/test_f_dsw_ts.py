@@ -12,7 +12,7 @@ from policies import find_policy
 from policies.engine.posterior import draw_beta
 from tests.policies.reference import check_against_reference
 
-JOINED: dict[str, Callable[[float, float], float]] = {
+COMBINE: dict[str, Callable[[float, float], float]] = {
     "min": lambda x, y: min(x, y),
     "mean": lambda x, y: (x + y) / 2,
     "max": lambda x, y: max(x, y),
@@ -20,11 +20,11 @@ JOINED: dict[str, Callable[[float, float], float]] = {
 
 
 class ReferenceFDSWTS:
-    """θ = g(draw Beta(S+1, F+1), draw Beta(1+s, 1+f)); the first one only where it can matter."""
+    """θ = g(draw Beta(S+1, F+1), draw Beta(1+s, 1+f)); the first is drawn only if it can change the choice."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.values, self.rng = values, rng
-        self.g = JOINED[values["g"]]
+        self.g = COMBINE[values["g"]]
         self.rewards: list[list[tuple[int, float]]] = [[] for _ in range(arms)]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
@@ -68,7 +68,7 @@ def test_window_and_discounted_sums(n: int) -> None:
     rewards: list[list[float]] = [[], []]
     pulls: list[tuple[int, float]] = []
     for step in range(180):
-        # a stretch of zeros: what a running difference would leave behind shows
+        # Zeros in the second half reveal rounding errors of running differences.
         arm, x = int(rng.integers(2)), float(rng.random()) if step < 90 else 0.0
         policy.update(arm, x)
         rewards[arm].append(x)

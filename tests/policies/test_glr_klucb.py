@@ -16,18 +16,18 @@ from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards
 
 
 def splits(n: int) -> set[int]:
-    """For each j the last 16 multiples of 2^j below n."""
+    """Return for each j the last 16 multiples of 2^j below n."""
     return {s for j in range(n.bit_length()) for s in list(range(2**j, n, 2**j))[-16:]}
 
 
 def ratio(rewards: list[float], s: int, s2: float) -> float:
-    """s·d(m₁, m) + (n−s)·d(m₂, m) with d(m, q) = (q − m)²/(2s²)."""
+    """Return s·d(m₁, m) + (n−s)·d(m₂, m) with d(m, q) = (q − m)²/(2s²)."""
     first, last, mean = np.mean(rewards[:s]), np.mean(rewards[s:]), np.mean(rewards)
     return float(s * (first - mean) ** 2 + (len(rewards) - s) * (last - mean) ** 2) / (2 * s2)
 
 
 class ReferenceGLRKLUCB(ReferenceRestart):
-    """m + sqrt(2s²·ln(t − τ) / N) since an arm's restart, when two means fit much better than one."""
+    """m + sqrt(2s²·ln(t − τ) / N) since an arm's restart, which follows a generalized likelihood-ratio test."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)
@@ -46,8 +46,8 @@ class ReferenceGLRKLUCB(ReferenceRestart):
         self.rewards[k].append(x)
         n = len(self.rewards[k])
         if n % 8 == 0 and self.values["delta"] > 0:
-            bar = math.log(3 * n**1.5 / self.values["delta"])
-            if max(ratio(self.rewards[k], s, self.values["s2"]) for s in splits(n)) > bar:
+            threshold = math.log(3 * n**1.5 / self.values["delta"])
+            if max(ratio(self.rewards[k], s, self.values["s2"]) for s in splits(n)) > threshold:
                 self.restart(t, [k])
 
 
@@ -77,12 +77,12 @@ def test_alarm_follows_the_formula_and_restarts_only_its_arm(jump: float, level:
     before = (level + rng.normal(0.0, 0.2, 300)).tolist()
     after = (level + rng.normal(jump, 0.2, 100)).tolist()
     assert rewards_until_alarm(policy, 0, before) is None
-    bar = [math.log(3 * (300 + i) ** 1.5 * math.sqrt(2 * 10 * 1000)) for i in range(101)]
+    thresholds = [math.log(3 * (300 + i) ** 1.5 * math.sqrt(2 * 10 * 1000)) for i in range(101)]
     expected = next(
         i
         for i in range(1, 101)
         if (300 + i) % 8 == 0
-        and max(ratio([x - level for x in before + after[:i]], s, 0.04) for s in splits(300 + i)) > bar[i]
+        and max(ratio([x - level for x in before + after[:i]], s, 0.04) for s in splits(300 + i)) > thresholds[i]
     )
     assert rewards_until_alarm(policy, 0, after) == expected
     assert policy.state()["stats"][1] == [0.0, 1.0]
@@ -90,7 +90,7 @@ def test_alarm_follows_the_formula_and_restarts_only_its_arm(jump: float, level:
 
 
 def test_false_alarm_rate_is_below_delta() -> None:
-    """With the variance that it is told, an arm that never changes raises one with probability δ at most."""
+    """With the correct variance, the false alarm probability of a stationary arm is at most δ."""
     arms, delta, rng = 120, 0.05, np.random.default_rng(7)
     shares = {}
     for s2 in (0.04, 0.01):
@@ -99,7 +99,7 @@ def test_false_alarm_rate_is_below_delta() -> None:
             policy.update_many([k] * 160, rng.normal(0.5, 0.2, 160).tolist())
         shares[s2] = policy.state()["cells"][ALARMS] / arms
     assert shares[0.04] <= delta
-    # the test can fail: a variance taken for a quarter of what it is gives alarms
+    # With a quarter of the true variance there are many alarms, so this test can fail.
     assert shares[0.01] > 4 * delta
 
 

@@ -15,20 +15,20 @@ from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 
 
-def entropy(m: float, q: float) -> float:
-    """d(m, q) of two coins, 0·ln 0 being 0."""
+def divergence(m: float, q: float) -> float:
+    """Return d(m, q) of two Bernoulli distributions, with 0·ln 0 = 0."""
     if q in (0.0, 1.0):
         return 0.0 if m == q else math.inf
     first = m * math.log(m / q) if m > 0 else 0.0
     return first + ((1 - m) * math.log((1 - m) / (1 - q)) if m < 1 else 0.0)
 
 
-def bisected(m: float, level: float) -> float:
-    """The largest q with d(m, q) ≤ level."""
+def bisect_bound(m: float, level: float) -> float:
+    """Return the largest q with d(m, q) ≤ level."""
     low, high = m, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if entropy(m, middle) <= level else (low, middle)
+        low, high = (middle, high) if divergence(m, middle) <= level else (low, middle)
     return low
 
 
@@ -43,7 +43,7 @@ class ReferenceKLUCB(ReferenceBase):
                 scores[k] = float(x.mean()) + math.sqrt(2 * self.values["s2"] * level)
             else:
                 low, high = self.values["low"], self.values["high"]
-                scores[k] = bisected(float(np.clip((x - low) / (high - low), 0.0, 1.0).mean()), level)
+                scores[k] = bisect_bound(float(np.clip((x - low) / (high - low), 0.0, 1.0).mean()), level)
         return scores
 
 
@@ -70,11 +70,11 @@ MEANS = st.floats(0.0, 1.0) | LOGS.map(lambda x: min(x, 1.0)) | LOGS.map(lambda 
 @settings(max_examples=300)
 @given(MEANS, LOGS, st.floats(0, 1))
 def test_upper_bound_matches_bisection(m: float, level: float, guess: float) -> None:
-    """Newton's steps from any guess against bisection, for means and levels near every end."""
+    """Newton's method from any guess agrees with bisection, also for extreme means and levels."""
     q = float(upper_bound(m, negative_entropy(m), level, guess))
     assert m <= q <= 1.0
-    exact = bisected(m, level)
-    # where d is flat, around m, rounding of d itself moves the root by the root of it
+    exact = bisect_bound(m, level)
+    # Near m, where d is flat, a rounding error δ of d moves the solution by about sqrt(δ).
     assert abs(q - exact) <= 1e-9 or abs(q - m) + abs(exact - m) <= 2e-7
 
 

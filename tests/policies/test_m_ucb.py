@@ -16,7 +16,7 @@ from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards
 
 
 class ReferenceMUCB(ReferenceRestart):
-    """UCB1 since a restart of all arms, when the halves of an arm's last w rewards differ in sum by more than b."""
+    """UCB1 since a restart of all arms, which follows when the halves of an arm's window differ by more than b."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)
@@ -61,7 +61,7 @@ def test_alarm_restarts_all_arms() -> None:
     policy = find_policy("m-ucb")(arms=3, w=20, b=5.0, gamma=0.0)
     policy.update_many([1, 2], [0.5, 0.5])
     assert rewards_until_alarm(policy, 0, [0.25] * 100) is None
-    # 7 rewards of 1 make up for a difference of 7·0.75 = 5.25
+    # Seven rewards of 1 give a difference of 7·0.75 = 5.25 > 5.
     assert rewards_until_alarm(policy, 0, [1.0] * 100) == 7
     assert policy.state()["stats"][1] == [0.0, 0.0, 0.0]
     assert [policy.select() for _ in range(3)] == [0, 1, 2]
@@ -78,7 +78,7 @@ def test_sliding_window_keeps_precision() -> None:
 
 
 def test_few_false_alarms() -> None:
-    """At b = sqrt(w·ln(2KT²)/2) each of T tests errs with probability 1/(KT²) at most; at 0.3·b many do."""
+    """For b = sqrt(w·ln(2KT²)/2) each of T tests has an error probability of at most 1/(KT²)."""
     rng = np.random.default_rng(1)
     for factor, alarms in ((1.0, False), (0.3, True)):
         policy = find_policy("m-ucb")(arms=1, horizon=20_000, w=40, b=factor * math.sqrt(20 * math.log(2 * 20_000**2)))

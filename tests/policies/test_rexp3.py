@@ -13,7 +13,7 @@ from tests.policies.reference_parts import ReferenceEXP3
 
 
 class ReferenceREXP3(ReferenceEXP3):
-    """EXP3 with all weights 1 again at steps 1, B + 1, 2B + 1, …"""
+    """EXP3 that resets all weights to 1 at steps 1, B + 1, 2B + 1, …"""
 
     batch_before = -1
 
@@ -48,8 +48,8 @@ def test_defaults_follow_expected_variation() -> None:
     assert values["batch"] == batch
     assert values["gamma"] == pytest.approx(math.sqrt(5 * math.log(5) / ((math.e - 1) * batch)))
     assert find_policy("rexp3").resolve({"batch": 2}, 5, 3000)["gamma"] == 1.0
-    still = find_policy("rexp3").resolve({"variation": 0}, 5, 3000)
-    assert still["batch"] == 3000
+    stationary = find_policy("rexp3").resolve({"variation": 0}, 5, 3000)
+    assert stationary["batch"] == 3000
     assert find_policy("rexp3").resolve({}, 1, 3000)["batch"] == 1
 
 
@@ -58,7 +58,7 @@ def test_restarts_on_time() -> None:
     for step in range(1, 61):
         arm = policy.select()
         weights = policy.state()["stats"][1]
-        # the two first pulls draw nothing
+        # The first two pulls are not drawn.
         if step in (3, 21, 41):
             assert weights == [1.0, 1.0]
         elif step > 3:
@@ -67,8 +67,8 @@ def test_restarts_on_time() -> None:
 
 
 def test_better_than_uniform_on_jumps() -> None:
-    play: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
-    gain = simulate("rexp3", params={"gamma": 1.0}, **play).regret - simulate("rexp3", **play).regret
+    run: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 10, "replications": 40}
+    gain = simulate("rexp3", params={"gamma": 1.0}, **run).regret - simulate("rexp3", **run).regret
     assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 

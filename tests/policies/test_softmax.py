@@ -13,7 +13,7 @@ from tests.policies.reference_parts import ReferenceBase, scores_by_share
 
 
 class ReferenceSoftmax(ReferenceBase):
-    """p ∝ exp(m / τ); the score of an arm is how near u lies to its share of [0, 1], 0 inside."""
+    """p ∝ exp(m / τ); see `scores_by_share` for the scores."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         means = np.array([np.mean(self.rewards[k]) for k in open_arms])

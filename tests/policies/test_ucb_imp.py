@@ -13,25 +13,25 @@ from tests.policies.reference import check_against_reference
 
 
 class ReferenceUCBImp:
-    """Rounds of equal pulls and eliminations, begun again when an arm opens or the last active one closes."""
+    """Rounds of equal pulls and eliminations, restarted when an arm opens or the last active one closes."""
 
     def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
         self.horizon, self.a = values["horizon"], values["a"]
         self.history: list[tuple[int, int, float]] = []
         self.open_before: list[int] = []
         self.active: list[int] = []
-        self.round, self.begun = 0, 1
+        self.round, self.started = 0, 1
 
     def rewards(self, k: int) -> list[float]:
-        return [x for t, arm, x in self.history if arm == k and t >= self.begun]
+        return [x for t, arm, x in self.history if arm == k and t >= self.started]
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         new = [k for k in open_arms if k not in self.open_before]
         self.active = [k for k in self.active if k in open_arms]
         if new or not self.active:
-            # an arm that was never pulled is pulled on opening, and with that pull the new start begins
+            # An arm that was never pulled is pulled when it opens, and the restart begins with that pull.
             first_pulls = [min((s for s, arm, _ in self.history if arm == k), default=t) for k in new]
-            self.begun = min(first_pulls, default=t)
+            self.started = min(first_pulls, default=t)
             self.active, self.round = list(open_arms), 0
         self.open_before = list(open_arms)
         while True:
@@ -47,8 +47,8 @@ class ReferenceUCBImp:
                 return min(self.active, key=lambda k: (counts[k], k))
             means = {k: float(np.mean(self.rewards(k))) for k in self.active}
             r = math.sqrt(math.log(self.horizon * delta**2) / (2 * needed))
-            bar = max(m - self.a * r for m in means.values())
-            self.active = [k for k in self.active if means[k] + self.a * r >= bar]
+            threshold = max(m - self.a * r for m in means.values())
+            self.active = [k for k in self.active if means[k] + self.a * r >= threshold]
             self.round += 1
 
     def learn(self, t: int, k: int, x: float) -> None:
@@ -78,7 +78,7 @@ def test_restart_pulls_all_open_arms_equally() -> None:
     assert np.bincount(after, minlength=4).tolist() == [needed] * 4
 
 
-def play(policy: Any, means: list[float], steps: int) -> list[int]:
+def run_policy(policy: Any, means: list[float], steps: int) -> list[int]:
     pulled = []
     for _ in range(steps):
         arm = policy.select()
@@ -91,15 +91,15 @@ def test_reopened_arm_causes_a_restart() -> None:
     policy = find_policy("ucb-imp")(arms=3, horizon=1000, a=0.1)
     means = [0.1, 0.9, 0.5]
     needed = math.ceil(2 * math.log(1000))
-    assert play(policy, means, 3 * needed) == [0, 1, 2] * needed
-    assert set(play(policy, means, 20)) == {1}
+    assert run_policy(policy, means, 3 * needed) == [0, 1, 2] * needed
+    assert set(run_policy(policy, means, 20)) == {1}
     policy.close(1)
-    # the last active one is gone: all open ones again
-    assert play(policy, means, 2 * needed) == [0, 2] * needed
-    assert set(play(policy, means, 20)) == {2}
+    # The last active arm is closed, so all open arms become active.
+    assert run_policy(policy, means, 2 * needed) == [0, 2] * needed
+    assert set(run_policy(policy, means, 20)) == {2}
     policy.open(1)
-    assert play(policy, means, 3 * needed) == [0, 1, 2] * needed
-    assert set(play(policy, means, 20)) == {1}
+    assert run_policy(policy, means, 3 * needed) == [0, 1, 2] * needed
+    assert set(run_policy(policy, means, 20)) == {1}
 
 
 def test_late_rewards_do_not_block_the_turns() -> None:
@@ -109,7 +109,7 @@ def test_late_rewards_do_not_block_the_turns() -> None:
     policy.select()
     policy.update(1, 0.4)
     policy.update(2, 0.3)
-    # what was learnt while other rewards were out is not lost
+    # Rewards that arrive while others are outstanding are counted.
     assert [int(n) for n in policy.state()["stats"][1]] == [1, 1, 1]
     policy.update(0, 0.5)
     waiting = [policy.select() for _ in range(3)]

@@ -10,11 +10,11 @@ from policies.wls_optimistic_ts import DEVIATION, LEVEL, WLSOptimisticTS
 from tests.policies.reference import check_against_reference
 
 Long = np.longdouble
-"""A is ill-conditioned for idle arms, so the plain formula needs more digits than float64 has."""
+"""A is ill-conditioned for idle arms, so the plain formula needs extended precision."""
 
 
 def fit(lam: float, n: float, rho: float, t: int, pulls: list[tuple[int, float]]) -> tuple[float, float]:
-    """b̂₀ and the standard deviation of the draw, from all of the arm's pulls (step, reward)."""
+    """Return b̂₀ and the standard deviation of the draw, from all pulls (step, reward) of the arm."""
     last = pulls[-int(n) :]
     steps, y = np.array([t_i for t_i, _ in last], dtype=Long), np.array([x for _, x in last], dtype=Long)
     w = Long(lam) ** (t - steps)

@@ -20,14 +20,14 @@ def test_statistics_match_weighted_rewards(gamma: float, offset: float) -> None:
         history.add(k, x)
         if step % 500 == 0:
             for arm in range(3):
-                w, seen = history.weighted(arm, gamma)
+                w, rewards = history.weighted(arm, gamma)
                 tolerance = 1e-9 * max(1.0, offset**0.5)
                 assert policy._stats[WEIGHT, arm] == pytest.approx(w.sum(), rel=1e-9, abs=1e-280)
                 assert policy._stats[PAIRS, arm] == pytest.approx(w.sum() ** 2 - (w**2).sum(), rel=1e-9, abs=1e-9)
                 if w.sum() > 1e-250:
-                    mean = np.average(seen, weights=w)
+                    mean = np.average(rewards, weights=w)
                     assert policy._stats[MEAN, arm] == pytest.approx(mean, abs=tolerance)
-                    squares = np.sum(w * (seen - mean) ** 2)
+                    squares = np.sum(w * (rewards - mean) ** 2)
                     assert policy._stats[SQUARES, arm] == pytest.approx(squares, rel=tolerance, abs=tolerance)
 
 

@@ -32,16 +32,16 @@ def test_draws_follow_the_probabilities(gamma: float) -> None:
     steps = 10_000
     counts = np.bincount([draw_by_weight(arms, cells, gamma, (i + 0.5) / steps) for i in range(steps)], minlength=4)
     p = np.array([(1 - gamma) * w / 10.0 + gamma / 3 for w in (2.0, 0.0, 1.0, 7.0)]) * [1, 0, 1, 1]
-    # evenly spaced numbers hit each share to within one
+    # With evenly spaced numbers, each count is exact to within one.
     assert np.all(np.abs(counts - steps * p) <= 1.0)
     assert draw_by_weight(arms, cells, gamma, 1.0) == 3
 
 
-def test_weights_of_arms_that_open_and_close() -> None:
+def test_weights_when_arms_open_and_close() -> None:
     open_, arms, cells = np.array([1, 1, 1, 0]), np.zeros((ROWS, 4)), np.zeros(CELLS)
     arms[WEIGHT] = [8.0, 3.0, 1.0, 1.0]
     refresh_totals(open_, arms, cells)
-    # the first leaves with twice the average of 4; the last, new, begins with the average of 3 and 1
+    # The first arm closes with twice the average weight 4; the last arm opens with the average of 3 and 1.
     refresh_totals(np.array([0, 1, 1, 1]), arms, cells)
     assert arms[WEIGHT].tolist() == [2.0, 3.0, 1.0, 2.0]
     assert arms[ACTIVE].tolist() == [0.0, 1.0, 1.0, 1.0]
@@ -81,7 +81,7 @@ def test_weights_stay_in_bounds_for_a_million_steps(name: str, params: dict[str,
 
 
 @pytest.mark.parametrize("name", ["exp3-s", "rexp3", "ars-exp3"])
-def test_rewards_without_a_draw_change_no_weight(name: str) -> None:
+def test_rewards_of_unselected_arms_change_no_weight(name: str) -> None:
     policy = find_policy(name)(arms=3, horizon=1000, seed=1)
     policy.update_many([0, 1, 2, 0, 0, 1], [0.9, 0.1, 0.2, -1e90, 1e90, 0.3])
     assert policy.state()["stats"][WEIGHT] == [1.0, 1.0, 1.0]

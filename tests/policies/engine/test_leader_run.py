@@ -21,14 +21,14 @@ def random_candidates(count: int, seed: int, **fixed: float | str) -> list[Value
     """Draw candidates log-uniformly from the search space."""
     rng = np.random.default_rng(seed)
     ranges = {"alpha0": (0.01, 10.0), "beta0": (0.01, 10.0), "epsilon": (0.001, 0.5)}
-    drawn = [
+    candidates = [
         {name: float(np.exp(rng.uniform(np.log(low), np.log(high)))) for name, (low, high) in ranges.items()}
         for _ in range(count)
     ]
-    return [RAVEN.resolve({**values, **fixed}, 10, None) for values in drawn]
+    return [RAVEN.resolve({**values, **fixed}, 10, None) for values in candidates]
 
 
-def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values], replications: int = 4) -> int:
+def count_mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values], replications: int = 4) -> int:
     """Count the candidate-replication pairs whose results differ by more than rounding."""
     worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, replications)
     fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
@@ -54,14 +54,14 @@ def mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values],
     ],
 )
 def test_equals_the_general_loop(scenario: str, arms: int, horizon: int) -> None:
-    assert mismatches(scenario, horizon, arms, random_candidates(12, seed=arms)) == 0
+    assert count_mismatches(scenario, horizon, arms, random_candidates(12, seed=arms)) == 0
 
 
 @pytest.mark.parametrize("variance", ["welford", "printed", "accumulated"])
 @pytest.mark.parametrize("logarithm", ["t", "t+1"])
 def test_equals_the_general_loop_for_every_estimator(variance: str, logarithm: str) -> None:
     candidates = random_candidates(10, seed=5, variance=variance, logarithm=logarithm)
-    assert mismatches("localized-jump", 4000, 10, candidates) == 0
+    assert count_mismatches("localized-jump", 4000, 10, candidates) == 0
 
 
 def test_equals_the_general_loop_at_the_corners_of_the_search_space() -> None:
@@ -71,15 +71,15 @@ def test_equals_the_general_loop_at_the_corners_of_the_search_space() -> None:
         for b in (0.0, 0.01, 10.0)
         for e in (0.001, 0.5, 2.0)
     ]
-    assert mismatches("variance-drift", 5000, 10, corners) == 0
+    assert count_mismatches("variance-drift", 5000, 10, corners) == 0
 
 
 def test_equals_the_general_loop_with_many_arms() -> None:
-    assert mismatches("stationary", 4000, 1000, random_candidates(6, seed=2), replications=2) == 0
+    assert count_mismatches("stationary", 4000, 1000, random_candidates(6, seed=2), replications=2) == 0
 
 
 def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
-    """Means of zeros and ones tie exactly; which of two equal arms is pulled depends on rounding."""
+    """Means of zeros and ones can be equal, and the choice between equal scores depends on rounding."""
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
     fast = evaluate(RAVEN, [values], worlds, 11)[0]
@@ -91,13 +91,13 @@ def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
 
 
 def test_not_used_where_it_would_not_be_exact() -> None:
-    """For ε = 20 c_t increases at first; delayed feedback does not belong to the leader."""
+    """For ε = 20, c_t increases at first; delayed feedback may belong to another arm than the leader."""
     worlds = draw_worlds(find_scenario("stationary"), 500, 5, 1, 0, 3)
-    rising = RAVEN.resolve({"epsilon": 20.0}, 5, None)
-    assert leader_run(worlds, RAVEN.vector(rising)[None]) is None
-    assert np.isfinite(evaluate(RAVEN, [rising], worlds, 1)).all()
-    late = draw_worlds(find_scenario("delayed"), 500, 5, 1, 0, 3)
-    assert leader_run(late, RAVEN.vector(RAVEN.resolve({}, 5, None))[None]) is None
+    increasing = RAVEN.resolve({"epsilon": 20.0}, 5, None)
+    assert leader_run(worlds, RAVEN.vector(increasing)[None]) is None
+    assert np.isfinite(evaluate(RAVEN, [increasing], worlds, 1)).all()
+    delayed = draw_worlds(find_scenario("delayed"), 500, 5, 1, 0, 3)
+    assert leader_run(delayed, RAVEN.vector(RAVEN.resolve({}, 5, None))[None]) is None
 
 
 def test_curve_ends_at_the_totals_of_the_fast_path() -> None:
@@ -113,11 +113,11 @@ def test_independent_of_chunks_of_candidates_and_worlds(monkeypatch: pytest.Monk
     worlds = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 0, 5)
     whole = leader_run(worlds, candidates)
     monkeypatch.setattr("policies.engine.leader_run.TABLE_BYTES", 2 * 8 * 2002)
-    pieces = leader_run(worlds, candidates)
+    chunked = leader_run(worlds, candidates)
     one = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 3, 1)
-    alone = leader_run(one, candidates[2:3])
+    single = leader_run(one, candidates[2:3])
     assert whole is not None
-    assert pieces is not None
-    assert alone is not None
-    assert whole.tobytes() == pieces.tobytes()
-    assert alone[0, 0].tobytes() == whole[2, 3].tobytes()
+    assert chunked is not None
+    assert single is not None
+    assert whole.tobytes() == chunked.tobytes()
+    assert single[0, 0].tobytes() == whole[2, 3].tobytes()

@@ -27,14 +27,14 @@ def entry(**changes: Any) -> dict[str, Any]:
     }
 
 
-def written(folder: Path, *entries: dict[str, Any], schema: Any = 1) -> Path:
+def write_export(folder: Path, *entries: dict[str, Any], schema: Any = 1) -> Path:
     path = folder / "recommended.json"
     path.write_text(json.dumps({"schema": schema, "recommendations": list(entries)}), encoding="utf-8")
     return path
 
 
 def test_only_entry_needs_no_arguments(tmp_path: Path) -> None:
-    policy = RavenUCB.load(written(tmp_path, entry(), entry(policy="ucb1", params={"c": 1.0})))
+    policy = RavenUCB.load(write_export(tmp_path, entry(), entry(policy="ucb1", params={"c": 1.0})))
     assert policy.arms == 5
     assert policy.values["alpha0"] == 0.5
     assert policy.values["variance"] == "welford"
@@ -42,7 +42,7 @@ def test_only_entry_needs_no_arguments(tmp_path: Path) -> None:
     assert RavenUCB.load(str(tmp_path / "recommended.json"), arms=8).arms == 8
 
 
-def test_reads_toml(tmp_path: Path) -> None:
+def test_toml_exports_are_read(tmp_path: Path) -> None:
     path = tmp_path / "recommended.toml"
     path.write_text(
         'schema = 1\n[[recommendations]]\nstudy = "s"\npolicy = "ucb1"\nscenario = "blips"\nhorizon = 100\narms = 3\n'
@@ -52,7 +52,7 @@ def test_reads_toml(tmp_path: Path) -> None:
 
 
 def test_arguments_select_an_entry(tmp_path: Path) -> None:
-    path = written(
+    path = write_export(
         tmp_path,
         entry(),
         entry(horizon=10000, params={"alpha0": 3.0}),
@@ -73,7 +73,7 @@ def test_arguments_select_an_entry(tmp_path: Path) -> None:
 
 
 def test_seed_is_passed_to_the_policy(tmp_path: Path) -> None:
-    path = written(tmp_path, entry(policy="thompson", params={"b0": 0.1}))
+    path = write_export(tmp_path, entry(policy="thompson", params={"b0": 0.1}))
     first, second = (find_policy("thompson").load(path, seed=3) for _ in range(2))
     for policy in (first, second):
         for arm in range(5):
@@ -81,13 +81,13 @@ def test_seed_is_passed_to_the_policy(tmp_path: Path) -> None:
     assert [first.select() for _ in range(20)] == [second.select() for _ in range(20)]
 
 
-def test_policies_with_a_horizon(tmp_path: Path) -> None:
-    path = written(tmp_path, entry(policy="ucb-imp", params={"a": 0.5}))
+def test_horizon_of_the_entry_is_passed_to_the_policy(tmp_path: Path) -> None:
+    path = write_export(tmp_path, entry(policy="ucb-imp", params={"a": 0.5}))
     assert find_policy("ucb-imp").load(path).values == {"horizon": 1000.0, "a": 0.5}
 
 
 def test_raven_is_converted_to_another_scale(tmp_path: Path) -> None:
-    policy = RavenUCB.load(written(tmp_path, entry()), scale=10)
+    policy = RavenUCB.load(write_export(tmp_path, entry()), scale=10)
     assert policy.values["alpha0"] == pytest.approx(5.0)
     assert policy.values["beta0"] == 2.0
     assert policy.values["epsilon"] == pytest.approx(1.0)
@@ -98,8 +98,8 @@ SCALABLE = [name for name in policy_names() if find_policy(name).scalable and no
 
 @pytest.mark.parametrize("name", SCALABLE)
 def test_converted_policies_pull_the_same_arms(name: str, tmp_path: Path) -> None:
-    """Scaling by powers of 4 is exact, and so are the pulls, except that ε of RAVEN-UCB also occurs in ln(t + ε)."""
-    path = written(tmp_path, entry(policy=name, params={}, horizon=400))
+    """Scaling by a power of 4 is exact, except for RAVEN-UCB, where ε also occurs in ln(t + ε)."""
+    path = write_export(tmp_path, entry(policy=name, params={}, horizon=400))
     small, large = find_policy(name).load(path, seed=1), find_policy(name).load(path, seed=1, scale=4.0)
     rng = np.random.default_rng(7)
     means, same, steps = rng.random(5), 0, 400
@@ -112,12 +112,12 @@ def test_converted_policies_pull_the_same_arms(name: str, tmp_path: Path) -> Non
     if "raven" in name:
         assert same >= 0.9 * steps
     else:
-        assert same == steps, f"{same} of {steps} pulls are the same; is power right, or is it scalable = False?"
+        assert same == steps, f"{same} of {steps} pulls are the same; check power and scalable"
 
 
 @pytest.mark.parametrize("name", ["ccb", "published-ucb1"])
-def test_policies_that_cannot_be_scaled(name: str, tmp_path: Path) -> None:
-    path = written(tmp_path, entry(policy=name, params={}))
+def test_scaling_of_unscalable_policies_is_rejected(name: str, tmp_path: Path) -> None:
+    path = write_export(tmp_path, entry(policy=name, params={}))
     assert find_policy(name).load(path, scale=1).name == name
     with raises_naming(InputError, "scale", "1"):
         find_policy(name).load(path, scale=2)
@@ -126,7 +126,7 @@ def test_policies_that_cannot_be_scaled(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "2", True])
 def test_rejects_invalid_scales(scale: Any, tmp_path: Path) -> None:
     with raises_naming(InputError, "scale"):
-        RavenUCB.load(written(tmp_path, entry()), scale=scale)
+        RavenUCB.load(write_export(tmp_path, entry()), scale=scale)
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ def test_rejects_other_and_truncated_files(content: bytes, names: list[str], tmp
 )
 def test_rejects_invalid_entries(changes: dict[str, Any], names: list[str], tmp_path: Path) -> None:
     with raises_naming(InputError, *names):
-        RavenUCB.load(written(tmp_path, entry(**changes)))
+        RavenUCB.load(write_export(tmp_path, entry(**changes)))
 
 
-def test_unreadable_files(tmp_path: Path) -> None:
+def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.json"):
         with pytest.raises(InputError, match="cannot read"):
             RavenUCB.load(path)

@@ -61,39 +61,38 @@ def test_mean_and_variance_match_numpy(events: list[tuple[int, float]], name: st
 
 @pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).uses_true_means])
 def test_late_and_lost_rewards_closed_arms_and_restore(name: str) -> None:
-    """Late and lost rewards, arms that open and close, and restoring from JSON."""
     arms, rng = 4, np.random.default_rng(3)
-    policy = again = find_policy(name)(arms, seed=5, horizon=400)
-    late: list[tuple[int, float]] = []
+    policy = restored = find_policy(name)(arms, seed=5, horizon=400)
+    outstanding: list[tuple[int, float]] = []
     for step in range(400):
         if step in (50, 250):
             (policy.close if step == 50 else policy.open)(2)
-            (again.close if step == 50 else again.open)(2)
-            late = [(arm, x) for arm, x in late if arm != 2]
+            (restored.close if step == 50 else restored.open)(2)
+            outstanding = [(arm, x) for arm, x in outstanding if arm != 2]
         if step == 150:
-            again = restore_from_json(policy)
+            restored = restore_from_json(policy)
         arm = policy.select()
         assert 0 <= arm < arms
         assert arm != 2 or not 50 <= step < 250
-        fate = rng.random()
-        if fate < 0.9:
-            late.append((arm, rng.normal(0.2 * arm, 0.2)))
-        if again is not policy:
-            assert again.select() == arm
-        if fate < 0.6:
-            for one in {id(policy): policy, id(again): again}.values():
-                one.update_many([arm for arm, _ in late], [x for _, x in late])
-            late = []
-    assert again.state() == policy.state()
+        u = rng.random()
+        if u < 0.9:
+            outstanding.append((arm, rng.normal(0.2 * arm, 0.2)))
+        if restored is not policy:
+            assert restored.select() == arm
+        if u < 0.6:
+            for each_policy in {id(policy): policy, id(restored): restored}.values():
+                each_policy.update_many([arm for arm, _ in outstanding], [x for _, x in outstanding])
+            outstanding = []
+    assert restored.state() == policy.state()
     assert min(policy.state()["stats"][PULLS]) > 0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_counts_are_consistent(name: str) -> None:
+def test_concurrent_use_gives_consistent_counts(name: str) -> None:
     policy, rounds, errors = make(name, 5), 300, []
     barrier = threading.Barrier(8)
 
-    def hammer(worker: int) -> None:
+    def select_and_update(worker: int) -> None:
         try:
             barrier.wait()
             for i in range(rounds):
@@ -104,7 +103,7 @@ def test_counts_are_consistent(name: str) -> None:
         except Exception as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=hammer, args=(worker,)) for worker in range(8)]
+    threads = [threading.Thread(target=select_and_update, args=(worker,)) for worker in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

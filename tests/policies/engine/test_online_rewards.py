@@ -15,8 +15,8 @@ from tests.policies.online import Lottery, make, make_trained
 
 def test_rewards_may_arrive_late_and_in_any_order() -> None:
     policy = make("ucb1", 3)
-    asked = [policy.select() for _ in range(3)]
-    assert asked == [0, 1, 2]
+    selected = [policy.select() for _ in range(3)]
+    assert selected == [0, 1, 2]
     for arm in (2, 0, 1):
         policy.update(arm, 0.1 * arm)
     assert policy.state()["pending"] == [0, 0, 0]
@@ -26,22 +26,22 @@ def test_rewards_may_arrive_late_and_in_any_order() -> None:
 
 def test_select_works_while_all_rewards_are_outstanding() -> None:
     policy = make("raven-ucb", 3)
-    asked = [policy.select() for _ in range(300)]
-    assert set(asked) == {0, 1, 2}
+    selected = [policy.select() for _ in range(300)]
+    assert set(selected) == {0, 1, 2}
     assert sum(policy.state()["pending"]) == 300
-    policy.update_many(asked, [0.5] * 300)
+    policy.update_many(selected, [0.5] * 300)
     assert policy.state()["pending"] == [0, 0, 0]
     assert policy.state()["step"] == 300
     assert sum(policy.state()["stats"][PULLS]) == 300
 
 
 def test_batch_equals_single_updates() -> None:
-    one, many = make("raven-ucb", 3, seed=1), make("raven-ucb", 3, seed=1)
+    single, batched = make("raven-ucb", 3, seed=1), make("raven-ucb", 3, seed=1)
     arms, rewards = [0, 1, 2, 2, 1], [0.1, 0.2, 0.3, 0.4, 0.5]
     for arm, reward in zip(arms, rewards, strict=True):
-        one.update(arm, reward)
-    many.update_many(np.array(arms), np.array(rewards))  # type: ignore[arg-type]
-    assert one.state() == many.state()
+        single.update(arm, reward)
+    batched.update_many(np.array(arms), np.array(rewards))  # type: ignore[arg-type]
+    assert single.state() == batched.state()
 
 
 def test_reward_of_an_unselected_arm_counts_as_a_step() -> None:
@@ -78,9 +78,9 @@ def test_invalid_reward_changes_nothing(reward: Any) -> None:
 def test_invalid_arm_changes_nothing(arm: Any) -> None:
     policy = make_trained()
     before = policy.state()
-    for act in (policy.open, policy.close):
+    for method in (policy.open, policy.close):
         with raises_naming(ValueError, "arm", "0", "3"):
-            act(arm)
+            method(arm)
     with raises_naming(ValueError, "arm", "0", "3"):
         policy.update(arm, 0.5)
     with raises_naming(ValueError, "arm", "0", "3"):
@@ -110,13 +110,13 @@ def test_invalid_batch_changes_nothing(arms: Any, rewards: Any) -> None:
 
 def test_lost_rewards_do_not_starve_an_arm(lottery: type[Lottery]) -> None:
     for policy in (make("ucb1", 3), lottery(3, horizon=10, seed=1)):
-        served = [0, 0, 0]
+        counts = [0, 0, 0]
         for step in range(400):
             arm = policy.select()
-            served[arm] += 1
+            counts[arm] += 1
             if arm != 1 or step > 200:
                 policy.update(arm, 0.5)
-        assert served[1] > 10
+        assert counts[1] > 10
         assert policy.state()["stats"][PULLS][1] > 5
 
 

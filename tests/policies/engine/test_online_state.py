@@ -20,45 +20,45 @@ def test_restored_policy_continues_identically(name: str) -> None:
     policy = make_trained(name)
     policy.close(3)
     policy.select()
-    again = restore_from_json(policy)
-    assert type(again) is type(policy)
-    assert again.state() == policy.state()
+    restored = restore_from_json(policy)
+    assert type(restored) is type(policy)
+    assert restored.state() == policy.state()
     for step in range(60):
-        arms = policy.select(), again.select()
+        arms = policy.select(), restored.select()
         assert arms[0] == arms[1]
-        for one in (policy, again):
-            one.update(arms[0], math.sin(step))
-    assert again.state() == policy.state()
+        for each_policy in (policy, restored):
+            each_policy.update(arms[0], math.sin(step))
+    assert restored.state() == policy.state()
 
 
 def test_restored_random_policy_continues_identically(lottery: type[Lottery]) -> None:
     policy = lottery(5, horizon=100, seed=3)
     for _ in range(20):
         policy.update(policy.select(), 0.5)
-    again = restore_from_json(policy)
-    assert again.values == {"horizon": 100.0}
-    future = [[one.select() for _ in range(200)] for one in (policy, again)]
+    restored = restore_from_json(policy)
+    assert restored.values == {"horizon": 100.0}
+    future = [[each_policy.select() for _ in range(200)] for each_policy in (policy, restored)]
     assert future[0] == future[1]
-    assert again.state() == policy.state()
+    assert restored.state() == policy.state()
 
 
 def test_seed_makes_a_random_policy_reproducible(lottery: type[Lottery]) -> None:
-    def played(seed: int | None) -> list[int]:
+    def select_arms(seed: int | None) -> list[int]:
         policy = lottery(5, horizon=100, seed=seed)
         policy.update_many(range(5), [0.5] * 5)
         return [policy.select() for _ in range(50)]
 
-    assert played(1) == played(1)
-    assert played(1) != played(2)
-    assert played(None) != played(None)
+    assert select_arms(1) == select_arms(1)
+    assert select_arms(1) != select_arms(2)
+    assert select_arms(None) != select_arms(None)
 
 
 def test_a_state_is_a_copy() -> None:
     policy = make_trained()
     state = policy.state()
-    kept = copy.deepcopy(state)
+    expected = copy.deepcopy(state)
     policy.update(0, 5.0)
-    assert state == kept
+    assert state == expected
 
 
 def test_class_accepts_only_its_own_state() -> None:
@@ -79,8 +79,8 @@ def test_every_field_is_required(field: str) -> None:
 def test_rejects_damaged_fields(field: str, value: Any) -> None:
     state = make_trained().state()
     if state[field] == value:
-        value = "not what it holds"
-    with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on the field
+        value = "invalid"
+    with pytest.raises(ValueError):  # noqa: PT011 - the message depends on the field
         Policy.from_state({**state, field: value})
 
 
@@ -103,7 +103,7 @@ def test_rejects_damaged_fields(field: str, value: Any) -> None:
     ],
 )
 def test_checksum_detects_small_changes(field: str, damage: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on the field
+    with pytest.raises(ValueError):  # noqa: PT011 - the message depends on the field
         Policy.from_state({**make_trained().state(), field: damage})
 
 

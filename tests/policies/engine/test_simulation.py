@@ -44,7 +44,7 @@ def test_frame_has_one_row_per_replication() -> None:
 
 
 def test_regret_against_a_constant() -> None:
-    """Before the first shift the best arm of the moment is the constant itself; later it need not be."""
+    """Before the first shift the best mean equals the constant; later it may be smaller."""
     early = simulate("ucb1", "published-logistics", horizon=5000, replications=2)
     assert early.regret_constant is not None
     np.testing.assert_allclose(early.regret_constant, early.regret, atol=1e-6)
@@ -55,7 +55,7 @@ def test_regret_against_a_constant() -> None:
 
 
 def test_ucb1_regret_is_logarithmic() -> None:
-    """Ten times the horizon adds about what the ten times before added; a linear regret would add ten times as much."""
+    """Each tenfold increase of the horizon adds about the same regret."""
     means = [
         simulate("ucb1", "stationary", horizon=horizon, replications=60, seed=4).regret.mean()
         for horizon in (1000, 10_000, 100_000)

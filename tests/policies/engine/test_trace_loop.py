@@ -20,7 +20,7 @@ NONE = np.empty(0, dtype=np.int64)
 
 @pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb-imp", "f-dsw-ts"])
 def test_trace_loop_matches_online_policy(name: str) -> None:
-    """The online policy, with arms opened and closed at every row, is the reference implementation of the loop."""
+    """The online policy, with arms opened and closed at every row, is the reference implementation."""
     policy = find_policy(name)
     scenario = TraceScenario(trace(rows=400, missing=0.25), "trace:t")
     horizon, arms, seed = 60, 4, 5
@@ -28,7 +28,7 @@ def test_trace_loop_matches_online_policy(name: str) -> None:
     values = policy.resolve({}, arms, horizon)
     played = play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NONE, pulls=True, locate_regret=True)
     assert np.isnan(scenario.trace.values).any()
-    lost = np.zeros((4, horizon))
+    regret = np.zeros((4, horizon))
     for r, offset in enumerate(worlds.offsets):
         reference = policy(arms, horizon=horizon)
         reference._rng = generator(seed, Stream.REPORT, r, "policy")
@@ -41,23 +41,23 @@ def test_trace_loop_matches_online_policy(name: str) -> None:
             assert arm == played.pulls[r, t], (r, t)
             reference.update(arm, float(row[arm]))
             reward += row[arm]
-            lost[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
-        np.testing.assert_allclose(played.out[r], [lost[r].sum(), reward, (lost[r] > 0).sum()], rtol=1e-9)
-    np.testing.assert_allclose(played.regret_by_step, lost.sum(axis=0), atol=1e-12)
+            regret[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
+        np.testing.assert_allclose(played.out[r], [regret[r].sum(), reward, (regret[r] > 0).sum()], rtol=1e-9)
+    np.testing.assert_allclose(played.regret_by_step, regret.sum(axis=0), atol=1e-12)
     by_row = np.zeros(400)
     for r, offset in enumerate(worlds.offsets):
-        by_row[offset : offset + horizon] += lost[r]
+        by_row[offset : offset + horizon] += regret[r]
     np.testing.assert_allclose(played.regret_by_row, by_row, atol=1e-12)
 
 
-def test_a_simulation_on_a_trace() -> None:
-    made = trace(rows=300, missing=0.1)
-    result = simulate("raven-ucb", trace=made, horizon=40, replications=12, seed=3, checkpoints=4)
-    again = simulate("raven-ucb", trace=made, horizon=40, replications=12, seed=3, jobs=2)
-    np.testing.assert_array_equal(result.regret, again.regret)
+def test_simulation_on_a_trace() -> None:
+    recorded = trace(rows=300, missing=0.1)
+    result = simulate("raven-ucb", trace=recorded, horizon=40, replications=12, seed=3, checkpoints=4)
+    parallel = simulate("raven-ucb", trace=recorded, horizon=40, replications=12, seed=3, jobs=2)
+    np.testing.assert_array_equal(result.regret, parallel.regret)
     assert result.regret_fixed is not None
-    assert again.regret_fixed is not None
-    np.testing.assert_array_equal(result.regret_fixed, again.regret_fixed)
+    assert parallel.regret_fixed is not None
+    np.testing.assert_array_equal(result.regret_fixed, parallel.regret_fixed)
     assert (result.regret >= 0).all()
     assert (result.regret_fixed <= result.regret + 1e-9).all()
     assert result.curve is not None
@@ -66,47 +66,47 @@ def test_a_simulation_on_a_trace() -> None:
 
 
 def test_rejects_invalid_sources() -> None:
-    made = trace(rows=300)
+    recorded = trace(rows=300)
     with raises_naming(InputError, "published-thompson"):
-        simulate("published-thompson", trace=made, horizon=40)
+        simulate("published-thompson", trace=recorded, horizon=40)
     with raises_naming(InputError, "scenario", "trace"):
-        simulate("ucb1", "blips", trace=made)
+        simulate("ucb1", "blips", trace=recorded)
     with raises_naming(InputError, "scenario", "trace"):
         simulate("ucb1")
 
 
 def test_plain_class_plays_the_same_windows() -> None:
-    class Turns:
+    class RoundRobin:
         """Pulls the open arms in turn."""
 
         def __init__(self, arms: int) -> None:
-            self.able, self.pulls = set(range(arms)), [0] * arms
+            self.open_arms, self.pulls = set(range(arms)), [0] * arms
 
         def select(self) -> int:
-            return min(self.able, key=lambda k: (self.pulls[k], k))
+            return min(self.open_arms, key=lambda k: (self.pulls[k], k))
 
         def update(self, arm: int, reward: float) -> None:
             assert reward == reward
             self.pulls[arm] += 1
 
         def open(self, arm: int) -> None:
-            self.able.add(arm)
+            self.open_arms.add(arm)
 
         def close(self, arm: int) -> None:
-            self.able.discard(arm)
+            self.open_arms.discard(arm)
 
-    own = {"name": "turns", "plain": Turns, "takes": frozenset()}
-    policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), own))
-    made = trace(rows=300, missing=0.2)
-    scenario = TraceScenario(made, "trace:t")
+    attributes = {"name": "turns", "plain": RoundRobin, "takes": frozenset()}
+    policy = cast("type[PlainPolicy]", type("TurnsPolicy", (PlainPolicy,), attributes))
+    recorded = trace(rows=300, missing=0.2)
+    scenario = TraceScenario(recorded, "trace:t")
     worlds = scenario.draw(40, 2, 0, 5, Stream.SELECTION)
     marks = np.array([10, 40], dtype=np.int64)
     played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, locate_regret=True)
     for r, offset in enumerate(worlds.offsets):
         rows = np.arange(offset, offset + 40)
-        lost = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
-        np.testing.assert_allclose(played.out[r, 0], lost.sum())
-        np.testing.assert_allclose(played.curve[r, :, 0], [lost[:10].sum(), lost.sum()])
+        regret = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
+        np.testing.assert_allclose(played.out[r, 0], regret.sum())
+        np.testing.assert_allclose(played.curve[r, :, 0], [regret[:10].sum(), regret.sum()])
         np.testing.assert_allclose(played.best_curve[r], [worlds.best[rows[:10]].sum(), worlds.best[rows].sum()])
         assert len(set(played.pulls[r, :4].tolist())) > 1
     np.testing.assert_allclose(played.regret_by_step.sum(), played.out[:, 0].sum())

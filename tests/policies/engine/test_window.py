@@ -21,11 +21,11 @@ def test_statistics_match_last_rewards(tau: int, offset: float) -> None:
         history.add(k, x)
         if step % 270 == 0:
             for arm in range(4):
-                seen = np.array(history.window(arm, tau))
-                assert policy._stats[COUNT, arm] == len(seen)
-                if seen.size:
+                rewards = np.array(history.window(arm, tau))
+                assert policy._stats[COUNT, arm] == len(rewards)
+                if rewards.size:
                     tolerance = 1e-9 * max(1.0, offset**0.5)
-                    mean, squares = np.mean(seen), np.sum((seen - np.mean(seen)) ** 2)
+                    mean, squares = np.mean(rewards), np.sum((rewards - np.mean(rewards)) ** 2)
                     assert policy._stats[MEAN, arm] == pytest.approx(mean, abs=tolerance)
                     assert policy._stats[SQUARES, arm] == pytest.approx(squares, abs=tolerance, rel=tolerance)
 

@@ -42,7 +42,7 @@ def test_matches_reference_implementation(scenario: str, params: dict[str, float
 
 
 def test_state_stays_finite_when_the_deadline_decreases() -> None:
-    """With a horizon of 1 every pull halves Δ until it is nothing."""
+    """With a horizon of 1, every pull halves Δ until it vanishes."""
     policy = PublishedCCB(arms=2, horizon=1)
     for _ in range(3000):
         policy.update(policy.select(), 0.5)

@@ -23,7 +23,7 @@ def test_matches_reference_implementation(scenario: str) -> None:
 
 
 def test_explores_uniformly() -> None:
-    """A tenth of the steps is spread evenly, the last arm included."""
+    """A tenth of the steps is distributed uniformly over all arms, including the last."""
     result = simulate("published-epsilon-greedy", "stationary", horizon=20_000, arms=5, replications=4, pulls=True)
     assert result.pulls is not None
     for pulls in result.pulls:

@@ -31,13 +31,13 @@ class ReferencePublishedFDSWTS:
         for k in open_arms:
             best = max(scores.values(), default=-1.0)
             if best == 1.0:
-                break  # nothing can be larger, so no more is drawn
+                break  # no score can be larger, so no more is drawn
             a, b = self.a[k], self.b[k]
             if a + b < 1e-13:
                 scores[k] = float(self.rng.random() < (a / (a + b)) ** 2)
                 continue
             scores[k] = draw_beta(a, b, self.rng)
-            if scores[k] > best:  # else the smaller of two can't win either
+            if scores[k] > best:  # otherwise the minimum of two draws is not the largest either
                 scores[k] = min(scores[k], draw_beta(a, b, self.rng))
         return scores
 
@@ -56,7 +56,7 @@ def test_matches_reference_implementation(scenario: str, gamma: float) -> None:
 
 
 def test_small_beta_parameters_give_a_bernoulli_draw() -> None:
-    """Just above the limit the general draw gives 0 or 1 and nothing else, in the ratio of a and b."""
+    """Just above the limit all draws are 0 or 1, in the ratio of a and b."""
     rng = np.random.default_rng(5)
     draws = np.array([draw_beta(1.5e-13, 0.5e-13, rng) for _ in range(4000)])
     assert set(draws) == {0.0, 1.0}

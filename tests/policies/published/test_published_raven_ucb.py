@@ -11,7 +11,7 @@ from tests.policies.reference import check_against_reference
 
 
 def accumulated(rewards: list[float]) -> float:
-    """Σ (x_n − m_{n−1})(x_n − m_n)/(n − 1) over n > 1."""
+    """Return Σ (x_n − m_{n−1})(x_n − m_n)/(n − 1) over n > 1."""
     x, n = np.array(rewards), np.arange(1, len(rewards) + 1)
     mean = np.cumsum(x) / n
     return float(np.sum((x[1:] - mean[:-1]) * (x[1:] - mean[1:]) / (n[1:] - 1)))

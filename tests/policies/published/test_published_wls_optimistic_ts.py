@@ -14,7 +14,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def system(times: Floats, y: Floats, t: int) -> tuple[Floats, Floats, Floats]:
-    """The weights, W·X and W·y of an arm's last 50 rewards."""
+    """Return the weights, W·X and W·y of an arm's last 50 rewards."""
     times, y = times[-50:], y[-50:]
     w = 0.95 ** (t - times)
     return w, np.column_stack([w, w * times]), w * y
@@ -56,7 +56,7 @@ def test_matches_reference_implementation(scenario: str) -> None:
 
 
 def arm(times: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """The policy's own arrays after these pulls of its only arm."""
+    """Return the arrays of the policy after these pulls of its only arm."""
     sizes = PublishedWLSOptimisticTS.sizes(1, {})
     arms, memory = np.zeros((sizes.rows, 1)), np.zeros(sizes.memory)
     none, open_, rng = np.zeros(0), np.ones(1, dtype=np.int64), np.random.default_rng(0)
@@ -72,7 +72,7 @@ def rank_of(idle: int, arms: Floats, memory: Floats) -> int:
 
 
 def spacing(kind: str, rng: np.random.Generator) -> Floats:
-    """Steps between pulls: of one scale, of all scales, or dense stretches with one long pause at the end."""
+    """Return steps between pulls: of one scale, of all scales, or dense with one long pause at the end."""
     n = int(rng.integers(2, 70))
     if kind == "even":
         gaps = rng.exponential(10 ** rng.uniform(0, 2.5), n)
@@ -87,10 +87,10 @@ def spacing(kind: str, rng: np.random.Generator) -> Floats:
 @pytest.mark.parametrize("kind", ["even", "mixed", "pause"])
 @pytest.mark.parametrize(("idle_from", "idle_to"), [(1, 60), (1, 16_000), (13_000, 14_700)])
 def test_line_matches_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
-    """Same rank, p and s wherever `lstsq` itself is well determined.
+    """Rank, p and s agree wherever `lstsq` is well determined.
 
-    That is where it gives the same rank, and p within 1e-6, when the very same numbers come in another order
-    and times a common factor: mathematically no change at all, so any difference is its own rounding.
+    It is well determined if it gives the same rank, and p within 1e-6, after the rows are reordered and multiplied by a
+    common factor. Mathematically this changes nothing, so any difference is its rounding error.
     """
     rng = np.random.default_rng([idle_from, idle_to, len(kind)])
     determined, ranks = 0, set()
@@ -105,9 +105,9 @@ def test_line_matches_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
         w, a, b = system(times, y, t)
         c, _, rank, _ = np.linalg.lstsq(a, b, rcond=None)
         order, factor = rng.permutation(w.size), 1.3 * 2.0 ** (1000 if idle > ROUGH else 0)
-        again, _, rank_again, _ = np.linalg.lstsq(factor * a[order], factor * b[order], rcond=None)
-        p, p_again = c[0] + c[1] * t, again[0] + again[1] * t
-        if rank != rank_again or abs(p - p_again) > 1e-6 * max(1.0, abs(p)):
+        permuted, _, rank_permuted, _ = np.linalg.lstsq(factor * a[order], factor * b[order], rcond=None)
+        p, p_permuted = c[0] + c[1] * t, permuted[0] + permuted[1] * t
+        if rank != rank_permuted or abs(p - p_permuted) > 1e-6 * max(1.0, abs(p)):
             continue
         determined += 1
         ranks.add(int(rank))
@@ -122,24 +122,24 @@ def test_line_matches_lstsq(kind: str, idle_from: int, idle_to: int) -> None:
 
 
 def test_weights_of_idle_arm_underflow() -> None:
-    """Near the smallest float64 numbers w·y is rounded to 0 or w, and after that nothing is left."""
+    """Near the smallest float64 numbers, w·y is rounded to 0 or w; later all weights are 0."""
     times, y = np.array([100.0, 101.0, 102.0]), np.array([0.2, 0.6, 0.4])
     arms, memory = arm(times, y)
-    seen = {}
+    p_by_rank = {}
     for idle in [*range(13_000, 14_400, 7), *range(14_400, 14_600)]:
         t = 102 + idle
         _w, a, b = system(times, y, t)
         c, _, rank, _ = np.linalg.lstsq(a, b, rcond=None)
         p, s = line(0, t, arms, memory)
         assert p == pytest.approx(c[0] + c[1] * t, rel=1e-6, abs=1e-9), idle
-        seen[int(rank)] = p
-    assert set(seen) == {0, 1, 2}
-    assert seen[0] == 0.0
+        p_by_rank[int(rank)] = p
+    assert set(p_by_rank) == {0, 1, 2}
+    assert p_by_rank[0] == 0.0
     assert s == 1e-6
 
 
 def test_window_holds_50_rewards() -> None:
     rng = np.random.default_rng(3)
     times, y = np.arange(1.0, 121.0), rng.normal(size=120)
-    whole, recent = arm(times, y), arm(times[-WINDOW:], y[-WINDOW:])
-    assert line(0, 121, *whole) == pytest.approx(line(0, 121, *recent), rel=1e-12)
+    all_pulls, recent = arm(times, y), arm(times[-WINDOW:], y[-WINDOW:])
+    assert line(0, 121, *all_pulls) == pytest.approx(line(0, 121, *recent), rel=1e-12)
