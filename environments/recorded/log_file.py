@@ -116,7 +116,7 @@ def _read_table(table: Table) -> Log:
     converters: dict[int, Converter] = {arm: partial(_encode_arms, codes)}
     converters.update({position: partial(to_floats, label=name) for position, name in numeric.items()})
     too_long = f"it has more than {MAX_EVENTS:,} events, the maximum; shorten it."
-    columns, row_name = table.read(converters, MAX_EVENTS, too_long)
+    columns, row_name = table.read(converters, MAX_EVENTS, too_long, texts=(arm,))
     reward, propensity, step = (columns.get(positions.get(name, -1)) for name in ("reward", "propensity", "step"))
     return build_log(list(codes), columns[arm], reward, propensity, step, row_name)
 

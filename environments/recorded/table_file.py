@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import csv
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats, Ints
 
+if TYPE_CHECKING:
+    import pandas
+
 FORMATS = (".csv", ".parquet")
 CHUNK_CELLS = 200_000  # cells that are read at a time
-MIN_REGULAR_BYTES, MAX_REGULAR_BYTES = 5_000_000, 500_000_000
-"""Sizes of CSV files that pandas reads: importing it takes longer than reading a smaller file."""
-
 MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+LONG_LINE = f"a line is longer than {MAX_LINE_LETTERS:,} characters."
 NO_ROWS = "it has column names but no row below them."
 
 RowName = Callable[[int], str]  # names a row in messages by its index, such as "line 3"
 Converter = Callable[[Any, RowName], Any]
-"""Converts a column, which is a tuple of text (CSV) or an Arrow array (Parquet), to an array."""
+"""Converts a column to an array. A column is an array of numbers or a tuple of text (CSV), or an Arrow array."""
+
+TRUTH_VALUES = {"true": 1.0, "false": 0.0}  # spellings of 1 and 0, in any case
 
 
 def to_texts(column: Any) -> list[str]:
@@ -40,6 +44,8 @@ def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ..
 
     `label` names the column in messages; `hint` is added to a message about the first row.
     """
+    if isinstance(column, np.ndarray):
+        return column
     if not isinstance(column, tuple):
         return _arrow_to_floats(column)
     empty = "nan" if "" in missing else ""
@@ -50,7 +56,8 @@ def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ..
     numbers = np.empty(len(column))
     for row, cell in enumerate(column):
         try:
-            numbers[row] = np.nan if cell.strip().lower() in missing else float(cell)
+            word = cell.strip().lower()
+            numbers[row] = np.nan if word in missing else TRUTH_VALUES[word] if word in TRUTH_VALUES else float(cell)
         except ValueError:
             where = row_name(row)
             message = f"{where}: {label} must be a number but got {cell[:60]!r}"
@@ -88,8 +95,18 @@ class Table(ABC):
         """Return the type of a column if it is known and not numeric."""
         return None
 
-    def read(self, converters: Mapping[int, Converter], max_rows: int, too_long: str) -> tuple[dict[int, Any], RowName]:
-        """Read and convert columns by position; the second result names rows in messages."""
+    def read(
+        self,
+        converters: Mapping[int, Converter],
+        max_rows: int,
+        too_long: str,
+        texts: Collection[int] = (),
+        missing: Collection[str] = (),
+    ) -> tuple[dict[int, Any], RowName]:
+        """Read and convert columns by position; the second result names rows in messages.
+
+        Columns contain numbers, or one of the lower-case words in `missing`, unless their position is in `texts`.
+        """
         numbers: list[Ints] = []
         parts: dict[int, list[Any]] = {position: [] for position in converters}
         for chunk_numbers, cells in self.chunks(list(converters), max_rows, too_long):
@@ -106,7 +123,7 @@ class Table(ABC):
 
 
 class CsvTable(Table):
-    """A CSV file with names in its first line."""
+    """A CSV file with names in its first line. pandas reads regular files, the csv module all others."""
 
     row_word = "line"
 
@@ -138,35 +155,62 @@ class CsvTable(Table):
                 columns = list(zip(*rows, strict=True))
                 yield numbers[widths > 0], {position: columns[position] for position in positions}
 
-    def read_regular(self, positions: Collection[int], max_rows: int) -> tuple[dict[int, Floats], RowName] | None:
-        """Read columns of numbers by pandas, several times as fast as `read`; empty cells become NaN.
+    def read(
+        self,
+        converters: Mapping[int, Converter],
+        max_rows: int,
+        too_long: str,
+        texts: Collection[int] = (),
+        missing: Collection[str] = (),
+    ) -> tuple[dict[int, Any], RowName]:
+        frame = self._read_frame({*converters} - {*texts}, texts, max_rows, missing)
+        if frame is None:
+            return super().read(converters, max_rows, too_long)
 
-        Returns None for a file that needs `read`: a small or huge one, or one with blank lines, rows of different
-        lengths, other cells than numbers, or too many rows.
+        def row_name(row: int) -> str:
+            return f"line {row + 2}"
+
+        columns = {
+            position: convert(
+                tuple(frame[position]) if position in texts else frame[position].to_numpy(dtype=np.float64), row_name
+            )
+            for position, convert in converters.items()
+        }
+        return columns, row_name
+
+    def _read_frame(
+        self, numbers: Collection[int], texts: Collection[int], max_rows: int, missing: Collection[str]
+    ) -> pandas.DataFrame | None:
+        """Read the columns with pandas, whose columns are named by their positions.
+
+        Returns None for a file that the csv module must read, in order to skip blank lines or to name a line with an
+        error: pandas neither reports the line of an invalid cell nor distinguishes short rows from missing cells.
         """
-        if not MIN_REGULAR_BYTES <= Path(self.path).stat().st_size <= MAX_REGULAR_BYTES:
-            return None
         import pandas
 
         old = tuple(int(part) for part in pandas.__version__.split(".")[:2]) < (3, 1)
         options = {"float_precision": "round_trip"} if old else {}  # newer versions always round correctly
+        words = [spelled for word in missing for spelled in {word, word.upper(), word.title()}]
+        width = len(self.names)
         try:
-            frame = pandas.read_csv(
-                self.path,
-                names=range(len(self.names)),
-                header=0,
-                dtype={i: np.float64 if i in positions else object for i in range(len(self.names))},
-                keep_default_na=False,
-                na_values=[""],
-                skip_blank_lines=False,
-                nrows=max_rows + 1,
-                **options,
-            )
+            with open_csv(self.path) as file:
+                frame = pandas.read_csv(
+                    _BoundedLines(file),
+                    engine="c",
+                    header=0,
+                    names=range(width),
+                    dtype={i: np.float64 if i in numbers else object for i in range(width)},
+                    keep_default_na=False,
+                    na_values=dict.fromkeys(numbers, words),
+                    skip_blank_lines=False,
+                    nrows=max_rows + 1,
+                    **options,
+                )
         except ValueError:
             return None
-        if len(frame) > max_rows or frame.iloc[:, -1].isna().any() or not isinstance(frame.index, pandas.RangeIndex):
-            return None
-        return {position: frame[position].to_numpy() for position in positions}, lambda row: f"line {row + 2}"
+        last = frame[width - 1]
+        irregular = last.isna().any() or (last == "").any() or not isinstance(frame.index, pandas.RangeIndex)
+        return None if irregular or not 0 < len(frame) <= max_rows else frame
 
 
 class ParquetTable(Table):
@@ -199,11 +243,34 @@ class ParquetTable(Table):
         return None if any(test(kind) for test in tests) else str(kind)
 
 
+def open_csv(path: Path | str) -> TextIO:
+    """Open a CSV file; a byte order mark is skipped."""
+    return Path(path).open(encoding="utf-8-sig", newline="")
+
+
+class _BoundedLines(io.TextIOBase):
+    """A text file for pandas that refuses lines longer than `MAX_LINE_LETTERS`."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.line_letters = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> str:
+        text = self.file.read(-1 if size is None else size)
+        end = max(text.rfind("\n"), text.rfind("\r"))
+        self.line_letters = len(text) - end - 1 + (self.line_letters if end < 0 else 0)
+        if self.line_letters > MAX_LINE_LETTERS:
+            raise InputError(LONG_LINE)
+        return text
+
+
 def _bounded_lines(file: TextIO) -> Iterator[str]:
     """Yield the lines of a file; refuse lines longer than `MAX_LINE_LETTERS`."""
     while line := file.readline(MAX_LINE_LETTERS + 1):
         if len(line) > MAX_LINE_LETTERS:
-            raise InputError(f"a line is longer than {MAX_LINE_LETTERS:,} characters.")
+            raise InputError(LONG_LINE)
         yield line
 
 
@@ -230,7 +297,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
             if path.suffix.lower() == ".parquet":
                 yield ParquetTable(stack.enter_context(open_parquet(path)))
             else:
-                yield CsvTable(stack.enter_context(path.open(encoding="utf-8-sig", newline="")), must)
+                yield CsvTable(stack.enter_context(open_csv(path)), must)
     except FileNotFoundError:
         raise InputError(f"{kind} {path}: there is no such file.") from None
     except UnicodeDecodeError:

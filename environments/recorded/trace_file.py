@@ -130,9 +130,7 @@ def _build_trace(table: Table) -> Trace:
         position: partial(to_floats, label=repr(columns[position][:60]), missing=MISSING, hint=TIME_COLUMN_HINT)
         for position in ([0, *positions] if has_steps else positions)
     }
-    max_rows = MAX_CELLS // len(names)
-    regular = table.read_regular(converters, max_rows) if isinstance(table, CsvTable) else None
-    values, row_name = regular or table.read(converters, max_rows, _too_long(len(names)))
+    values, row_name = table.read(converters, MAX_CELLS // len(names), _too_long(len(names)), missing=MISSING)
     if has_steps:
         check_increasing(columns[0], values[0], row_name)
     return Trace.from_values(names, np.stack([values[position] for position in positions], axis=1))

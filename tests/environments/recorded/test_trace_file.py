@@ -45,14 +45,6 @@ INVALID = {
 }
 
 
-@pytest.fixture(params=["csv", "pandas"])
-def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read small files also in the way of large ones."""
-    if request.param == "pandas":
-        monkeypatch.setattr(table_file, "MIN_REGULAR_BYTES", 0)
-
-
-@pytest.mark.usefixtures("parser")
 @pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_file_is_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
@@ -79,7 +71,6 @@ def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
         read_trace(tmp_path / "latin.csv")
 
 
-@pytest.mark.usefixtures("parser")
 def test_too_many_rows_are_rejected_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_file, "MAX_CELLS", 1000)
     path = write_csv(tmp_path / "long.csv", table(rows=400, arms=3))
@@ -102,7 +93,6 @@ def test_ten_million_rows_are_rejected_in_bounded_memory(tmp_path: Path) -> None
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
-@pytest.mark.usefixtures("parser")
 def test_time_columns_missing_cells_and_quotes(tmp_path: Path) -> None:
     path = tmp_path / "fine.csv"
     path.write_text(
@@ -115,7 +105,6 @@ def test_time_columns_missing_cells_and_quotes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(trace.values, [[1, np.nan], [np.nan, 4], [np.nan, 6]])
 
 
-@pytest.mark.usefixtures("parser")
 def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
     values = table(rows=30, missing=0.3)
     one = read_trace(write_csv(tmp_path / "one.csv", values))
@@ -134,9 +123,19 @@ def test_the_digest_depends_on_contents_only(tmp_path: Path) -> None:
 def test_pandas_reads_a_regular_file_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     values = table(rows=200, missing=0.2)[:, ::-1]
     path = write_csv(tmp_path / "trace.csv", values)
-    monkeypatch.setattr(table_file, "MIN_REGULAR_BYTES", 0)
-    monkeypatch.setattr(table_file.CsvTable, "read", None)
+    monkeypatch.setattr(table_file.CsvTable, "chunks", None)
     np.testing.assert_array_equal(read_trace(path).values, values)
+
+
+@pytest.mark.parametrize(
+    "cells", ["1,2", "1, 2", "True,false", "NA,2", "1_000,2", "1e-3,-0", '"1",2', "1,Null", "n/A,2"]
+)
+def test_both_parsers_agree(cells: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("time,a,b\n" + f"x,{cells}\nx,3,4\n" * 6)
+    trace = read_trace(path)
+    monkeypatch.setattr(table_file.CsvTable, "_read_frame", lambda *_: None)
+    assert read_trace(path) == trace
 
 
 def test_contents_are_read_only_copies() -> None:
