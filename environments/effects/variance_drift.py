@@ -14,7 +14,7 @@ class VarianceDrift(Effect):
 
     name = "variance-drift"
     category = "DPC"
-    meaning = "every variance grows linearly at its own rate; means stay"
+    meaning = "every variance grows linearly at its own rate; means are constant"
     order = 20
     stream_key = "variance-drift"
     moves_variance = True

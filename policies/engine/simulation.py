@@ -123,7 +123,7 @@ def simulate(
         seed: Random seed; with the same seed all policies play the same worlds.
         params: Parameters of the policy; the others have their defaults.
         settings: Parameters of the scenario, such as ``{"every": "5%", "noise": "laplace"}``.
-        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps.
+        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps up to the last one.
         pulls: Whether to record the arm pulled at each step.
         jobs: Number of threads.
         stream: Random stream.
@@ -199,6 +199,8 @@ def _find_marks(checkpoints: Sequence[int] | int | None, horizon: int) -> np.nda
         return np.empty(0, dtype=np.int64)
     if not isinstance(checkpoints, Sequence | np.ndarray) or isinstance(checkpoints, str):
         checkpoints = check_integer("checkpoints", checkpoints, least=1)
+        if checkpoints == 1:
+            return np.array([horizon], dtype=np.int64)
         return np.unique(np.linspace(1, horizon, min(checkpoints, horizon)).round().astype(np.int64))
     marks = np.unique(np.array([check_integer("checkpoints", t, least=1) for t in checkpoints], dtype=np.int64))
     if marks.size and marks[-1] > horizon:

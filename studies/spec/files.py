@@ -197,7 +197,7 @@ def _load_table(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[
         for kind, message in HORIZON_ERRORS.items():
             if horizons and any(kind in fields for _, fields in scenarios):
                 raise InputError(message)
-        _check_name(table.get("name"), max(1, len(scenarios)) * max(1, len(horizons)), bool(horizons))
+        _check_name(table.get("name"), len(scenarios), len(horizons))
     files = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}
     variants: list[tuple[str | None, dict[str, Any]]] = [*scenarios] or [(None, {})]
     for scenario, scenario_fields in variants:
@@ -213,19 +213,22 @@ def _load_table(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[
             yield parse_study_spec({key: value for key, value in fields.items() if value is not None}, location)
 
 
-def _check_name(name: object, count: int, has_horizon: bool) -> None:
+def _check_name(name: object, scenarios: int, horizons: int) -> None:
     """Raise InputError if the names of the studies of a table would be equal or incomplete."""
     if not isinstance(name, str):
         return
+    count = max(1, scenarios) * max(1, horizons)
     if count > 1 and not any(placeholder in name for placeholder in PLACEHOLDERS):
         raise InputError(
             f"name must contain {' or '.join(PLACEHOLDERS[1:])}, because the table creates {count} studies, "
             f"but got {shorten_value(name)}."
         )
-    if "{horizon}" in name and not has_horizon:
-        raise InputError(
-            f"name must not contain {{horizon}} without a horizon in the table but got {shorten_value(name)}."
-        )
+    for placeholder, values in (("{scenario}", scenarios), ("{horizon}", horizons)):
+        if placeholder in name and not values:
+            raise InputError(
+                f"name must not contain {placeholder} without a {placeholder[1:-1]} in the table but got"
+                f" {shorten_value(name)}."
+            )
 
 
 def _merge_settings(table: Mapping[str, Any], scenario_settings: Mapping[str, Any]) -> Any:

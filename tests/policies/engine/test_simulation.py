@@ -28,6 +28,13 @@ def test_more_replications_keep_the_first_ones() -> None:
     assert few.regret.tobytes() == many.regret[:3].tobytes()
 
 
+def test_a_single_checkpoint_is_the_last_step() -> None:
+    result = simulate("ucb1", "blips", horizon=50, replications=2, checkpoints=1)
+    assert result.curve is not None
+    assert result.curve.steps.tolist() == [50]
+    np.testing.assert_array_equal(result.curve.regret[:, 0], result.regret)
+
+
 def test_curves_end_at_the_totals() -> None:
     result = simulate("ucb1", "periodic", horizon=500, arms=5, replications=4, seed=1, checkpoints=[1, 100, 500])
     assert result.curve is not None

@@ -76,6 +76,7 @@ HEAD = '[[study]]\nscenario = "blips"\n'
             ["study 1", "name", "{scenario}", "{horizon}", "2"],
         ),
         (HEAD + "name = '{horizon}'", ["study 1", "name", "{horizon}", "horizon"]),
+        ("[[study]]\ntrace = 'a.csv'\nname = '{scenario}'", ["study 1", "name", "{scenario}", "scenario"]),
         (HEAD + "settings = 5", ["study 1", "settings", "5"]),
         (HEAD + "space = 5", ["study 1", "space", "5"]),
         (HEAD + "noise = 5", ["study 1", "noise", "normal", "laplace"]),

@@ -41,8 +41,8 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
 
 def _judge(row: dict[str, Any]) -> ClaimResult:
     reason = (
-        f"In {row['violations']} of {row['worlds']} worlds of {HORIZON:,} steps {row['violation']}; on average"
-        f" something changes at {format_number(row['changing_steps'])} steps of a world."
+        f"In {row['violations']} of {row['worlds']} worlds of {HORIZON:,} steps {row['violation']}; a world"
+        f" changes at {format_number(row['changing_steps'])} steps on average."
     )
     claim, share = CLAIMS[f"table1-{row['scenario']}"], to_percent(read_measurement(row, "share"))
     return ClaimResult(claim, row["protocol"], share, judge_definition(row["share"]), "definition", reason)
