@@ -123,7 +123,8 @@ def simulate(
         seed: Random seed; with the same seed all policies play the same worlds.
         params: Parameters of the policy; the others have their defaults.
         settings: Parameters of the scenario, such as ``{"every": "5%", "noise": "laplace"}``.
-        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps up to the last one.
+        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps up to
+            the last one.
         pulls: Whether to record the arm pulled at each step.
         jobs: Number of threads.
         stream: Random stream.
