@@ -127,6 +127,10 @@ class StudyDefaults:
     measure = "worst"
 
 
+LOG_DEFAULTS = {"replications": 64, "selection": 512, "report": 1024}
+"""Defaults of studies on a log, where scores contain no noise of single rewards."""
+
+
 # The grid of the paper, for α₀ and for β₀.
 PAPER_VALUES = (0.5, 1.0, 5.0, 10.0)
 

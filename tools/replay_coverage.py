@@ -1,103 +1,254 @@
-"""Coverage of the 95 % interval of a replay score: python -m tools.replay_coverage 1000.
+"""Coverage of the 95 % interval of a policy's score on a log: python -m tools.replay_coverage 20.
 
-Logs come from a uniform policy in stationary worlds. The true score is the expected mean reward of the policy's first m
-steps, where m is the number of matched events. It is estimated by simulating m steps in the same world many times.
+For every logging policy (uniform, skewed, ε-greedy, Thompson sampling), kind of change and number of arms, logs of
+20,000 events are drawn from simulated worlds. The true score is the expected mean reward of the policy deployed for
+20,000 steps on the same path of means, over the noise of the rewards and the policy's own randomness; it is measured by
+simulation. The policy rotates over the logs of a group. The cost of tuning on a log is the true regret of the candidate
+with the best score on the log, relative to that of the best of nine candidates.
 """
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from environments import find_scenario
+from environments.compiled import compiled
+from environments.draw import draw_worlds
 from environments.recorded.log_file import Log
-from environments.recorded.trace_world import TraceWorlds
-from environments.world import Floats
+from environments.recorded.log_world import LogScenario
+from environments.streams import Stream
+from environments.world import GRADUAL, Floats, Worlds, reward_of
 from policies import find_policy
-from policies.engine.play import REWARD, play_windows
+from policies.engine.base import Value
+from policies.engine.play import REGRET, evaluate, play
 from policies.engine.replay import replay
+from studies.diagnosis.model_selection import KINDS
+from studies.statistics.paired import holm_adjust
 
-WORLDS = 10
-RUNS = 1200
-CHUNK = 100
+EVENTS = 20_000
+LOGGERS = ("uniform", "skewed", "epsilon-greedy", "thompson")
+ARMS = (3, 10, 30)
+POLICIES = ("raven-ucb", "sw-raven", "epsilon-greedy")
+CANDIDATES = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.25, 0.5, 1.0) for tau in (200, 800, 3200)]
+RUNS = 200  # simulated deployments for the truth
+CHOICE_RUNS = 60  # the same for each candidate
+SEARCH_RUNS = 64  # runs of each candidate on the log
+TUNED_EVERY = 3  # the cost of tuning is measured on every third log
+CHUNK = 50
 
 
 @dataclass(frozen=True)
-class Case:
-    """A policy, the arms K and the events N of a log."""
+class Outcome:
+    """One log: the estimate, the truth, and the cost of the candidate chosen on it."""
 
-    policy: str
+    logger: str
+    scenario: str
     arms: int
-    events: int
-    noise: str = "normal"
+    number: int
+    policy: str
+    answered: bool
+    covered: bool
+    error: float
+    half: float
+    truth_error: float
+    """Standard error of the simulated truth."""
+    excess: float
+    """True regret of the chosen candidate relative to the best one, minus 1; NaN if not measured."""
 
 
-def covered(case: Case, tries: int, seed: int = 11, resamples: int = 640, runs: int = RUNS) -> tuple[int, float, float]:
-    """The number of logs whose interval covers the true score, the mean error and the mean half-width."""
-    hits, errors, widths = 0, [], []
-    worlds = min(WORLDS, tries)
-    for world in range(worlds):
-        rng = np.random.default_rng([seed, world])
-        means, spreads = rng.uniform(0.2, 0.8, case.arms), rng.uniform(0.2, 0.5, case.arms)
-        found = []
-        for _ in range(tries // worlds + (world < tries % worlds)):
-            arm = rng.integers(0, case.arms, case.events)
-            reward = _rewards(case, rng, means, spreads, (case.events,))[arm, np.arange(case.events)]
-            log = Log.from_columns([str(k) for k in arm], reward)
-            found.append(replay(case.policy, log, resamples=resamples, seed=int(rng.integers(2**31))))
-        marks = np.unique(np.linspace(min(r.matched for r in found), max(r.matched for r in found), 9).astype(int))
-        truth = expected(case, means, spreads, marks, rng, runs, horizon=case.events // case.arms)
-        for each in found:
-            value = float(np.interp(each.matched, marks, truth))
-            hits += each.low <= value <= each.high
-            errors.append(each.score - value)
-            widths.append((each.high - each.low) / 2)
-    return hits, float(np.mean(errors)), float(np.mean(widths))
+def draw_path(scenario: str, arms: int, number: int, events: int = EVENTS, **settings: Any) -> Worlds:
+    """Draw a world, of which only the path of the means and variances is used."""
+    return draw_worlds(find_scenario(scenario, settings), events, arms, seed=11, first=number)
 
 
-def expected(
-    case: Case, means: Floats, spreads: Floats, marks: Floats, rng: np.random.Generator, runs: int, horizon: int
-) -> Floats:
-    """The expected mean reward of the policy's first m steps, for each m."""
-    policy = find_policy(case.policy)
-    values = policy.resolve({}, case.arms, horizon)
-    steps, sums = int(marks[-1]), np.zeros(len(marks))
-    for first in range(0, runs, CHUNK):
-        table = np.ascontiguousarray(_rewards(case, rng, means, spreads, (CHUNK * steps,)).T)
-        nothing = np.zeros(table.shape[0])
-        worlds = TraceWorlds(
-            values=table,
-            smoothed=table,
-            best=nothing,
-            switches=np.zeros(table.shape[0], dtype=np.uint8),
-            offsets=np.arange(CHUNK) * steps,
-            horizon=steps,
+def redraw_noise(path: Worlds, runs: int, rng: np.random.Generator) -> Worlds:
+    """Return worlds with the same path and other noise."""
+    steps = path.noise.shape[1]
+    coin = np.empty((runs, 0), dtype=np.uint8)
+    if path.kind & GRADUAL:
+        coin = (rng.random((runs, steps)) < path.share).astype(np.uint8)
+    shared: dict[str, Any] = {name: np.repeat(getattr(path, name), runs, axis=0) for name in SHARED}
+    return path._replace(noise=rng.standard_normal((runs, steps)), coin=coin, **shared)
+
+
+SHARED = ("level", "motion", "best", "opens", "closes", "parts", "delay")  # fields of a path without noise
+
+
+def simulate_log(path: Worlds, logger: str, rng: np.random.Generator) -> Log:
+    """Draw a log of one pull per step. The skewed policy mixes uniform pulls with shares 1, 1/2, 1/3, … in half."""
+    worlds = redraw_noise(path, 1, rng)
+    steps, arms = worlds.noise.shape[1], worlds.level.shape[2]
+    if logger in ("uniform", "skewed"):
+        shares = np.ones(arms)
+        if logger == "skewed":
+            shares = rng.permutation(1.0 / np.arange(1, arms + 1))
+            shares = 0.5 * shares / shares.sum() + 0.5 / arms
+        time = np.arange(1, steps + 1)[:, None]
+        is_open = (worlds.opens[0] <= time) & (time < worlds.closes[0])
+        arm = np.where(is_open, np.log(shares) + rng.gumbel(size=(steps, arms)), -np.inf).argmax(axis=1)
+    else:
+        policy = find_policy(logger)
+        seed, no_marks = int(rng.integers(2**31)), np.empty(0, dtype=np.int64)
+        played = play(policy, policy.resolve({}, arms, steps), worlds, seed, 0, Stream.SIMULATE, no_marks, True)
+        arm = played.pulls[0].astype(np.int64)
+    reward = np.empty(steps)
+    levels = (worlds.level[0], worlds.motion[0], worlds.season, worlds.coin[0], worlds.noise[0])
+    fill_rewards(worlds.kind, worlds.starts, worlds.row, worlds.blip, *levels, arm, reward)
+    return Log.from_columns([str(k) for k in arm], reward)
+
+
+@compiled
+def fill_rewards(kind, starts, rows, blips, level, motion, season, coin, noise, arm, reward):  # type: ignore[no-untyped-def]
+    """Write the reward of the pulled arm at each step."""
+    segment = -1
+    for t in range(1, reward.shape[0] + 1):
+        if t == starts[segment + 1]:
+            segment += 1
+        reward[t - 1] = reward_of(
+            kind, level, motion, season, coin, noise, rows[segment], blips[segment], arm[t - 1], t
         )
-        played = play_windows(policy, values, worlds, int(rng.integers(2**31)), first, 0, marks.astype(np.int64))
-        sums += played.curve[..., REWARD].sum(axis=0)
-    return np.asarray(sums / (runs // CHUNK * CHUNK) / marks)
 
 
-def _rewards(case: Case, rng: np.random.Generator, means: Floats, spreads: Floats, shape: tuple[int, ...]) -> Floats:
-    """Rewards of all arms, with the arms as the first axis."""
-    if case.noise == "bernoulli":
-        return np.asarray(rng.random((case.arms, *shape)) < means[:, None], dtype=np.float64)
-    return np.asarray(rng.normal(means[:, None], spreads[:, None], (case.arms, *shape)))
+def true_regrets(
+    path: Worlds, policy: str, candidates: Sequence[Mapping[str, Value]], runs: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the expected regret per step of candidates [C] on a path, and its standard errors."""
+    found = find_policy(policy)
+    steps, arms = path.noise.shape[1], path.level.shape[2]
+    values = [found.resolve(params, arms, steps) for params in candidates]
+    regrets = []
+    for first in range(0, runs, CHUNK):
+        worlds = redraw_noise(path, min(CHUNK, runs - first), rng)
+        regrets.append(evaluate(found, values, worlds, int(rng.integers(2**31)))[..., REGRET] / steps)
+    table = np.concatenate(regrets, axis=1)
+    return table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(runs)
 
 
-CASES = (
-    Case("raven-ucb", 5, 5000),
-    Case("raven-ucb", 10, 5000),
-    Case("raven-ucb", 10, 20000),
-    Case("raven-ucb", 5, 20000, "bernoulli"),
-    Case("thompson", 5, 5000, "bernoulli"),
-)
+def choose(log: Log, policy: str, candidates: Sequence[Mapping[str, Value]], runs: int = SEARCH_RUNS) -> int:
+    """Return the candidate with the best score on a log, as a search does."""
+    scenario, found = LogScenario(log, "log:study"), find_policy(policy)
+    worlds = scenario.draw(log.events, 1, 0, runs, Stream.SIMULATE)._replace(log=np.zeros(runs, dtype=np.int64))
+    values = [found.resolve(params, log.arms, log.events) for params in candidates]
+    return int(np.argmin(evaluate(found, values, worlds, seed=1)[..., REGRET].mean(axis=1)))
+
+
+def examine(
+    logger: str, scenario: str, arms: int, number: int, events: int = EVENTS, runs: int = RUNS, tune: bool = True
+) -> Outcome:
+    """Draw a log, estimate the score of a policy on it, and compare with the truth."""
+    path = draw_path(scenario, arms, number, events)
+    rng = np.random.default_rng([number, arms, LOGGERS.index(logger), KINDS.index(scenario)])
+    log = simulate_log(path, logger, rng)
+    policy = POLICIES[number % len(POLICIES)]
+    found = replay(policy, log, seed=number)
+    (regret,), (error,) = true_regrets(path, policy, [{}], runs, rng)
+    truth = float(path.best.mean()) - regret
+    answered = found.inconclusive is None
+    excess = np.nan
+    if tune and answered:
+        regrets = true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0]
+        excess = float(regrets[choose(log, "sw-raven", CANDIDATES)] / regrets.min() - 1.0)
+    half = (found.high - found.low) / 2.0
+    covered = bool(found.low <= truth <= found.high)
+    gap = float(found.score - truth)
+    return Outcome(logger, scenario, arms, number, policy, answered, covered, gap, half, float(error), excess)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Summary of the logs of one logging policy, kind of change and number of arms."""
+
+    name: tuple[str, str, int]
+    logs: int
+    answered: int
+    covered: int
+    excess: float
+    """Median over the answered logs."""
+    p: float
+    """Exact binomial test of a coverage below 92 %."""
+
+
+def summarize(outcomes: Sequence[Outcome]) -> list[Group]:
+    """Summarize the logs of each group."""
+    from scipy.stats import binomtest
+
+    groups = []
+    for name in dict.fromkeys((some.logger, some.scenario, some.arms) for some in outcomes):
+        members = [some for some in outcomes if (some.logger, some.scenario, some.arms) == name]
+        answered = [some for some in members if some.answered]
+        covered = sum(some.covered for some in answered)
+        p = binomtest(covered, len(answered), 0.92, "less").pvalue if answered else 1.0
+        costs = [some.excess for some in answered if not np.isnan(some.excess)]
+        excess = float(np.median(costs)) if costs else np.nan
+        groups.append(Group(name, len(members), len(answered), covered, excess, p))
+    return groups
+
+
+def describe(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Format the table of the docs: answer rate, coverage and cost of tuning by logging policy and arms."""
+    groups = summarize(outcomes)
+    yield "| logging policy | K | logs | answered | coverage | excess regret, median | largest group median |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for logger in LOGGERS:
+        for arms in ARMS:
+            some = [group for group in groups if group.name[0] == logger and group.name[2] == arms]
+            logs, answered, covered = (sum(getattr(group, key) for group in some) for key in FIELDS)
+            costs = [
+                one.excess for one in outcomes if (one.logger, one.arms) == (logger, arms) and one.excess == one.excess
+            ]
+            worst = [group.excess for group in some if group.excess == group.excess]
+            if logs:
+                yield (
+                    f"| {logger} | {arms} | {logs} | {100 * answered / logs:.0f} % |"
+                    f" {100 * covered / answered if answered else np.nan:.1f} % |"
+                    f" {100 * np.median(costs) if costs else np.nan:.1f} % | {100 * max(worst, default=np.nan):.1f} % |"
+                )
+    answered, covered = (sum(getattr(group, key) for group in groups) for key in FIELDS[1:])
+    yield f"\nPooled coverage {100 * covered / max(1, answered):.1f} % of {answered:,} answered logs."
+    adjusted = holm_adjust([group.p for group in groups])
+    low = [
+        f"{' '.join(map(str, group.name))}: {group.covered}/{group.answered}"
+        for group, p in zip(groups, adjusted, strict=True)
+        if p < 0.05
+    ]
+    yield f"Groups significantly below 92 % (exact binomial test, Holm): {'; '.join(low) or 'none'}."
+
+
+FIELDS = ("logs", "answered", "covered")
+
+
+def main() -> None:
+    """Examine logs, append the outcomes to a file, and print the summary."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("logs", type=int, help="logs per group")
+    parser.add_argument("--first", type=int, default=0, help="number of the first log")
+    parser.add_argument("--loggers", nargs="*", default=LOGGERS)
+    parser.add_argument("--scenarios", nargs="*", default=KINDS)
+    parser.add_argument("--arms", nargs="*", type=int, default=ARMS)
+    parser.add_argument("--file", type=Path, default=Path("replay-coverage.jsonl"), help="outcomes, one line per log")
+    options = parser.parse_args()
+    done = (
+        [Outcome(**json.loads(line)) for line in options.file.read_text().splitlines()] if options.file.exists() else []
+    )
+    finished = {(some.logger, some.scenario, some.arms, some.number) for some in done}
+    with options.file.open("a") as file:
+        for number in range(options.first, options.first + options.logs):
+            for arms in options.arms:
+                for scenario in options.scenarios:
+                    for logger in options.loggers:
+                        if (logger, scenario, arms, number) not in finished:
+                            tune = number % TUNED_EVERY == 0
+                            done.append(examine(logger, scenario, arms, number, tune=tune))
+                            print(json.dumps(asdict(done[-1])), file=file, flush=True)
+    print("\n".join(describe(done)))
+
 
 if __name__ == "__main__":
-    tries = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    for case in CASES:
-        hits, error, width = covered(case, tries)
-        print(
-            f"{case}: {100 * hits / tries:.1f} % of {tries}; mean error {error:.2g}, half-width {width:.2g}", flush=True
-        )
+    main()

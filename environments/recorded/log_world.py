@@ -1,30 +1,38 @@
-"""Logs as scenarios: replications are the original and resampled orders of a segment of events.
+"""Logs as scenarios: a simulator made of a segment of events, and resampled logs that measure its error.
 
-Only the reward of the pulled arm is known at each event, so policies are evaluated by replay (Li, Chu, Langford and
-Wang 2011): an event counts if the policy chooses its arm and is skipped otherwise. Events are split into the same three
-segments as rows of a trace. Replication 0 is a segment in its original order. In the search stream the others are
-resampled by a local block bootstrap: each block of events is replaced by one that starts at most a twentieth of the
-segment earlier or later, so that slow changes over time are preserved. In the selection and report streams a quarter of
-the replays use the segment itself with its blocks reordered over equally short distances, and the rest use resampled
-logs, each in 16 such orders. This separates the variance due to the order from the variance between logs. All
-candidates replay the same logs in the same orders.
+Only the reward of the pulled arm is known at each event. A policy is evaluated as if deployed for as many steps as the
+segment has events: at each step it chooses any open arm and receives the reward of a random event from the
+neighborhood of that arm and step (`environments.recorded.neighborhoods`). Events are split into the same three
+segments as rows of a trace.
 
-An arm is closed where it does not occur for much longer than usual (`find_openings`): a policy waiting for it would
-skip all other events.
+In the search stream every replication uses the segment itself with other random draws. In the selection and report
+streams half of the replications do so; the others use resampled logs, in which the reward of each event is redrawn
+from its neighborhood. The difference between the scores on resampled logs and on the segment estimates the bias of the
+score, and the variance between resampled logs its standard error. All candidates use the same logs and the same draws.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from environments.checks import check_integer
+from environments.compiled import inlined
 from environments.errors import InputError
 from environments.recorded.log_file import Arms, Log, read_log
+from environments.recorded.neighborhoods import (
+    MIN_LOCAL_EVENTS,
+    Neighborhoods,
+    Support,
+    find_neighborhoods,
+    find_openings,
+    measure_support,
+)
 from environments.recorded.recording import (
     BLOCK_FACTOR,
     Recording,
@@ -39,36 +47,43 @@ from environments.recorded.recording import (
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
-SHIFT_DIVISOR = 20  # blocks move by at most the segment's length divided by this
-DEFAULT_CLIP = 100.0  # largest inverse-propensity weight
 MIN_EVENTS_PER_ARM = 50  # leaves ten events per arm in the shortest segment
-ORDERS_PER_LOG = 16  # consecutive replays of one log in different orders, in the selection and report streams
-RESAMPLED_PER_CYCLE = 3  # resampled logs for each time the log itself is replayed
-MIN_REPLAYS = 2 * ORDERS_PER_LOG * (1 + RESAMPLED_PER_CYCLE)  # for a confidence interval
-CLOSED = 20  # an arm is closed in gaps of this many mean distances between its events; by chance 1 in 10⁸
-MIN_BLOCKS = 20  # per segment
+RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in the selection and report streams
+RESAMPLED_PER_CYCLE = 2  # resampled logs after each RUNS_PER_LOG · RESAMPLED_PER_CYCLE runs on the segment itself
+MIN_REPLAYS = 128  # for a confidence interval: 64 runs on the segment and 4 on each of 16 resampled logs
+MIN_EFFECTIVE_EVENTS = 100  # effective events of a score below which a log is inconclusive
+MIN_BLOCKS = 20  # per segment, if rewards are autocorrelated
+MAX_CHANCE_BLOCK = 4.0  # optimal block length up to which rewards count as independent
 
 
 class LogWorlds(NamedTuple):
-    """R resampled logs of a segment of n events and K arms. Event i of log r is starts[r, i // block] + i % block."""
+    """R replications on a segment of n events and K arms, or on L logs resampled from it.
+
+    Events are sorted by arm, then by time ("sorted events").
+    """
 
     arm: Arms
-    """[n] index of the pulled arm."""
+    """[n] arm of each event, in order of time."""
+    begin: Ints
+    """[K + 1] first sorted event of each arm."""
+    until: Ints
+    """[n] last step at which a sorted event is the nearest one of its arm."""
+    first: Ints
+    """[n] first sorted event of the neighborhood of a sorted event."""
+    end: Ints
+    """[n] sorted event after the last one of the neighborhood."""
     reward: Floats
-    """[n]; costs are negated."""
-    weight: Floats
-    """[n] min(1 / propensity, clip), or 1 if propensities are unknown."""
-    weighted: int
-    """1 if propensities are known. A randomized policy then draws at each event, and the weights correct for uneven
-    logging. Otherwise it keeps its choice until an event matches, so that uneven logging does not distort its draws."""
-    starts: Ints
-    """[R, blocks] first event of each block."""
-    block: int
-    """Number of events per block."""
+    """[L, n] rewards of sorted events; costs are negated."""
+    mean: Floats
+    """[L, n] mean reward of the neighborhoods."""
+    log: Ints
+    """[R] row of `reward` that a replication uses."""
+    key: np.ndarray[Any, np.dtype[np.uint64]]
+    """[R] key of a replication's draws."""
     open_at_start: Bytes
-    """[K] whether each arm is open at the first event."""
+    """[K] whether each arm is open at the first step."""
     switch_at: Ints
-    """[switches] events before which an arm opens or closes, in order."""
+    """[switches] steps after which an arm opens or closes, in order."""
     switch_arm: Ints
     """[switches] index of that arm."""
     switch_open: Bytes
@@ -87,13 +102,12 @@ class LogScenario(Recording):
     >>> log = Log.from_columns([str(arm) for arm in rng.integers(0, 3, 600)], rng.normal(size=600))
     >>> scenario = LogScenario(log, "log:mine")
     >>> scenario.horizon, scenario.segment(Stream.REPORT)
-    (100, Segment(first=420, last=600))
+    (300, Segment(first=420, last=600))
     """
 
     log: Log
     name: str
     minimize: bool = False
-    clip: float = DEFAULT_CLIP
 
     kind = "log"
 
@@ -104,8 +118,8 @@ class LogScenario(Recording):
 
     @property
     def horizon(self) -> int:
-        """Expected number of matching events in the search segment if all arms are logged equally often."""
-        return max(1, self.segment(Stream.SEARCH).rows // self.arms)
+        """Number of events of the search segment: the policy decides once per event."""
+        return self.segment(Stream.SEARCH).rows
 
     @property
     def digest(self) -> str:
@@ -129,59 +143,73 @@ class LogScenario(Recording):
             )
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
-        """Return the memory of one resampled log: the starts of its blocks."""
-        return 8 * self.log.events
+        """Return the memory of one replication: its share of the rewards and means of a resampled log."""
+        return 16 * self.log.events // RUNS_PER_LOG + 16
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> LogWorlds:
-        """Draw logs number first … first + replications − 1 of a stream; number 0 is in the original order."""
-        shared = self._shared(stream)
-        n, block = shared.arm.size, shared.block
-        original = np.arange(0, n, block)
-        starts = np.empty((replications, original.size), dtype=np.int64)
-        max_shift = max(1, n // SHIFT_DIVISOR)
-        last = n - block
-        lowest = np.clip(original - max_shift, 0, max(0, last - 2 * max_shift))
-        for r in range(replications):
-            if first + r == 0:
-                starts[r] = original
-                continue
-            log = first + r if stream == Stream.SEARCH else source_log(first + r)
-            drawn = np.minimum(original, last)
-            if log > 0:
-                rng = generator(seed, stream, log, "blocks")
-                drawn = rng.integers(lowest, np.minimum(lowest + 2 * max_shift, last) + 1)
-            if stream == Stream.SEARCH:
-                starts[r] = drawn
-                continue
-            late = generator(seed, stream, first + r, "order").random(original.size)
-            starts[r] = drawn[np.argsort(np.arange(original.size) + late * (2 * max_shift / block))]
-        return shared._replace(starts=starts, horizon=horizon)
+        """Draw replications first … first + replications − 1 of a stream."""
+        prepared = self.prepared(stream)
+        numbers = range(first, first + replications)
+        sources = [0 if stream == Stream.SEARCH else source_log(number) for number in numbers]
+        logs = sorted(set(sources))
+        reward = np.stack([prepared.resample(seed, stream, log) for log in logs])
+        keys = [generator(seed, stream, number, "draws").integers(2**63) for number in numbers]
+        return prepared.worlds._replace(
+            reward=reward,
+            mean=prepared.neighborhoods.means(reward),
+            log=np.searchsorted(logs, sources),
+            key=np.array(keys, dtype=np.uint64),
+            horizon=horizon,
+        )
 
     @cached_property
-    def _by_segment(self) -> dict[Segment, LogWorlds]:
+    def _by_segment(self) -> dict[Segment, PreparedLog]:
         return {}
 
-    def _shared(self, stream: int) -> LogWorlds:
-        """Return the arrays that all logs of a segment share."""
+    def prepared(self, stream: int) -> PreparedLog:
+        """Return the neighborhoods of the events of a stream, and what all replications share."""
         segment = self.segment(stream)
         if segment not in self._by_segment:
-            self._by_segment[segment] = self._prepare(segment)
+            part = slice(segment.first, segment.last)
+            sign = -1.0 if self.minimize else 1.0
+            self._by_segment[segment] = PreparedLog.of(self.log.arm[part], sign * self.log.reward[part], self.arms)
         return self._by_segment[segment]
 
-    def _prepare(self, segment: Segment) -> LogWorlds:
-        part = slice(segment.first, segment.last)
-        arm, reward = self.log.arm[part], self.log.reward[part] * (-1.0 if self.minimize else 1.0)
-        weight = np.ones(reward.size)
-        if self.log.propensity is not None:
-            weight = np.minimum(1.0 / self.log.propensity[part], self.clip)
-        open_at_start, switches = find_openings(arm, self.arms)
-        return LogWorlds(
+    @cached_property
+    def scale(self) -> RewardScale:
+        """Scale of the rewards in the search segment."""
+        return measure_scale(self.prepared(Stream.SEARCH).reward, "rewards in the search segment of the log")
+
+
+@dataclass(frozen=True)
+class PreparedLog:
+    """A segment of a log with its neighborhoods."""
+
+    worlds: LogWorlds
+    """Without replications."""
+    neighborhoods: Neighborhoods
+    support: Support
+    reward: Floats
+    """[n] rewards of sorted events."""
+    block: int
+    """Length of the blocks of the bootstrap in events; 1 unless rewards are autocorrelated."""
+
+    @staticmethod
+    def of(arm: Arms, reward: Floats, arms: int) -> PreparedLog:
+        """Find the neighborhoods of a segment and the times at which arms are open."""
+        near = find_neighborhoods(arm, reward, arms)
+        open_at_start, switches = find_openings(arm, arms)
+        in_order = reward[near.order]
+        worlds = LogWorlds(
             arm=arm,
-            reward=reward,
-            weight=weight,
-            weighted=int(self.log.propensity is not None),
-            starts=np.empty((0, 0), dtype=np.int64),
-            block=choose_block_length(arm, reward, self.arms),
+            begin=near.begin,
+            until=near.until,
+            first=near.first,
+            end=near.end,
+            reward=np.empty((0, arm.size)),
+            mean=np.empty((0, arm.size)),
+            log=np.empty(0, dtype=np.int64),
+            key=np.empty(0, dtype=np.uint64),
             open_at_start=open_at_start,
             switch_at=np.array([at for at, _, _ in switches], dtype=np.int64),
             switch_arm=np.array([k for _, k, _ in switches], dtype=np.int64),
@@ -189,55 +217,93 @@ class LogScenario(Recording):
             logged=float(reward.mean()),
             horizon=0,
         )
+        block = choose_block_length(near, in_order)
+        support = measure_support(arm, near, open_at_start, switches)
+        return PreparedLog(worlds, near, support, in_order, block)
 
-    @cached_property
-    def scale(self) -> RewardScale:
-        """Scale of the rewards in the search segment."""
-        return measure_scale(self._shared(Stream.SEARCH).reward, "rewards in the search segment of the log")
+    def describe_estimator(self) -> str:
+        """Say which events stand for the reward of an arm at a step, and why."""
+        size, changes = round(self.neighborhoods.size), self.neighborhoods.changes.size
+        if changes:
+            why = f"the log shows {changes} change point{'s' if changes > 1 else ''}"
+            return f"local resampling: about {size} events of the arm around each step, because {why}"
+        if self.support.timescale < self.reward.size:
+            return f"local resampling: the nearest {size} events of the arm, because the log shows gradual change"
+        return "resampling from all events of the arm, because the log shows no change of the means"
+
+    def describe_shortage(self, names: Sequence[str], effective: float) -> str | None:
+        """Say why the segment cannot support an answer, and what would be needed; None if it can."""
+        events, support = self.reward.size, self.support
+        if support.neglected is not None:
+            return (
+                f"arm {names[support.neglected]!r} is not logged for a long time and the logging frequencies vary, so"
+                " it may have been unavailable or only not chosen; a log in which every arm is explored at all times is"
+                " needed"
+            )
+        if not support.enough:
+            return (
+                f"arm {names[support.arm]!r} has fewer than {MIN_LOCAL_EVENTS} events in {support.sparse:,} steps while"
+                f" the log shows change within {support.timescale:,.0f} steps; every arm needs at least"
+                f" {100 * support.share_needed:.2g} % of the events at all times"
+            )
+        if effective < MIN_EFFECTIVE_EVENTS:
+            needed = events * MIN_EFFECTIVE_EVENTS / max(1.0, effective)
+            return (
+                f"the score rests on only {effective:.0f} effective events; at least {MIN_EFFECTIVE_EVENTS} are needed,"
+                f" that is about {needed:,.0f} events or more exploration of the best arms"
+            )
+        return None
+
+    def resample(self, seed: int, stream: int, log: int) -> Floats:
+        """Return the rewards [n] of sorted events in a resampled log; log 0 is the segment itself.
+
+        Each reward is redrawn from the neighborhood of its event. If rewards are autocorrelated, the deviations from
+        the neighborhoods' means are kept instead, with a random sign for each block of consecutive events.
+        """
+        if log == 0:
+            return self.reward
+        near, rng = self.neighborhoods, generator(seed, stream, log, "resampled")
+        if self.block == 1:
+            return np.asarray(self.reward[rng.integers(near.first, near.end)])
+        means = near.means(self.reward[None])[0]
+        signs = rng.choice((-1.0, 1.0), self.reward.size // self.block + 1)
+        return np.asarray(means + signs[near.order // self.block] * (self.reward - means))
+
+
+@inlined
+def random_below(key, number, size):  # type: ignore[no-untyped-def]
+    """Return a random integer from 0 to size − 1 that depends only on the key and the number (SplitMix64).
+
+    >>> sorted({int(random_below(np.uint64(7), number, 3)) for number in range(50)})
+    [0, 1, 2]
+    """
+    x = key + np.uint64(number) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x = x ^ (x >> np.uint64(31))
+    return np.int64(((x >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
 
 
 def source_log(replication: int) -> int:
-    """Return the log that a replication reorders: 0 for the log itself, or the number of a resampled log.
+    """Return the log that a replication uses: 0 for the segment itself, or the number of a resampled log.
 
-    >>> [source_log(r) for r in (0, 15, 16, 31, 32, 63, 64, 80)]
-    [0, 0, 1, 1, 2, 3, 0, 4]
+    >>> [source_log(r) for r in (0, 7, 8, 11, 12, 15, 16, 24)]
+    [0, 0, 1, 1, 2, 2, 0, 3]
     """
-    cycle, position = divmod(replication, ORDERS_PER_LOG * (1 + RESAMPLED_PER_CYCLE))
-    group = position // ORDERS_PER_LOG
-    return 0 if group == 0 else RESAMPLED_PER_CYCLE * cycle + group
+    cycle, position = divmod(replication, 2 * RUNS_PER_LOG * RESAMPLED_PER_CYCLE)
+    group = position // RUNS_PER_LOG - RESAMPLED_PER_CYCLE
+    return 0 if group < 0 else RESAMPLED_PER_CYCLE * cycle + group + 1
 
 
-def find_openings(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int]]]:
-    """Return which arms are open at the first event [K], and (event, arm, opens) for every opening and closing.
-
-    >>> once = np.array([0, 1] * 50 + [0] * 100, dtype=np.int32)
-    >>> find_openings(once, 3)
-    (array([1, 1, 0], dtype=uint8), [(100, 1, 0)])
-    """
-    open_at_start, switches = np.zeros(arms, dtype=np.uint8), []
-    for k in range(arms):
-        at = np.flatnonzero(arm == k)
-        if not at.size:
-            continue
-        gaps = np.diff(np.concatenate([[-1], at, [arm.size]])) - 1
-        longest = CLOSED * np.median(np.diff(at)) / np.log(2.0) if at.size > 2 else np.inf
-        open_at_start[k] = not gaps[0] > longest
-        for i in np.flatnonzero(gaps > longest):
-            if i > 0:
-                switches.append((int(at[i - 1]) + 1, k, 0))
-            if i < at.size:
-                switches.append((int(at[i]), k, 1))
-    return open_at_start, sorted(switches)
-
-
-def choose_block_length(arm: Arms, reward: Floats, arms: int) -> int:
-    """Return the block length in events, from the autocorrelation of the residuals from the arms' means."""
-    counts = np.maximum(1, np.bincount(arm, minlength=arms))
-    rest = reward - (np.bincount(arm, reward, minlength=arms) / counts)[arm]
+def choose_block_length(near: Neighborhoods, reward: Floats) -> int:
+    """Return the block length in events, from the autocorrelation of the deviations from neighborhoods' means."""
+    rest = np.empty_like(reward)
+    rest[near.order] = reward - near.means(reward[None])[0]
     longest = max(1, reward.size // MIN_BLOCKS)
     if reward.size < 2 * MIN_BLOCKS or not np.abs(rest).max() > 1e-12 * max(1e-300, np.abs(reward).max()):
         return 1
-    return int(min(max(1, round(BLOCK_FACTOR * optimal_block_length(rest - rest.mean(), longest)[0])), longest))
+    best = optimal_block_length(rest - rest.mean(), longest)[0]
+    return int(min(round(BLOCK_FACTOR * best), longest)) if best > MAX_CHANCE_BLOCK else 1
 
 
 def open_log(path: str | Path, minimize: bool = False) -> LogScenario:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from environments.compiled import inlined
+from environments.recorded.log_world import random_below
 from environments.world import DELAYED, mean_of, reward_of
 from policies.engine.base import PULLS
 
@@ -156,52 +157,68 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
         out[r, 2] = suboptimal
 
 
-def replay_log(worlds, first, last, p, open_, arms, cells, memory, rng, reselect, tally):  # type: ignore[no-untyped-def]
-    """Replay logs first … last − 1 and write Σ w·reward, Σ w, Σ w², matched events and Σ of all rewards to tally[r].
+@inlined
+def effective_events(starts, ends, pulls, weight):  # type: ignore[no-untyped-def]
+    """Return (Σ w)² / Σ w² for the weights w of the events, which share each pull with their neighborhood."""
+    weight[:] = 0.0
+    total, now, squares = 0.0, 0.0, 0.0
+    for event in range(pulls.shape[0]):
+        if pulls[event] > 0:
+            share = pulls[event] / (ends[event] - starts[event])
+            total += pulls[event]
+            weight[starts[event]] += share
+            weight[ends[event]] -= share
+    for event in range(pulls.shape[0]):
+        now += weight[event]
+        squares += now * now
+    return total * (total / squares)
 
-    With `reselect` the policy selects at every event; otherwise it keeps its selection until that arm is logged. The
+
+def play_log(worlds, first, last, p, open_, arms, cells, memory, place, pulls, weight, rng, tally):  # type: ignore[no-untyped-def]
+    """Play replications first … last − 1 on a log and write score, matched steps and effective events to tally[r].
+
+    At each step the reward is that of a random event in the neighborhood of the chosen arm; the score is the mean of
+    these neighborhoods' means. A step matches if the log has the chosen arm there. Scratch space: place [K] (nearest
+    event of each arm), pulls [n] (pulls by nearest event), weight [n + 1] (weights of the events in the score). The
     other arguments are those of `play_worlds`.
     """
-    arm, reward, weight, block = worlds.arm, worlds.reward, worlds.weight, worlds.block
-    events, count, turns = arm.shape[0], open_.shape[0], worlds.switch_at.shape[0]
+    logged, begin, until, starts, ends = worlds.arm, worlds.begin, worlds.until, worlds.first, worlds.end
+    steps, count, turns = until.shape[0], open_.shape[0], worlds.switch_at.shape[0]
     for r in range(first, last):
+        reward, mean, key = worlds.reward[worlds.log[r]], worlds.mean[worlds.log[r]], worlds.key[r]
         arms[:] = 0.0
         cells[:] = 0.0
         memory[:] = 0.0
+        pulls[:] = 0
         start(arms, cells, memory, p)
-        untried, turn, t, k = 0, 0, 1, -1
-        gained, weights, squares, total = 0.0, 0.0, 0.0, 0.0
-        for i in range(count):
-            open_[i] = worlds.open_at_start[i]
-            untried += open_[i]
-        for place in range(worlds.starts.shape[1]):
-            begin = worlds.starts[r, place]
-            for offset in range(min(block, events - place * block)):
-                while turn < turns and worlds.switch_at[turn] <= place * block + offset:
-                    i = worlds.switch_arm[turn]
-                    if open_[i] != worlds.switch_open[turn] and arms[PULLS, i] == 0.0:
-                        untried += 1 if worlds.switch_open[turn] == 1 else -1
-                    open_[i] = worlds.switch_open[turn]
-                    turn += 1
-                    k = -1
-                if k < 0 or reselect:
-                    k = first_untried(open_, arms) if untried > 0 else select(t, open_, arms, cells, memory, p, rng)
-                event = begin + offset
-                x = reward[event]
-                total += x
-                if arm[event] == k:
-                    if arms[PULLS, k] == 0.0:
-                        untried -= 1
-                    arms[PULLS, k] += 1.0
-                    update(t, k, x, open_, arms, cells, memory, p, rng)
-                    w = weight[event]
-                    gained += w * x
-                    weights += w
-                    squares += w * w
-                    t += 1
-                    k = -1
-        tally[r, 0] = gained
-        tally[r, 1] = weights
-        tally[r, 2] = squares
-        tally[r, 3] = t - 1
-        tally[r, 4] = total
+        untried, turn, matched, total = 0, 0, 0, 0.0
+        for k in range(count):
+            open_[k] = worlds.open_at_start[k]
+            untried += open_[k]
+            place[k] = begin[k]
+        for t in range(1, steps + 1):
+            while turn < turns and worlds.switch_at[turn] < t:
+                i = worlds.switch_arm[turn]
+                if open_[i] != worlds.switch_open[turn] and arms[PULLS, i] == 0.0:
+                    untried += 1 if worlds.switch_open[turn] == 1 else -1
+                open_[i] = worlds.switch_open[turn]
+                turn += 1
+            if untried > 0:
+                k = first_untried(open_, arms)
+                untried -= 1
+            else:
+                k = select(t, open_, arms, cells, memory, p, rng)
+            event = place[k]
+            while until[event] < t:
+                event += 1
+            place[k] = event
+            size = ends[event] - starts[event]
+            x = reward[starts[event] + random_below(key, t * count + k, size)]
+            arms[PULLS, k] += 1.0
+            update(t, k, x, open_, arms, cells, memory, p, rng)
+            total += mean[event]
+            matched += 1 if logged[t - 1] == k else 0
+            pulls[event] += 1
+        tally[r, 0] = total / steps
+        tally[r, 1] = matched
+        tally[r, 2] = effective_events(starts, ends, pulls, weight)

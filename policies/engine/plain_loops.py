@@ -9,7 +9,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.plugins import plugin_errors
-from environments.recorded.log_world import LogWorlds
+from environments.recorded.log_world import LogWorlds, random_below
 from environments.recorded.trace_world import TraceWorlds
 from environments.streams import generator
 from environments.world import DELAYED, Floats, Worlds, fill_rewards
@@ -158,7 +158,7 @@ def _play_window(
     result.out[r] = regret, reward, suboptimal
 
 
-def replay_plain_logs(
+def play_plain_logs(
     policy: type[PlainPolicy],
     values: Mapping[str, Value],
     worlds: LogWorlds,
@@ -167,38 +167,39 @@ def replay_plain_logs(
     stream: int,
     tally: Floats,
 ) -> None:
-    """Replay one candidate on resampled logs and write to `tally`.
-
-    A plain class may draw random numbers, so with propensities it selects at every event.
-    """
-    for r in range(worlds.starts.shape[0]):
+    """Play one candidate on logs and write score, matched steps and effective events to `tally`."""
+    for r in range(worlds.log.size):
         with plugin_errors("policy", policy.name, policy.plain):
             player = policy.make(worlds.open_at_start.size, worlds.horizon, values, _draw_seed(seed, stream, first + r))
-            tally[r] = _replay_log(policy, player, worlds, r)
+            tally[r, :3] = _play_log(policy, player, worlds, r)
 
 
-def _replay_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int) -> tuple[float, ...]:
+def _play_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int) -> tuple[float, float, float]:
     now = worlds.open_at_start.astype(np.bool_)
-    is_open = [True] * now.size
+    steps, arms = worlds.arm.size, now.size
+    is_open = [True] * arms
     _open_and_close(policy, player, is_open, now)
     turns: dict[int, list[tuple[int, bool]]] = {}
     for at, k, opens in zip(worlds.switch_at, worlds.switch_arm, worlds.switch_open, strict=True):
         turns.setdefault(int(at), []).append((int(k), bool(opens)))
-    gained = weights = squares = total = 0.0
-    matched, selected = 0, -1
-    for i in range(worlds.arm.size):
-        for k, opens in turns.get(i, []):
+    reward, mean, key = worlds.reward[worlds.log[r]], worlds.mean[worlds.log[r]], worlds.key[r]
+    place, weight = worlds.begin[:-1].tolist(), np.zeros(steps + 1)
+    matched, total = 0, 0.0
+    for step in range(steps):
+        for k, opens in turns.get(step, []):
             now[k] = opens
-            selected = -1
-        if i in turns:
+        if step in turns:
             _open_and_close(policy, player, is_open, now)
-        if selected < 0 or worlds.weighted:
-            selected = _check_selected(policy, player.select(), is_open)
-        event = int(worlds.starts[r, i // worlds.block]) + i % worlds.block
-        x, w = float(worlds.reward[event]), float(worlds.weight[event])
-        total += x
-        if worlds.arm[event] == selected:
-            player.update(selected, x)
-            gained, weights, squares = gained + w * x, weights + w, squares + w * w
-            matched, selected = matched + 1, -1
-    return gained, weights, squares, matched, total
+        selected = _check_selected(policy, player.select(), is_open)
+        while worlds.until[place[selected]] <= step:
+            place[selected] += 1
+        event = place[selected]
+        first, end = int(worlds.first[event]), int(worlds.end[event])
+        drawn = first + int(random_below(key, (step + 1) * arms + selected, end - first))
+        player.update(selected, float(reward[drawn]))
+        total += float(mean[event])
+        matched += int(worlds.arm[step] == selected)
+        weight[first] += 1.0 / (end - first)
+        weight[end] -= 1.0 / (end - first)
+    weights = np.cumsum(weight[:-1])
+    return total / steps, matched, steps**2 / float(weights @ weights)

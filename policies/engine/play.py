@@ -17,7 +17,7 @@ from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds
 from policies.engine import loops
 from policies.engine.base import Policy, Value
-from policies.engine.plain_loops import play_plain_windows, play_plain_worlds, replay_plain_logs
+from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 
 REGRET, REWARD, SUBOPTIMAL = range(3)  # columns of the totals of a replication
@@ -52,32 +52,32 @@ class PlayedWindows(Played):
 
 @dataclass(frozen=True)
 class PlayedLogs(Played):
-    """Results on resampled logs; `out` holds the logging policy's advantage, the score and the matched events."""
+    """Results on logs; `out` holds the logging policy's advantage, the score and the matched steps."""
 
     tally: Floats
-    """[R, 5] Σ w·reward, Σ w, Σ w² and number of the matched events, and Σ reward of all events."""
+    """[R, 4] score, matched steps, effective events, and mean reward of the logging policy."""
     events: int
     """Number of events of each log."""
 
     @property
     def score(self) -> Floats:
-        """[R] weighted mean reward of the matched events."""
-        return np.asarray(self.out[:, 1])
+        """[R] mean reward per step."""
+        return np.asarray(self.tally[:, 0])
 
     @property
     def matched(self) -> Floats:
-        """[R] number of matched events."""
-        return np.asarray(self.tally[:, 3])
+        """[R] number of steps at which the policy selects the logged arm."""
+        return np.asarray(self.tally[:, 1])
 
     @property
     def effective(self) -> Floats:
-        """[R] effective sample size of the matched events, (Σ w)² / Σ w²."""
-        return np.asarray(self.tally[:, 1] ** 2 / np.maximum(self.tally[:, 2], 1e-300))
+        """[R] effective number of events in the score, (Σ w)² / Σ w² for the weight w of each event."""
+        return np.asarray(self.tally[:, 2])
 
     @property
     def logged(self) -> Floats:
         """[R] mean reward of the logging policy."""
-        return np.asarray(self.tally[:, 4] / self.events)
+        return np.asarray(self.tally[:, 3])
 
 
 def evaluate(
@@ -211,29 +211,26 @@ def play_windows(
 def play_logs(
     policy: type[Policy], values: Mapping[str, Value], worlds: LogWorlds, seed: int, first: int, stream: int
 ) -> PlayedLogs:
-    """Replay one candidate on resampled logs; the arguments are those of `play`."""
+    """Play one candidate on logs; the arguments are those of `play`."""
     if policy.uses_true_means:
         raise InputError(f"{policy.name} uses the true means, which a log does not contain.")
-    replications, arms = worlds.starts.shape[0], worlds.open_at_start.size
-    tally = np.empty((replications, 5))
+    replications, arms, events = worlds.log.size, worlds.open_at_start.size, worlds.arm.size
+    tally = np.empty((replications, 4))
+    tally[:, 3] = worlds.reward.mean(axis=1)[worlds.log]
     if issubclass(policy, PlainPolicy):
-        replay_plain_logs(policy, values, worlds, seed, first, stream, tally)
+        play_plain_logs(policy, values, worlds, seed, first, stream, tally)
     else:
-        reselect = bool(policy.random and worlds.weighted)
-        _run_loop(
-            loops.replay_log, policy, values, worlds, (replications, arms), (seed, first, stream), (reselect, tally)
-        )
-    # A replay without matched events has no score; it gets the smallest reward of the log.
-    score = np.full(replications, float(worlds.reward.min()))
-    np.divide(tally[:, 0], tally[:, 1], out=score, where=tally[:, 1] > 0.0)
+        scratch = (np.empty(arms, dtype=np.int64), np.empty(events, dtype=np.int32), np.empty(events + 1))
+        size, seeds = (replications, arms), (seed, first, stream)
+        _run_loop(loops.play_log, policy, values, worlds, size, seeds, (tally,), scratch)
     return PlayedLogs(
-        out=np.stack([worlds.logged - score, score, tally[:, 3]], axis=1),
+        out=np.stack([worlds.logged - tally[:, 0], tally[:, 0], tally[:, 1]], axis=1),
         curve=np.empty((replications, 0, 2)),
         pulls=np.empty((replications, 0), dtype=np.int32),
         best=np.full(replications, worlds.logged),
         best_curve=np.empty((replications, 0)),
         tally=tally,
-        events=worlds.arm.size,
+        events=events,
     )
 
 

@@ -1,4 +1,4 @@
-"""Replay estimate of the mean reward of a policy from a log of another policy's pulls."""
+"""Estimate of the mean reward that a policy would earn, from a log of another policy's pulls."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from pathlib import Path
 import numpy as np
 
 from environments.checks import check_integer
-from environments.errors import InputError
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import DEFAULT_CLIP, MIN_REPLAYS, ORDERS_PER_LOG, LogScenario, open_log, source_log
+from environments.recorded.log_world import MIN_REPLAYS, RUNS_PER_LOG, LogScenario, open_log, source_log
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.base import Policy, Value
 from policies.engine.play import play_logs
 from policies.engine.plugins import resolve_policy
 
-RESAMPLES = 960  # default number of replays
+RESAMPLES = 320  # default number of replications
+CORRECTED = 0.5  # share of the estimated bias that is subtracted
+CHOICE_VARIANCE = 0.2  # sampling variance added for the choice of neighborhoods, which resampled logs keep
+MIN_SAMPLING_SHARE = 0.05  # least share of the variance between resampled logs that is sampling variance
+MIN_DEGREES = 6.0  # degrees of freedom of an interval
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Replay score with its 95 % confidence interval.
+    """Estimated mean reward of a policy with its 95 % confidence interval.
 
-    The score is the mean reward of the events at which the policy selects the logged arm, averaged over orders of the
-    log.
+    The policy is deployed for as many steps as the log has events. The interval is NaN if the log is inconclusive.
     """
 
     policy: str
@@ -35,14 +37,18 @@ class Replay:
     low: float
     high: float
     matched: int
-    """Number of matched events in the original order of the log."""
+    """Number of steps at which the policy selects the logged arm, averaged over the runs on the log."""
     effective: float
-    """Effective sample size (Σ w)² / Σ w² of the matched events; their number without propensities."""
+    """Effective number of events in the score, (Σ w)² / Σ w² for the weight w of each event."""
     events: int
     logged: float
     """Mean reward of the logging policy; its 95 % confidence interval follows."""
     logged_low: float
     logged_high: float
+    estimator: str = ""
+    """Which rewards the policy was given, and why."""
+    inconclusive: str | None = None
+    """Why the log cannot support an answer and what would be needed; None if it can."""
 
 
 def replay(
@@ -51,88 +57,93 @@ def replay(
     *,
     params: Mapping[str, Value] | None = None,
     minimize: bool = False,
-    clip: float = DEFAULT_CLIP,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Replay:
-    """Estimate the mean reward of a policy by replaying a log.
+    """Estimate the mean reward of a policy that makes one decision per event of a log.
 
-    An event is counted, and the policy updated with it, only if the policy selects the logged arm.
+    At each step the policy selects any arm and receives the reward of a random event of that arm close to that step.
 
     Args:
         policy: A name such as "raven-ucb", or a class.
         log: A file with columns step, arm, reward and optionally propensity, or a `Log`.
         params: Parameters of the policy; the others have their defaults.
         minimize: Whether rewards are costs; the policy is given their negatives, and scores are costs.
-        clip: Largest inverse-propensity weight.
-        resamples: Number of replays, of the log in other orders and of resampled logs.
+        resamples: Number of runs, on the log and on logs resampled from it.
         seed: Random seed.
 
     >>> rng = np.random.default_rng(1)
     >>> arm = rng.integers(0, 3, 3000)
     >>> log = Log.from_columns([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
-    >>> result = replay("ucb1", log, resamples=256)
-    >>> bool(result.low < result.score < result.high), 800 < result.matched < 1200
+    >>> result = replay("ucb1", log, resamples=128)
+    >>> bool(result.low < result.score < result.high), 800 < result.effective < 1200
     (True, True)
     """
     policy_class = resolve_policy(policy)
     check_integer("resamples", resamples, least=MIN_REPLAYS)
     check_integer("seed", seed, least=0)
-    if not clip >= 1.0:
-        raise InputError(f"clip must be at least 1 but got {clip!r}.")
-    opened = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
-    scenario = LogScenario(opened.log, opened.name, minimize, clip)
-    horizon = max(1, opened.log.events // opened.arms)
-    values = policy_class.resolve(params, scenario.arms, horizon)
-    worlds = scenario.draw(horizon, seed, 0, resamples, Stream.SIMULATE)
+    scenario = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
+    values = policy_class.resolve(params, scenario.arms, scenario.log.events)
+    worlds = scenario.draw(scenario.log.events, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(policy_class, values, worlds, seed, 0, Stream.SIMULATE)
     sign = -1.0 if minimize else 1.0
     score, *ends = (sign * value for value in estimate_interval(played.score))
     logged, *logged_ends = (sign * value for value in estimate_interval(played.logged))
+    effective = float(split_by_log(played.effective)[0].mean())
+    prepared = scenario.prepared(Stream.SIMULATE)
+    inconclusive = prepared.describe_shortage(scenario.log.names, effective)
     return Replay(
         policy=policy_class.name,
         params=values,
         score=score,
-        low=min(ends),
-        high=max(ends),
-        matched=int(played.matched[0]),
-        effective=float(played.effective[0]),
+        low=min(ends) if inconclusive is None else np.nan,
+        high=max(ends) if inconclusive is None else np.nan,
+        matched=round(float(split_by_log(played.matched)[0].mean())),
+        effective=effective,
         events=played.events,
         logged=logged,
         logged_low=min(logged_ends),
         logged_high=max(logged_ends),
+        estimator=prepared.describe_estimator(),
+        inconclusive=inconclusive,
     )
 
 
 def split_by_log(values: Floats) -> tuple[Floats, Floats]:
-    """Split values per replication [R] into those of the original log and of each resampled log [logs, orders]."""
+    """Split values per replication [R] into those of the log itself and of each resampled log [logs, runs]."""
     log = np.array([source_log(r) for r in range(values.size)])
-    complete = 1 + np.flatnonzero(np.bincount(log)[1:] == ORDERS_PER_LOG)
-    return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, ORDERS_PER_LOG)
+    complete = 1 + np.flatnonzero(np.bincount(log)[1:] == RUNS_PER_LOG)
+    return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, RUNS_PER_LOG)
 
 
 def estimate_interval(values: Floats) -> tuple[float, float, float]:
-    """Return mean and 95 % confidence interval of a value per replication, arranged as by `source_log`.
+    """Return an estimate and its 95 % confidence interval for a value per replication, arranged as by `source_log`.
 
-    The estimate is the mean over orders of the original log. Its variance is the variance of that mean between
-    resampled logs, minus the part due to the small number of orders of each.
+    The difference between resampled logs and the log estimates the bias of the mean on the log. Half of it is
+    subtracted, and the other half is the standard error of this correction: on simulated logs the correction was too
+    small with many arms and too large with few. The sampling variance is that between resampled logs, minus the part
+    due to the small number of runs on each.
 
     >>> rng = np.random.default_rng(1)
     >>> which = np.array([source_log(r) for r in range(2000)])
-    >>> values = 5.0 + rng.normal(0, 0.1, 1000)[which] * (which > 0) + rng.normal(0, 0.3, 2000)
+    >>> values = 5.0 + (0.1 + rng.normal(0, 0.1, 1000)[which]) * (which > 0) + rng.normal(0, 0.3, 2000)
     >>> mean, low, high = estimate_interval(values)
-    >>> bool(4.7 < low < 4.9 < mean < 5.1 < high < 5.3)
+    >>> bool(4.6 < low < 4.8 < mean < 5.0 < high < 5.3)
     True
     """
     from scipy.stats import t
 
-    original, groups = split_by_log(values)
+    own, groups = split_by_log(values)
     count = groups.shape[0]
     within = float(groups.var(axis=1, ddof=1).mean())
     between = float(groups.mean(axis=1).var(ddof=1))
-    variance = max(between - within / ORDERS_PER_LOG, between / 4.0)
-    # The difference of two variance estimates is less precise than either, hence fewer degrees of freedom.
-    degrees = (count - 1) * (variance / between) ** 2 if between > 0.0 else 1.0
-    half = float(t.ppf(0.975, max(3.0, degrees)) * np.sqrt(variance + within / original.size))
-    mean = float(original.mean())
+    bias = float(groups.mean() - own.mean())
+    sampling = max(between - within / RUNS_PER_LOG, MIN_SAMPLING_SHARE * between)
+    simulation = (1.0 + CORRECTED) ** 2 * within / own.size + CORRECTED**2 * between / count
+    variance = (1.0 + CHOICE_VARIANCE) * sampling + simulation + ((1.0 - CORRECTED) * bias) ** 2
+    # Satterthwaite's degrees of freedom: the sampling variance is a difference of two estimates.
+    noise = between**2 / (count - 1) + (within / RUNS_PER_LOG) ** 2 / (groups.size - count)
+    degrees = variance**2 / max(1e-300, (1.0 + CHOICE_VARIANCE) ** 2 * noise)
+    half = float(t.ppf(0.975, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
+    mean = float(own.mean()) - CORRECTED * bias
     return mean, mean - half, mean + half

@@ -23,9 +23,9 @@ TRACE_COLUMNS = (
     *("missing", "regret_fixed.mean", "regret_fixed.low", "regret_fixed.high", "defaults_decidable"),
 )
 LOG_COLUMNS = (
-    *("file", "events", "matched", "effective", "enough", "propensities", "clipped", "digest"),
+    *("file", "events", "matched", "effective", "enough", "inconclusive", "estimator", "digest"),
     *(f"{name}.{end}" for name in ("score", "logged") for end in ("mean", "low", "high")),
-    *(f"versus_{name}.{field}" for name in ("logged", "defaults") for field in ("matched", "events")),
+    *(f"versus_{name}.{field}" for name in ("logged", "defaults") for field in ("effective", "events")),
 )
 GRID_COLUMNS = (
     *("scenario", "horizon", "alpha0", "beta0", "epsilon"),

@@ -15,7 +15,6 @@ from environments.text import (
     plural,
 )
 from studies.results.recommendation import (
-    MIN_EFFECTIVE_EVENTS,
     Baseline,
     Edge,
     Estimate,
@@ -125,14 +124,9 @@ def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
     return f"{unit} {format_count(first)} to {format_count(last)}"
 
 
-def warn_few_events(facts: LogFacts) -> str:
-    """Warn that too few events match, with the size of a log that would have enough."""
-    factor = MIN_EFFECTIVE_EVENTS / max(1.0, facts.effective)
-    return (
-        f"Inconclusive: only {format_count(facts.matched)} events match (effective sample size"
-        f" {format_count(round(facts.effective))}); at least {MIN_EFFECTIVE_EVENTS} are needed, that is a log of about"
-        f" {format_approximate(factor * facts.events)} events."
-    )
+def warn_inconclusive(facts: LogFacts) -> list[str]:
+    """Warn that the log does not support a conclusion, with what would be needed."""
+    return [] if facts.inconclusive is None else [f"Inconclusive: {facts.inconclusive}."]
 
 
 def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})") -> list[str]:
@@ -266,16 +260,14 @@ def _describe_trace(recommendation: Recommendation, facts: TraceFacts) -> list[s
 
 
 def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[str]:
-    first, last = facts.segments["report"]
     unit = "cost" if facts.minimize else "reward"
-    matched = f"{format_count(facts.matched)} of {format_count(last - first + 1)} events match"
-    if facts.propensities:
-        effective = format_count(round(facts.effective))
-        matched += f", weighted by inverse propensity (effective sample size {effective})"
+    first, last = facts.segments["report"]
     return [
-        *([] if facts.enough else [warn_few_events(facts)]),
-        f"Replay score {format_estimate(facts.score)}, the mean {unit} over resampled orders of the log; {matched}, in"
-        f" {format_segment(facts, 'report')}, which were not used for search or selection.",
+        *warn_inconclusive(facts),
+        f"Replay score {format_estimate(facts.score)}, the mean {unit} per step if deployed for"
+        f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
+        f" used for search or selection ({format_count(round(facts.effective))} effective events).",
+        f"Estimator: {facts.estimator}.",
         f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
         f" {_compare_to_logging(recommendation, facts)}.",
         *describe_needed_events(facts),
@@ -296,14 +288,11 @@ def _compare_to_logging(recommendation: Recommendation, facts: LogFacts) -> str:
 
 def _describe_log(facts: LogFacts) -> list[str]:
     rarest = min(facts.arms, key=lambda name: facts.arms[name])
-    propensities = "with propensities" if facts.propensities else "without propensities"
-    clipped = ""
-    if facts.clipped:
-        clipped = f"; {plural(facts.clipped, 'reported weight')} clipped at {format_number(facts.clip)}"
+    blocks = f"; bootstrap blocks of {format_count(facts.block)} events" if facts.block > 1 else ""
     return [
-        f"{facts.file}: {plural(facts.events, 'event')}, {plural(len(facts.arms), 'arm')}, {propensities}{clipped}; the"
-        f" rarest arm, {rarest!r}, has {plural(facts.arms[rarest], 'event')}.",
-        f"{_describe_segments(facts)}; bootstrap blocks of {format_count(facts.block)} events.",
+        f"{facts.file}: {plural(facts.events, 'event')}, {plural(len(facts.arms), 'arm')}; the rarest arm, {rarest!r},"
+        f" has {plural(facts.arms[rarest], 'event')}.",
+        f"{_describe_segments(facts)}{blocks}.",
         _describe_scale(facts.scale),
         *(["Rewards in the log are costs: pass their negatives to the policy."] if facts.minimize else []),
     ]
@@ -322,7 +311,7 @@ def _describe_scale(scale: float) -> str:
 
 
 def _format_needed(needed: RequiredSample) -> str:
-    if needed.matched is None or needed.events is None:
+    if needed.effective is None or needed.events is None:
         return "no log is large enough, because the estimated difference is zero"
-    matched, events = format_approximate(needed.matched), format_approximate(needed.events)
-    return f"about {matched} matched events, that is a log of about {events}"
+    effective, events = format_approximate(needed.effective), format_approximate(needed.events)
+    return f"about {effective} effective events, that is a log of about {events}"

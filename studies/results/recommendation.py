@@ -10,8 +10,6 @@ from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
 
-MIN_EFFECTIVE_EVENTS = 100  # effective sample size of the matched events below which a log is inconclusive
-
 
 class Estimate(FrozenModel):
     """A mean with its 95 % confidence interval."""
@@ -84,7 +82,7 @@ class TraceFacts(FrozenModel):
 class RequiredSample(FrozenModel):
     """Sample size at which a difference would be significant: n·(half-width / difference)²."""
 
-    matched: float | None = Field(description="Matched events; none if the estimated difference is zero.")
+    effective: float | None = Field(description="Effective events; none if the estimated difference is zero.")
     events: float | None = Field(description="Events of the whole log; the report segment is three tenths of it.")
 
 
@@ -96,15 +94,14 @@ class LogFacts(FrozenModel):
     events: int
     arms: dict[str, int] = Field(description="Events by arm.")
     minimize: bool = Field(description="Rewards are costs: pass their negatives to the policy as rewards.")
-    propensities: bool = Field(description="Whether matched events are weighted by inverse propensity.")
-    clipped: int = Field(description="Events of the report segment whose weight was clipped.")
-    clip: float = Field(description="Maximal weight.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last event of each segment, counted from 1.")
-    block: int = Field(description="Block length of the bootstrap, in events.")
-    matched: int = Field(description="Events of the report segment at which the policy selects the logged arm.")
-    effective: float = Field(description="Effective sample size of the matched events, (Σ w)² / Σ w².")
-    enough: bool = Field(description="Whether the effective sample size suffices for a conclusion.")
-    score: Estimate = Field(description="Mean reward of the matched events.")
+    estimator: str = Field(description="Which events stand for the reward of an arm at a step, and why.")
+    block: int = Field(description="Block length of the bootstrap, in events; 1 unless rewards are autocorrelated.")
+    matched: int = Field(description="Steps of the report segment at which the policy selects the logged arm.")
+    effective: float = Field(description="Effective number of events in the score, (Σ w)² / Σ w².")
+    enough: bool = Field(description="Whether the log supports a conclusion.")
+    inconclusive: str | None = Field(description="Why it does not, and what would be needed; none if it does.")
+    score: Estimate = Field(description="Mean reward per step of the policy, deployed for the report segment.")
     logged: Estimate = Field(description="Mean reward of the logging policy in the report segment.")
     versus_logged: RequiredSample | None = Field(
         description="Sample needed for a significant difference from the logging policy; none if it is significant."

@@ -14,7 +14,7 @@ from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
-from studies.registry import OBJECTIVES, StudyDefaults, choices_pattern, format_choices
+from studies.registry import LOG_DEFAULTS, OBJECTIVES, StudyDefaults, choices_pattern, format_choices
 from studies.spec.fields import (
     MAX_RESULTS,
     FrozenModel,
@@ -107,11 +107,12 @@ class StudyFields(FrozenModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _name_scenario_after_file(cls, fields: Any) -> Any:
+    def _fill_in_fields_of_files(cls, fields: Any) -> Any:
         if not isinstance(fields, Mapping):
             return fields
         name = check_one_source(fields)
-        return fields if name is None else {**fields, "scenario": name}
+        defaults = {} if fields.get("log") is None else LOG_DEFAULTS
+        return fields if name is None else {**defaults, **fields, "scenario": name}
 
     @property
     def source(self) -> Source:

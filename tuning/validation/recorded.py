@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.recorded.log_world import LogScenario, LogWorlds
+from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
 from environments.recorded.recording import SEGMENT_SHARES
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
@@ -17,7 +17,6 @@ from policies.engine.base import Value, Values
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
 from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import (
-    MIN_EFFECTIVE_EVENTS,
     Estimate,
     LogFacts,
     RequiredSample,
@@ -210,7 +209,7 @@ def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:
 
 
 LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
-"""Fields of `PlayedLogs` with one row per log."""
+"""Fields of `PlayedLogs` with one row per replication."""
 
 
 def validate_on_log(
@@ -223,37 +222,36 @@ def validate_on_log(
 ) -> Validation:
     """Select on the selection segment of a log, and evaluate on its report segment."""
     chosen, equals = _select_on_log(spec, evaluator, candidates)
-    best, *others = _play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
-    segment, sign = scenario.segment(Stream.REPORT), -1.0 if scenario.minimize else 1.0
-    worlds = scenario.draw(evaluator.problem.horizon, 0, 0, 1, Stream.REPORT)
-    matched, effective = int(best.matched[0]), float(best.effective[0])
-    conclusive = effective >= MIN_EFFECTIVE_EVENTS
+    best, *others = play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
+    sign = -1.0 if scenario.minimize else 1.0
+    prepared = scenario.prepared(Stream.REPORT)
+    matched, effective = (float(split_by_log(values)[0].mean()) for values in (best.matched, best.effective))
+    inconclusive = prepared.describe_shortage(scenario.log.names, effective)
+    conclusive = inconclusive is None
     differences = []
     for other in others:
         lost = estimate_interval(best.logged - other.score)[0]
         differences.append(BaselineDifference(lost, *estimate_interval(best.score - other.score), conclusive))
     defaults = differences[-1]
     behind = estimate_interval(best.logged - best.score)
-    propensity = scenario.log.propensity
-    clipped = 0 if propensity is None else int((1.0 / propensity[segment.first : segment.last] > scenario.clip).sum())
+    sample = SampleSize(scenario.log.events, effective, conclusive)
     facts = LogFacts(
         file=Path(path).name,
         digest=scenario.digest,
         events=scenario.log.events,
         arms=dict(zip(scenario.log.names, scenario.log.counts, strict=True)),
         minimize=scenario.minimize,
-        propensities=propensity is not None,
-        clipped=clipped,
-        clip=scenario.clip,
         segments=_segment_rows(scenario),
-        block=worlds.block,
-        matched=matched,
+        estimator=prepared.describe_estimator(),
+        block=prepared.block,
+        matched=round(matched),
         effective=effective,
         enough=conclusive,
+        inconclusive=inconclusive,
         score=_log_estimate(best.score, sign),
         logged=_log_estimate(best.logged, sign),
-        versus_logged=_required_sample(*behind, conclusive, best),
-        versus_defaults=_required_sample(defaults.mean, defaults.low, defaults.high, conclusive, best),
+        versus_logged=sample.required(*behind),
+        versus_defaults=sample.required(defaults.mean, defaults.low, defaults.high),
         scale=scenario.scale.factor,
     )
     regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
@@ -265,16 +263,19 @@ def _select_on_log(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[V
 
     Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
     """
-    played = _play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
-    losses = [split_by_log(-candidate.score) for candidate in played]
-    means = np.array([recorded.mean() for recorded, _ in losses])
-    logs = np.stack([resampled.mean(axis=1) for _, resampled in losses], axis=1)
+    played = play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
+    means = np.array([estimate_interval(-candidate.score)[0] for candidate in played])
+    logs = np.stack([split_by_log(-candidate.score)[1].mean(axis=1) for candidate in played], axis=1)
     return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))
 
 
-def _play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Stream, count: int) -> list[PlayedLogs]:
-    """Play each candidate on logs 0 … count − 1 of a stream."""
-    parts = evaluator.map_ranges(replay_range, list(candidates), stream, 0, count)
+def play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Stream, count: int) -> list[PlayedLogs]:
+    """Play each candidate in replications 0 … count − 1 of a stream.
+
+    All candidates use the same resampled logs and draws, so `estimate_interval` of the difference between two scores
+    is a paired comparison.
+    """
+    parts = evaluator.map_ranges(play_log_range, list(candidates), stream, 0, count)
     return [
         PlayedLogs(
             **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in LOG_ARRAYS},
@@ -284,10 +285,10 @@ def _play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Str
     ]
 
 
-def replay_range(
+def play_log_range(
     problem: Problem, candidates: Sequence[Values], stream: int, first: int, count: int
 ) -> list[PlayedLogs]:
-    """Play candidates on logs first … first + count − 1."""
+    """Play candidates in replications first … first + count − 1."""
     worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, LogWorlds)
     return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
@@ -298,29 +299,31 @@ def _log_estimate(scores: Floats, sign: float) -> Estimate:
     return Estimate(mean=mean, low=min(ends), high=max(ends), replications=scores.size)
 
 
-def _required_sample(
-    mean: float, low: float, high: float, conclusive: bool, played: PlayedLogs
-) -> RequiredSample | None:
-    """Return the sample size n·(half-width / difference)² at which the difference becomes significant.
+@dataclass(frozen=True)
+class SampleSize:
+    """The events of a log, the effective events of a score, and whether they allow a conclusion."""
 
-    None if it is significant already, or if there is no difference at all.
-    """
-    if low == high == 0.0 or (conclusive and not low <= 0.0 <= high):
-        return None
-    if mean == 0.0:
-        return RequiredSample(matched=None, events=None)
-    matched = max(1.0, float(played.matched[0]))
-    times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
-    # At least as many as any conclusion needs.
-    times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, float(played.effective[0])))
-    events = played.events / float(SEGMENT_SHARES[Stream.REPORT])
-    return RequiredSample(matched=times * matched, events=times * events)
+    events: int
+    effective: float
+    conclusive: bool
+
+    def required(self, mean: float, low: float, high: float) -> RequiredSample | None:
+        """Return the sample size n·(half-width / difference)² at which a difference becomes significant.
+
+        None if it is significant already, or if there is no difference at all.
+        """
+        if low == high == 0.0 or (self.conclusive and not low <= 0.0 <= high):
+            return None
+        if mean == 0.0:
+            return RequiredSample(effective=None, events=None)
+        times = max((high - low) / 2.0 / abs(mean), 1.0) ** 2
+        # At least as many as any conclusion needs.
+        times = max(times, MIN_EFFECTIVE_EVENTS / max(1.0, self.effective))
+        return RequiredSample(effective=times * self.effective, events=times * self.events)
 
 
 def _log_scale(scenario: LogScenario, sign: float) -> RewardStatistics:
-    """Return the mean of the search segment's rewards, and their spread around each arm's mean."""
-    worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
-    counts = np.maximum(1, np.bincount(worlds.arm, minlength=scenario.arms))
-    means = np.bincount(worlds.arm, worlds.reward, minlength=scenario.arms) / counts
-    spread = float(np.sqrt(np.mean((worlds.reward - means[worlds.arm]) ** 2)))
-    return RewardStatistics(mean=sign * float(worlds.reward.mean()), spread=spread)
+    """Return the mean of the search segment's rewards, and their spread around the means of their neighborhoods."""
+    prepared = scenario.prepared(Stream.SEARCH)
+    deviations = prepared.reward - prepared.neighborhoods.means(prepared.reward[None])[0]
+    return RewardStatistics(mean=sign * float(prepared.reward.mean()), spread=float(np.sqrt(np.mean(deviations**2))))

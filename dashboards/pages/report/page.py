@@ -202,7 +202,7 @@ def _explain_missing_curves(study: StudyData, recommendation: Recommendation) ->
     spec = study.spec
     match spec.source:
         case LogSource():
-            return "No curves over time: a log only contains the rewards of matched events."
+            return "No curves over time: the best mean at each step of a log is not known."
         case TraceSource(path=path) as trace if trace.find() is None:
             return f"No curves over time: {path} does not exist or has changed since the study."
     if recommendation.scenario != spec.scenario:

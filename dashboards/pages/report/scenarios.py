@@ -30,10 +30,9 @@ from studies.results.describe import (
     describe_needed_events,
     format_estimate,
     format_segment,
-    warn_few_events,
+    warn_inconclusive,
 )
 from studies.results.recommendation import (
-    MIN_EFFECTIVE_EVENTS,
     LogFacts,
     Recommendation,
     TraceFacts,
@@ -318,38 +317,29 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
 def define_log(facts: LogFacts) -> Definition:
     """Define a log: events, arms, segments and how the replay score is measured."""
     unit = "cost" if facts.minimize else "reward"
-    warning = "" if facts.enough else f" {warn_few_events(facts)}"
-    weights = (
-        f" Matched events are weighted by the inverse of their propensity, at most {format_number(facts.clip)}"
-        f" ({facts.clipped:,} reported events are clipped); effective sample size"
-        f" {format_count(round(facts.effective))}."
-        if facts.propensities
-        else ""
-    )
+    warning = "".join(f" {line}" for line in warn_inconclusive(facts))
     return Definition(
         meaning=f"A log, {facts.file}: one row per event, with the pulled arm and its reward. Only the reward of the"
-        " pulled arm is known, so policies are replayed: the policy sees an event, and the event counts, only if the"
-        f" policy chooses the logged arm.{warning}",
+        " pulled arm is known. At each step the policy selects any arm and receives the reward of a random logged event"
+        " of that arm close to that step. It is evaluated as if deployed for as many steps as there are events."
+        f" Estimator: {facts.estimator}.{warning}",
         formulas=[
-            f"{facts.matched:,} of the reported events match. Replay score, the mean {unit} of matched events over"
-            f" resampled orders of the log: {format_estimate(facts.score)}; mean {unit} of the logging policy:"
-            f" {format_estimate(facts.logged)}.{weights}",
+            f"Replay score, the mean {unit} per step: {format_estimate(facts.score)}; mean {unit} of the logging"
+            f" policy: {format_estimate(facts.logged)}.",
             "Regret in this report is the mean of the logging policy minus the replay score, per event. It is negative"
             " where the policy is better than the logging policy.",
             f"The search used {format_segment(facts, 'search')}, the selection"
             f" {format_segment(facts, 'selection')}; reported values are from {format_segment(facts, 'report')},"
             " which were not used before.",
-            f"Intervals are from replays of resampled logs (local block bootstrap, blocks of {facts.block}), each in"
-            f" several orders; below {MIN_EFFECTIVE_EVENTS} effective events results are inconclusive. The sample"
-            f" size needed is {SAMPLE_SIZE_RULE}.",
+            "Scores are corrected for bias, and intervals are computed, by means of resampled logs, in which the reward"
+            f" of each event is redrawn from events close to it. The sample size needed is {SAMPLE_SIZE_RULE}.",
             *describe_needed_events(facts, rule=""),
         ],
         parameters=[
             ("events", format_count(facts.events)),
             ("arms", format_count(len(facts.arms))),
-            ("propensities", "known" if facts.propensities else "not known"),
-            ("matched events", format_count(facts.matched)),
-            ("effective sample size", format_number(round(facts.effective))),
+            ("matched steps", format_count(facts.matched)),
+            ("effective events", format_number(round(facts.effective))),
             ("rewards are", "costs" if facts.minimize else "rewards"),
             ("scale", format_number(facts.scale)),
         ],

@@ -14,7 +14,7 @@ from environments.text import (
     format_signed,
     plural,
 )
-from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE, warn_few_events
+from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE, warn_inconclusive
 from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.symbols import format_symbol
 
@@ -80,15 +80,14 @@ def summarize(recommendation: Recommendation, usual_arms: int | None = None) -> 
         pieces += [Piece("; regret "), *_estimate(recommendation.regret, "regret")]
     else:
         pieces += [Piece("; replay score "), *_estimate(recommendation.log.score, "log.score")]
-        pieces.append(
-            Piece(f" from {format_count(recommendation.log.matched)} matched events; mean of the logging policy ")
-        )
+        effective = format_count(round(recommendation.log.effective))
+        pieces.append(Piece(f" from {effective} effective events; mean of the logging policy "))
         pieces += _estimate(recommendation.log.logged, "log.logged")
     for baseline in recommendation.versus:
         pieces += [Piece("; "), *_compare(recommendation, baseline)]
     pieces.append(Piece("."))
-    if recommendation.log is not None and not recommendation.log.enough:
-        pieces.append(Piece(f" {warn_few_events(recommendation.log)}"))
+    if recommendation.log is not None:
+        pieces += [Piece(f" {warning}") for warning in warn_inconclusive(recommendation.log)]
     if recommendation.objective != "mean":
         pieces.append(Piece(f" Selected by the objective {recommendation.objective}, not by mean regret."))
     for edge in recommendation.edge:

@@ -1,95 +1,79 @@
-"""Resampled logs: local, reproducible, with closed arms in long gaps."""
+"""Replications on a log: reproducible, with resampled rewards and bootstrap blocks."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.log_world import (
-    ORDERS_PER_LOG,
-    SHIFT_DIVISOR,
-    LogScenario,
-    LogWorlds,
-    choose_block_length,
-    find_openings,
-)
+from environments.recorded.log_file import Log
+from environments.recorded.log_world import MIN_REPLAYS, LogScenario, PreparedLog, source_log
 from environments.streams import Stream
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 
 
-def event_order(worlds: LogWorlds, r: int) -> list[int]:
-    """Return the indices of the segment's events in the order of resampled log r."""
-    n, block = worlds.arm.size, worlds.block
-    return [int(worlds.starts[r, i // block]) + i % block for i in range(n)]
-
-
-def test_the_first_replication_is_the_segment_in_original_order() -> None:
+def test_search_uses_the_segment_itself() -> None:
     scenario = LogScenario(draw_log(), "log:t")
-    for stream in (Stream.SEARCH, Stream.SELECTION, Stream.REPORT):
-        segment = scenario.segment(stream)
-        worlds = scenario.draw(10, 1, 0, 1, stream)
-        assert event_order(worlds, 0) == list(range(segment.rows))
-        np.testing.assert_array_equal(worlds.reward, scenario.log.reward[segment.first : segment.last])
+    segment = scenario.segment(Stream.SEARCH)
+    worlds = scenario.draw(10, 1, 0, 9, Stream.SEARCH)
+    order = np.argsort(worlds.arm, kind="stable")
+    np.testing.assert_array_equal(worlds.reward, scenario.log.reward[segment.first : segment.last][order][None])
+    assert worlds.log.tolist() == [0] * 9
+    assert len(set(worlds.key.tolist())) == 9
 
 
-def test_resampled_events_stay_close_to_their_position() -> None:
+def test_resampled_rewards_come_from_the_neighborhood() -> None:
     scenario = LogScenario(draw_log(events=4000), "log:t")
-    for stream in (Stream.SEARCH, Stream.REPORT):
-        worlds = scenario.draw(10, 1, 1, 40, stream)
-        n = worlds.arm.size
-        for r in range(40):
-            order = np.array(event_order(worlds, r))
-            assert order.min() >= 0
-            assert order.max() < n
-            assert np.abs(order - np.arange(n)).max() <= 4.2 * n / SHIFT_DIVISOR + worlds.block
+    worlds = scenario.draw(10, 1, 0, 32, Stream.REPORT)
+    original, *resampled = worlds.reward
+    assert len(resampled) == 4
+    for reward in resampled:
+        assert np.mean(reward != original) > 0.5
+        for event in range(0, original.size, 41):
+            assert reward[event] in original[worlds.first[event] : worlds.end[event]]
+    sizes = worlds.end - worlds.first
+    for reward, mean in zip(worlds.reward, worlds.mean, strict=True):
+        assert np.isclose(mean[7] * sizes[7], reward[worlds.first[7] : worlds.end[7]].sum())
 
 
-def test_permutations_of_the_log_contain_each_event_once() -> None:
-    scenario = LogScenario(draw_log(events=2000), "log:t")
-    worlds = scenario.draw(10, 1, 0, 2 * ORDERS_PER_LOG, Stream.REPORT)
-    assert worlds.block == 1
-    for r in range(ORDERS_PER_LOG):
-        assert sorted(event_order(worlds, r)) == list(range(worlds.arm.size))
-    resampled = [sorted(event_order(worlds, r)) for r in range(ORDERS_PER_LOG, 2 * ORDERS_PER_LOG)]
-    assert all(order == resampled[0] for order in resampled)
-    assert len(set(resampled[0])) < worlds.arm.size
+def test_half_of_the_replications_uses_the_segment_itself() -> None:
+    sources = [source_log(r) for r in range(MIN_REPLAYS)]
+    assert sources.count(0) == MIN_REPLAYS // 2
+    assert all(sources.count(log) == 4 for log in range(1, 17))
 
 
-def test_logs_do_not_depend_on_how_replications_are_split() -> None:
+def test_replications_do_not_depend_on_how_they_are_split() -> None:
     scenario = LogScenario(draw_log(), "log:t")
-    whole = scenario.draw(10, 3, 0, 40, Stream.REPORT).starts
-    parts = [scenario.draw(10, 3, first, 20, Stream.REPORT).starts for first in (0, 20)]
-    np.testing.assert_array_equal(whole, np.concatenate(parts))
-
-
-def test_an_arm_is_closed_in_long_gaps() -> None:
-    arm = np.random.default_rng(1).integers(0, 4, 3000).astype(np.int32)
-    arm[:1000][arm[:1000] == 2] = 0
-    arm[2000:][arm[2000:] == 3] = 0
-    open_at_start, switches = find_openings(arm, 5)
-    assert open_at_start.tolist() == [1, 1, 0, 1, 0]
-    assert [(k, opens) for _, k, opens in switches] == [(2, 1), (3, 0)]
-    assert arm[switches[0][0]] == 2
-    assert arm[switches[1][0] - 1] == 3
+    whole = scenario.draw(10, 3, 0, 40, Stream.REPORT)
+    for first in (0, 20):
+        part = scenario.draw(10, 3, first, 20, Stream.REPORT)
+        np.testing.assert_array_equal(part.key, whole.key[first : first + 20])
+        np.testing.assert_array_equal(part.reward[part.log], whole.reward[whole.log[first : first + 20]])
+        np.testing.assert_array_equal(part.mean[part.log], whole.mean[whole.log[first : first + 20]])
 
 
 def test_blocks_are_longer_for_autocorrelated_rewards() -> None:
     rng = np.random.default_rng(1)
     arm = rng.integers(0, 3, 3000).astype(np.int32)
     walk = np.convolve(rng.normal(size=3029), np.ones(30) / 5, "valid")
-    assert choose_block_length(arm, rng.normal(size=3000), 3) < 10 < choose_block_length(arm, walk, 3)
+    independent = PreparedLog.of(arm, rng.normal(size=3000), 3)
+    dependent = PreparedLog.of(arm, walk, 3)
+    assert independent.block == 1 < dependent.block
+    assert not np.array_equal(dependent.resample(1, 0, 1), dependent.reward)
+    np.testing.assert_array_equal(dependent.resample(1, 0, 0), dependent.reward)
 
 
-def test_weights_are_clipped_and_costs_negated() -> None:
+def test_costs_are_negated_and_propensities_ignored() -> None:
     log = draw_log(propensities=True)
-    worlds = LogScenario(log, "log:t", minimize=True, clip=3.0).draw(10, 1, 0, 1, Stream.SIMULATE)
-    assert log.propensity is not None
-    np.testing.assert_array_equal(worlds.weight, np.minimum(1 / log.propensity, 3.0))
-    np.testing.assert_array_equal(worlds.reward, -log.reward)
+    worlds = LogScenario(log, "log:t", minimize=True).draw(10, 1, 0, 1, Stream.SIMULATE)
+    order = np.argsort(log.arm, kind="stable")
+    np.testing.assert_array_equal(worlds.reward[0], -log.reward[order])
+    without = Log.from_columns([log.names[k] for k in log.arm], log.reward)
+    again = LogScenario(without, "log:t", minimize=True).draw(10, 1, 0, 1, Stream.SIMULATE)
+    np.testing.assert_array_equal(worlds.mean, again.mean)
 
 
-def test_too_short_log_is_rejected() -> None:
+def test_a_log_that_is_too_short_is_rejected() -> None:
     scenario = LogScenario(draw_log(events=149), "log:t")
     with raises_naming(InputError, "3 arms", "150"):
         scenario.check(10, 3)

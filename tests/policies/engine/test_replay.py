@@ -1,4 +1,4 @@
-"""Replaying a log: comparison with a plain loop, unbiased scores, and the coverage of intervals."""
+"""Evaluating policies on logs: the loop against the online policy, bias, time scale, and coverage of intervals."""
 
 from __future__ import annotations
 
@@ -10,57 +10,50 @@ import pytest
 import ravenlab
 from environments.errors import InputError
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import LogScenario
+from environments.recorded.log_world import LogScenario, random_below
 from environments.streams import Stream
 from policies import find_policy
 from policies.engine.play import play_logs
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
-from tools.replay_coverage import CASES, Case, covered
+from tools.replay_coverage import choose, draw_path, examine, simulate_log, true_regrets
 
 
 @pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb1"])
-@pytest.mark.parametrize("propensities", [False, True])
-def test_replay_loop_matches_online_policy(name: str, propensities: bool) -> None:
+def test_log_loop_matches_online_policy(name: str) -> None:
     policy = find_policy(name)
-    log = draw_log(events=1200, propensities=propensities)
-    arms = log.arm.copy()
-    arms[600:][arms[600:] == 1] = 0
-    log = Log.from_columns([log.names[k] for k in arms], log.reward, log.propensity)
-    scenario = LogScenario(log, "log:t")
-    values = policy.resolve({}, 3, 400)
-    worlds = scenario.draw(400, 5, 0, 20, Stream.SIMULATE)
+    log = draw_log(events=1200)
+    gone = log.arm.copy()
+    gone[600:][gone[600:] == 1] = 0
+    log = Log.from_columns([log.names[k] for k in gone], log.reward)
+    values = policy.resolve({}, 3, 1200)
+    worlds = LogScenario(log, "log:t").draw(1200, 5, 0, 20, Stream.SIMULATE)
     assert worlds.switch_at.size == 1
     played = play_logs(policy, values, worlds, 5, 0, Stream.SIMULATE)
-    for r in (0, 1, 19):
-        params: dict[str, Any] = {key: value for key, value in values.items() if key != "horizon"}
-        reference = policy(3, horizon=400, **params)
-        gained = weights = squares = total = 0.0
-        matched, selected = 0, reference.select()
-        for i in range(log.events):
-            if i == worlds.switch_at[0]:
-                reference.close(1)
-                selected = reference.select() if selected == 1 else selected
-            event = int(worlds.starts[r, i // worlds.block]) + i % worlds.block
-            x, w = float(log.reward[event]), float(worlds.weight[event])
-            total += x
-            if selected == log.arm[event]:
-                reference.update(selected, x)
-                gained, weights, squares, matched = gained + w * x, weights + w, squares + w * w, matched + 1
-                selected = reference.select()
-        np.testing.assert_allclose(played.tally[r], [gained, weights, squares, matched, total], rtol=1e-9)
-        assert played.effective[r] == pytest.approx(weights**2 / squares)
-        assert played.score[r] == pytest.approx(gained / weights)
+    for r in (0, 4, 19):
+        given: dict[str, Any] = {key: value for key, value in values.items() if key != "horizon"}
+        one = policy(3, horizon=1200, **given)
+        total, matched, weights = 0.0, 0, np.zeros(1200)
+        for step in range(1200):
+            if step == worlds.switch_at[0]:
+                one.close(1)
+            k = one.select()
+            own = np.arange(worlds.begin[k], worlds.begin[k + 1])
+            event = own[np.argmax(worlds.until[own] > step)]
+            members = slice(worlds.first[event], worlds.end[event])
+            rewards = worlds.reward[worlds.log[r], members]
+            one.update(k, float(rewards[random_below(worlds.key[r], (step + 1) * 3 + k, rewards.size)]))
+            total, matched = total + float(rewards.mean()), matched + int(log.arm[step] == k)
+            weights[members] += 1.0 / rewards.size
+        expected = np.array([total / 1200, matched, 1200**2 / float(weights @ weights)])
+        np.testing.assert_allclose(played.tally[r, :3], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("propensities", [False, True])
-def test_score_of_uniform_policy_is_unbiased(propensities: bool) -> None:
-    """ε-greedy with ε = 1 earns the mean over all arms, regardless of the logging policy."""
-    log = draw_log(events=20000, propensities=propensities)
-    result = ravenlab.replay("epsilon-greedy", log, params={"epsilon": 1.0}, resamples=128)
-    truth = 0.2 + 0.5 / 3
-    assert abs(result.score - truth) < 4 * 0.4 / np.sqrt(result.matched)
-    assert result.logged < truth - 0.02
+def test_score_of_uniform_policy_is_unbiased() -> None:
+    """ε-greedy with ε = 1 earns the mean over all arms, however uneven the logging policy was."""
+    found = ravenlab.replay("epsilon-greedy", draw_log(events=20000), params={"epsilon": 1.0}, resamples=128)
+    assert found.low < 0.2 + 0.5 / 3 < found.high
+    assert found.logged < 0.2 + 0.5 / 3 - 0.02
 
 
 def test_costs_are_negative_rewards() -> None:
@@ -77,18 +70,68 @@ def test_rejects_invalid_arguments() -> None:
         ravenlab.replay("published-thompson", draw_log())
     with raises_naming(InputError, "resamples", "128"):
         ravenlab.replay("ucb1", draw_log(), resamples=5)
-    with raises_naming(InputError, "clip", "1"):
-        ravenlab.replay("ucb1", draw_log(), clip=0.5)
 
 
-def test_interval_coverage_is_close_to_95_percent() -> None:
-    """The coverage in 100 trials is within 4 standard errors of 95 %."""
-    hits, _, _ = covered(Case("raven-ucb", 5, 1500), tries=100, resamples=256, runs=400)
-    assert abs(hits / 100 - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 100)
+@pytest.mark.parametrize("favored", [0, 4])
+def test_uneven_logging_does_not_bias_the_score(favored: int) -> None:
+    """The best or the worst of 5 arms is logged with probability 0.6; propensities are in the log.
+
+    Weights of inverse propensity gave UCB1 a bias of −0.064 and +0.016, with intervals that covered 0 % and 68 %.
+    """
+    means, shares = np.array([0.7, 0.6, 0.5, 0.4, 0.3]), np.full(5, 0.1)
+    shares[favored] = 0.6
+    ucb1, steps = find_policy("ucb1"), 5000
+    errors, covered = [], 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        arm = rng.choice(5, steps, p=shares)
+        log = Log.from_columns([str(k) for k in arm], rng.normal(means[arm], 0.25), shares[arm])
+        found = ravenlab.replay("ucb1", log, resamples=128, seed=seed)
+        truth = _online_score(ucb1, means, 0.25, steps, rng)
+        errors.append(found.score - truth)
+        covered += found.low <= truth <= found.high
+    assert abs(np.mean(errors)) < 0.01
+    assert covered >= 6
 
 
-@pytest.mark.stress
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_interval_coverage_is_93_to_97_percent(case: Case) -> None:
-    hits, _, _ = covered(case, tries=1000, resamples=640)
-    assert 930 <= hits <= 970
+def _online_score(policy: Any, means: np.ndarray, spread: float, steps: int, rng: np.random.Generator) -> float:
+    """Mean of the pulled arms' means in one deployment; it hardly varies for UCB1."""
+    one = policy(means.size, horizon=steps, **policy.resolve({}, means.size, steps))
+    total, noise = 0.0, rng.normal(0.0, spread, steps)
+    for step in range(steps):
+        k = one.select()
+        one.update(k, float(means[k] + noise[step]))
+        total += means[k]
+    return total / steps
+
+
+def test_the_choice_on_a_log_suits_deployment() -> None:
+    """Jumps every 2,000 of 20,000 events: matching one event in K chose τ 200, which cost 59 % more regret."""
+    candidates = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.5, 1.0) for tau in (200, 800)]
+    costs = []
+    for number in range(3):
+        path = draw_path("localized-jump", 10, number, 20_000, fraction=1.0)
+        rng = np.random.default_rng(number)
+        log = simulate_log(path, "uniform", rng)
+        regrets = true_regrets(path, "sw-raven", candidates, 20, rng)[0]
+        costs.append(regrets[choose(log, "sw-raven", candidates, runs=4)] / regrets.min() - 1.0)
+    assert np.median(costs) < 0.1
+
+
+def test_interval_coverage() -> None:
+    """At most 3 of 21 intervals miss the true score; with a coverage of 95 %, more do so with probability 0.02."""
+    kinds = ("incremental-drift", "localized-jump", "periodic")
+    outcomes = [
+        examine("uniform", kind, 3, number, events=5000, runs=50, tune=False) for kind in kinds for number in range(7)
+    ]
+    answered = [outcome for outcome in outcomes if outcome.answered]
+    assert len(answered) >= 18
+    assert sum(not outcome.covered for outcome in answered) <= 3
+
+
+def test_a_log_that_hardly_explores_is_inconclusive() -> None:
+    log = simulate_log(draw_path("localized-jump", 10, 1, 5000), "thompson", np.random.default_rng(1))
+    found = ravenlab.replay("sw-raven", log, resamples=128)
+    assert found.inconclusive is not None
+    assert np.isnan(found.low)
+    assert np.isnan(found.high)

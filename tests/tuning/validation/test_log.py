@@ -34,12 +34,14 @@ def file(tmp_path: Path) -> Path:
 def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     (recommendation,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
-    assert recommendation.study == "raven-ucb/log:my-log/T500/K3"
+    assert recommendation.study == "raven-ucb/log:my-log/T1500/K3"
     facts = recommendation.log
     assert facts is not None
     assert facts.segments == {"search": (1, 1500), "selection": (1501, 2100), "report": (2101, 3000)}
     assert facts.enough
-    assert 100 < facts.effective <= facts.matched < 900
+    assert facts.inconclusive is None
+    assert 100 < facts.effective < 900
+    assert 0 < facts.matched < 900
     assert facts.score.low < facts.score.mean < facts.score.high
     assert facts.logged.low < facts.logged.mean < facts.logged.high
     assert recommendation.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
@@ -47,9 +49,9 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
     assert again == [recommendation]
     for form in ("json", "csv", "python", "markdown"):
         assert "log:my" in ravenlab.export(form=form, storage=url)
-    assert f",{facts.matched}," in ravenlab.export(form="csv", storage=url)
+    assert f",{facts.matched},{facts.effective}," in ravenlab.export(form="csv", storage=url)
     description = "\n".join(describe_recommendation(recommendation))
-    assert_names(description, f"{facts.matched} of 900")
+    assert_names(description, "900 steps", f"{facts.effective:.0f} effective events", facts.estimator)
     page = ravenlab.report(output=tmp_path / "report.html", storage=url).read_text(encoding="utf-8")
     assert "Log: mean reward in" in page
     assert "Events by arm" in page
@@ -67,20 +69,21 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
         assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
 
 
-def test_warning_about_few_matched_events(tmp_path: Path) -> None:
+def test_warning_about_few_effective_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
     file.write_text(log_to_csv(draw_log(events=400)))
     (recommendation,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
     assert recommendation.log is not None
     assert not recommendation.log.enough
     assert not any(baseline.significant for baseline in recommendation.versus)
-    assert_names("\n".join(describe_recommendation(recommendation)), recommendation.log.matched)
+    assert recommendation.log.inconclusive is not None
+    assert_names("\n".join(describe_recommendation(recommendation)), recommendation.log.inconclusive)
     needed = recommendation.log.versus_logged
     assert needed is not None
-    assert needed.matched is not None
-    assert needed.matched * recommendation.log.effective / recommendation.log.matched >= 100
+    assert needed.effective is not None
+    assert needed.effective >= 100
     page = ravenlab.report(output=tmp_path / "report.html", storage=f"sqlite:///{tmp_path}/s.sqlite3")
-    assert_names(page.read_text(encoding="utf-8"), recommendation.log.matched)
+    assert "Inconclusive" in page.read_text(encoding="utf-8")
 
 
 def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +119,7 @@ def test_study_file_with_relative_log_path(file: Path, tmp_path: Path, monkeypat
     study = tmp_path / "study.toml"
     study.write_text('[[study]]\npolicy = "ucb1"\nscenario = { log = "my log.csv", minimize = true }\n')
     (spec,) = load_study_file(study)
-    assert spec.study_name() == "ucb1/log:my-log/T500/K3"
+    assert spec.study_name() == "ucb1/log:my-log/T1500/K3"
     assert spec.minimize
     study.write_text('[[study]]\nhorizon = 5\nscenario = { log = "my log.csv" }\n')
     with raises_naming(InputError, "horizon"):
