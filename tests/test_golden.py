@@ -14,8 +14,8 @@ from dashboards.figures import get_alt_text, plot_heat_map, plot_pareto_front, p
 from environments import find_scenario
 from tests.command import refused, run_command
 from tests.dashboards.figure_checks import legend_names, make_grid
-from tests.dashboards.figures.test_study import SPEC, made_rows
-from tests.dashboards.figures.test_worlds import made_front
+from tests.dashboards.figures.test_study import SPEC, make_history
+from tests.dashboards.figures.test_worlds import make_front
 from tests.dashboards.outline import Outline
 from tests.golden import assert_golden
 from tests.studies.examples import make_recommendation, store_recommendations
@@ -140,8 +140,8 @@ def test_figures() -> None:
     """Title, legend and description of each figure; the golden file of the report covers the others."""
     figures = [
         plot_heat_map(make_grid(), make_recommendation()),
-        plot_search_history(made_rows(20), make_recommendation(), SPEC),
-        plot_pareto_front(made_front(["blips", "periodic"])),
+        plot_search_history(make_history(20), make_recommendation(), SPEC),
+        plot_pareto_front(make_front(["blips", "periodic"])),
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
     lines = [(figure.layout.title.text, *legend_names(figure), get_alt_text(figure)) for figure in figures]

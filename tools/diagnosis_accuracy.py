@@ -38,7 +38,7 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def answers(name: str, tries: int, log: bool = False, **settings: Any) -> Counter[str]:
+def count_verdicts(name: str, tries: int, log: bool = False, **settings: Any) -> Counter[str]:
     """Count the diagnoses; the order of kinds does not matter."""
     out: Counter[str] = Counter()
     for number in range(tries):
@@ -56,7 +56,7 @@ def matrix(tries: int) -> list[str]:
     """The confusion matrix: rows are scenarios, columns are diagnoses."""
     lines = [f"| scenario | {' | '.join(WORLDS)} | {OTHER} |", "| --- |" + " ---: |" * (len(WORLDS) + 1)]
     for name in WORLDS:
-        counted = answers(name, tries)
+        counted = count_verdicts(name, tries)
         known = [counted[kind] for kind in WORLDS]
         cells = [str(number or "–") for number in (*known, tries - sum(known))]
         lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -68,7 +68,7 @@ def elsewhere(tries: int) -> list[str]:
     """Accuracy for other settings: weaker or shorter changes, fewer arms, other noise, logs, combinations."""
     lines = ["| scenario | setting | correct | other diagnoses |", "| --- | --- | ---: | --- |"]
     for name, words, settings in ELSEWHERE:
-        counted = answers(name, tries, **settings)
+        counted = count_verdicts(name, tries, **settings)
         right = counted.pop(in_order(name), 0)
         rest = ", ".join(f"{kind} {n}" for kind, n in counted.most_common(3))
         lines.append(f"| {name} | {words} | {100 * right / tries:.0f} % | {rest or '–'} |")

@@ -289,7 +289,7 @@ def _simulate(case: Run) -> None:
 
 
 def _worlds(case: Run) -> None:
-    """Every scenario, so that a changed random stream shows."""
+    """Simulate every scenario, so that a changed random stream is detected."""
     for name in sorted(ravenlab.scenarios()):
         result = ravenlab.simulate("raven-ucb", name, horizon=300, replications=3, seed=11)
         case.add("worlds", {name: _fields(result, "regret", "reward", "suboptimal_pulls")}, public=True)
@@ -409,7 +409,7 @@ def _digest(token: str) -> str:
 
 
 def record_case(first: Mapping[str, Output], second: Mapping[str, Output]) -> dict[str, Any]:
-    """What two runs of a case have in common, as plain data."""
+    """Return the numbers that two runs of a case have in common, as plain data."""
     return {name: _record_output(output, second[name]) for name, output in first.items()}
 
 

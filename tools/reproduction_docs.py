@@ -13,7 +13,7 @@ from typing import Any
 from dashboards.pages.reproduction import SIGNS
 from environments.text import format_number
 from studies.paper.claims import Verdict
-from tests.dashboards.browser import find_browser, launched
+from tests.dashboards.browser import find_browser, launch_browser
 from tools.screenshots import IMAGES
 
 PAGE = IMAGES.parent / "reproduction.md"
@@ -63,7 +63,7 @@ def main() -> None:
     browser_path = find_browser()
     if browser_path is None:
         sys.exit("a Chromium is needed for the picture (apt-get install chromium)")
-    with launched(browser_path) as browser:
+    with launch_browser(browser_path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto((folder / "reproduction.html").resolve().as_uri())
         row = "tr[data-claim='figure2-above-80']"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studies.spec.files import find_study_file, load_study_file
-from tests.dashboards.browser import find_browser, launched
-from tests.dashboards.served import served
+from tests.dashboards.browser import find_browser, launch_browser
+from tests.dashboards.dashboard_process import start_dashboard
 from tests.project import DOCS
 from tuning.api import grid, report, tune
 from tuning.study_run import run_study
@@ -44,7 +44,7 @@ def take_dashboard_screenshot(browser: Browser, folder: Path) -> None:
     url = f"sqlite:///{folder}/dashboard.sqlite3"
     tune("variance-drift", 10_000, trials=60, replications=100, storage=url)
     grid("variance-drift", 10_000, replications=1000, storage=url)
-    with served(url, folder=folder) as site:
+    with start_dashboard(url, folder=folder) as site:
         page = browser.new_page(viewport={"width": 1400, "height": 1000}, color_scheme="light")
         page.goto(f"{site.url}dashboard/studies/2")
         heat_map = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
@@ -61,7 +61,7 @@ def main() -> None:
     path = find_browser()
     if path is None:
         sys.exit("Chromium is required (apt-get install chromium)")
-    with tempfile.TemporaryDirectory() as name, launched(path) as browser:
+    with tempfile.TemporaryDirectory() as name, launch_browser(path) as browser:
         take_report_screenshots(browser, Path(name))
         take_dashboard_screenshot(browser, Path(name))
     for image in ("report.png", "grid.png", "dashboard.png"):

@@ -34,7 +34,7 @@ def find_browser() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-def needed_browser() -> str:
+def require_browser() -> str:
     """Return the path of Chromium; skip the test if it is not installed."""
     path = find_browser()
     if path is None:
@@ -43,7 +43,7 @@ def needed_browser() -> str:
 
 
 @contextmanager
-def launched(path: str) -> Iterator[Browser]:
+def launch_browser(path: str) -> Iterator[Browser]:
     """Run a headless browser."""
     from playwright.sync_api import sync_playwright
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dashboards.browser import launched, needed_browser
+from tests.dashboards.browser import launch_browser, require_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -17,13 +17,13 @@ LOCAL = ("file:", "data:", "blob:")
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with launched(needed_browser()) as started:
+    with launch_browser(require_browser()) as started:
         yield started
 
 
 @pytest.fixture
 def browser_page(browser: Browser) -> Iterator[Page]:
-    """A page of 1400 × 900 pixels in a context of its own."""
+    """A page of 1400 × 900 pixels in a new browser context."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
     try:

@@ -50,4 +50,7 @@ class Outline(HTMLParser):
 
     def names(self) -> set[str]:
         """Return the names of all elements and attributes."""
-        return {*self.items, *(name for each in self.items.values() for attributes in each for name in attributes)}
+        return {
+            *self.items,
+            *(name for elements in self.items.values() for attributes in elements for name in attributes),
+        }

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import ravenlab
-from tests.dashboards.served import ask, served
+from tests.dashboards.dashboard_process import send_request, start_dashboard
 from tests.docs.markdown import Block
 from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, reduce_budget
 from tests.project import DOCS, ROOT
@@ -126,8 +126,8 @@ class PageRunner:
         elif known == "docker compose":
             self._compose(words[2:])
         elif known == "ravenlab dashboard":
-            with served("sqlite:///studies.sqlite3", folder=self.folder) as site:
-                assert ask(site.port, "GET", "/api/meta").status == 200
+            with start_dashboard("sqlite:///studies.sqlite3", folder=self.folder) as site:
+                assert send_request(site.port, "GET", "/api/meta").status == 200
         return ""
 
     def _compose(self, words: list[str]) -> None:

@@ -17,7 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 import ravenlab
-from tests.dashboards.served import Served, listening
+from tests.dashboards.dashboard_process import RunningServer, start_server
 from tests.project import DOCS
 
 EXAMPLES = DOCS / "examples"
@@ -46,9 +46,9 @@ def test_script_runs(
     assert (EXAMPLES / name).read_text(encoding="utf-8").count("\n# %%") >= 5
 
 
-def start_service(folder: Path) -> AbstractContextManager[Served]:
+def start_service(folder: Path) -> AbstractContextManager[RunningServer]:
     """Start the service in a separate process."""
-    return listening([sys.executable, EXAMPLES / "service.py", "serve", "0"], folder)
+    return start_server([sys.executable, EXAMPLES / "service.py", "serve", "0"], folder)
 
 
 def post(port: int, path: str, **content: Any) -> dict[str, Any]:

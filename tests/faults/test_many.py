@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.dashboards.served import ask, served
+from tests.dashboards.dashboard_process import send_request, start_dashboard
 from tests.faults.studies import count_trials, query, start, trial_states
 from tests.studies.examples import make_recommendation, store_recommendations
 
@@ -30,7 +30,7 @@ def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
     """All responses are 200, or 404 for a study that does not exist yet, and the study completes normally."""
     path = tmp_path / "studies.sqlite3"
     url = store_recommendations(path, make_recommendation())
-    with served(url, folder=tmp_path) as site:
+    with start_dashboard(url, folder=tmp_path) as site:
         writer = start("tune", "blips", *SMALL, f"--trials={TRIALS}", "--name=written", folder=tmp_path)
         before = count_trials(tmp_path)
 
@@ -38,7 +38,7 @@ def test_dashboard_readers_during_a_run(tmp_path: Path) -> None:
             unexpected, count = [], 0
             while writer.poll() is None:
                 page = PAGES[(number + count) % len(PAGES)]
-                status = ask(site.port, "GET", page).status
+                status = send_request(site.port, "GET", page).status
                 count += 1
                 if status != 200 and (page, status) != ("/api/studies/2", 404):
                     unexpected.append((page, status))
@@ -59,7 +59,7 @@ def count_shown_trials(port: int, before: float) -> int:
     """Return the number of trials that the dashboard shows, once it has read the study again."""
     count = 0
     while count < TRIALS and time.monotonic() < before:
-        count = len(json.loads(ask(port, "GET", "/api/studies/2").body)["trials"])
+        count = len(json.loads(send_request(port, "GET", "/api/studies/2").body)["trials"])
         time.sleep(PAUSE)
     return count
 

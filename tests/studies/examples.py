@@ -38,7 +38,7 @@ def finished_trials(place: str) -> dict[str, list[tuple[int, Any]]]:
 
 def make_recommendation(**changes: Any) -> Recommendation:
     """Make a plausible recommendation."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "policy": "raven-ucb",
         "scenario": "variance-drift",
         "horizon": 1000,
@@ -60,11 +60,11 @@ def make_recommendation(**changes: Any) -> Recommendation:
         "version": "0.1.0",
         **changes,
     }
-    given.setdefault("study", "{policy}/{scenario}/T{horizon}/K{arms}".format(**given))
-    return Recommendation(**given)
+    fields.setdefault("study", "{policy}/{scenario}/T{horizon}/K{arms}".format(**fields))
+    return Recommendation(**fields)
 
 
-def store_study(storage: Any, spec: StudySpec, done: int, found: Recommendation | None = None) -> optuna.Study:
+def store_study(storage: Any, spec: StudySpec, done: int, recommendation: Recommendation | None = None) -> optuna.Study:
     """Store a study with trials, one of them pruned if there are more than two."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage, direction="minimize")
     write_spec(study, spec)
@@ -81,25 +81,29 @@ def store_study(storage: Any, spec: StudySpec, done: int, found: Recommendation 
                 system_attrs={"batch": number // 16},
             )
         )
-    write_recommendation(study, found)
+    write_recommendation(study, recommendation)
     return study
 
 
-def store_recommendations(path: Path, *found: Recommendation) -> str:
+def store_recommendations(path: Path, *recommendations: Recommendation) -> str:
     """Create a storage with a study per recommendation and return its URL."""
     storage = open_storage(url(path), create=True)
-    for each in found:
-        name = None if each.study.startswith(f"{each.policy}/{each.scenario}/T") else each.study
+    for recommendation in recommendations:
+        name = (
+            None
+            if recommendation.study.startswith(f"{recommendation.policy}/{recommendation.scenario}/T")
+            else recommendation.study
+        )
         spec = StudySpec(
             name=name,
-            policy=each.policy,
-            scenario=each.scenario,
-            settings=each.settings,
-            horizon=each.horizon,
-            arms=each.arms,
+            policy=recommendation.policy,
+            scenario=recommendation.scenario,
+            settings=recommendation.settings,
+            horizon=recommendation.horizon,
+            arms=recommendation.arms,
             trials=4,
         )
-        store_study(storage, spec, 4, each)
+        store_study(storage, spec, 4, recommendation)
     storage.engine.dispose()
     return url(path)
 
@@ -121,9 +125,9 @@ def store_grid(
 
 def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
     """Return the content of all trials except for their ids."""
-    kept: list[dict[str, Any]] = []
+    trials: list[dict[str, Any]] = []
     for trial in optuna.load_study(study_name=name, storage=storage).get_trials():
-        kept.append(
+        trials.append(
             {
                 "number": trial.number,
                 "state": trial.state,
@@ -136,4 +140,4 @@ def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:
                 "times": (str(trial.datetime_start), str(trial.datetime_complete)),
             }
         )
-    return kept
+    return trials

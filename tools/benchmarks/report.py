@@ -11,7 +11,7 @@ import optuna
 
 from studies.spec.files import find_study_file, load_study_file
 from studies.storage.database import open_storage
-from tests.dashboards.browser import find_browser, launched
+from tests.dashboards.browser import find_browser, launch_browser
 from tests.studies.examples import make_recommendation, store_study
 from tools.benchmarks.measure import Figure
 from tuning.api import report
@@ -64,7 +64,7 @@ def seconds_to_interactive() -> float:
     path, browser_path = _make(), find_browser()
     if browser_path is None:
         return float("nan")
-    with launched(browser_path) as browser:
+    with launch_browser(browser_path) as browser:
         page = browser.new_page()
         page.goto(path.as_uri(), wait_until="commit")
         page.wait_for_function("() => document.documentElement.dataset.ready === 'yes'")

@@ -80,7 +80,7 @@ def _default(param: Param, value: Value) -> str:
 
 
 def _formula(words: str) -> str:
-    """What a docstring says before its first comma outside of brackets.
+    """Return the text of a docstring before its first comma outside of brackets.
 
     >>> _formula("min(1, sqrt(x)), at most.")
     'min(1, sqrt(x))'

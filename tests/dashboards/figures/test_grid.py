@@ -17,7 +17,7 @@ from tests.studies.examples import make_recommendation
 RECOMMENDED = make_recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon": 0.003})
 
 
-def test_the_heat_map_has_log_axes_and_every_mark() -> None:
+def test_heat_map_has_log_axes_and_all_marks() -> None:
     figure = plot_heat_map(make_grid(), RECOMMENDED)
     out = check_figure(figure)
     assert out["layout"]["xaxis"]["type"] == out["layout"]["yaxis"]["type"] == "log"

@@ -24,7 +24,7 @@ SPEC = StudySpec(scenario="variance-drift", horizon=1000)
 PARAMS = {"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001}
 
 
-def made_rows(count: int) -> list[HistoryPoint]:
+def make_history(count: int) -> list[HistoryPoint]:
     rng = np.random.default_rng(0)
     return [
         HistoryPoint(
@@ -38,8 +38,8 @@ def made_rows(count: int) -> list[HistoryPoint]:
     ]
 
 
-def test_history_marks_the_best_so_far_the_validated_and_the_recommended() -> None:
-    rows = [*made_rows(20), HistoryPoint(20, 40.5, 0.5, "COMPLETE", PARAMS)]
+def test_history_marks_best_validated_and_recommended_trials() -> None:
+    rows = [*make_history(20), HistoryPoint(20, 40.5, 0.5, "COMPLETE", PARAMS)]
     figure = plot_search_history(rows, make_recommendation(), SPEC)
     out = check_figure(figure)
     assert len(legend_names(figure)) == 6
@@ -60,15 +60,15 @@ def test_rewards_are_maximized() -> None:
     assert_names(figure.layout.yaxis.title.text, "reward")
 
 
-def test_of_two_thousand_trials_a_stated_number_is_drawn() -> None:
-    figure = plot_search_history(made_rows(2000), make_recommendation(), SPEC)
+def test_long_histories_are_thinned_and_the_title_states_it() -> None:
+    figure = plot_search_history(make_history(2000), make_recommendation(), SPEC)
     check_figure(figure)
     assert "trial (200 of 1600 drawn)" in legend_names(figure)
     assert_names(figure.layout.title.text, 2000)
 
 
 def test_a_subset_of_the_trials_is_shown_with_the_counts_of_all() -> None:
-    figure = plot_search_history(made_rows(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
+    figure = plot_search_history(make_history(20), None, SPEC, {"COMPLETE": 1600, "PRUNED": 400})
     check_figure(figure)
     assert_names(figure.layout.title.text, 2000)
     assert {"trial (16 of 1600 drawn)", "pruned (4 of 400 drawn)"} <= set(legend_names(figure))
@@ -79,9 +79,12 @@ def test_a_subset_of_the_trials_is_shown_with_the_counts_of_all() -> None:
     ("rows", "reason"),
     [
         ([], "No trials yet."),
-        ([row._replace(state="PRUNED", value=None) for row in made_rows(6)], "No trial has a value yet (6 pruned)."),
-        ([row._replace(state="RUNNING", value=None) for row in made_rows(2)], "No trial has a value yet (2 running)."),
-        ([row._replace(value=float("nan")) for row in made_rows(3)], "No trial has a value yet (3 complete)."),
+        ([row._replace(state="PRUNED", value=None) for row in make_history(6)], "No trial has a value yet (6 pruned)."),
+        (
+            [row._replace(state="RUNNING", value=None) for row in make_history(2)],
+            "No trial has a value yet (2 running).",
+        ),
+        ([row._replace(value=float("nan")) for row in make_history(3)], "No trial has a value yet (3 complete)."),
     ],
 )
 def test_history_without_values_states_the_reason(rows: list[HistoryPoint], reason: str) -> None:
@@ -94,9 +97,9 @@ def test_history_without_values_states_the_reason(rows: list[HistoryPoint], reas
 @pytest.mark.parametrize(
     ("rows", "legend"),
     [
-        (made_rows(1), ["trial", "best so far"]),
-        ([row._replace(stderr=None) for row in made_rows(3)], ["trial", "best so far"]),
-        ([row._replace(state="PRUNED") for row in made_rows(6)], ["pruned"]),
+        (make_history(1), ["trial", "best so far"]),
+        ([row._replace(stderr=None) for row in make_history(3)], ["trial", "best so far"]),
+        ([row._replace(state="PRUNED") for row in make_history(6)], ["pruned"]),
     ],
 )
 def test_history_of_few_trials(rows: list[HistoryPoint], legend: list[str]) -> None:
@@ -138,7 +141,9 @@ def test_parameters_by_horizon_have_one_panel_per_parameter() -> None:
     assert out["data"][0]["x"] == [1000, 10000, 100000]
     assert out["data"][0]["y"] == [0.1, 0.01, 0.001]
     assert "the paper's advice" in legend_names(figure)
-    periodic = plot_params_by_horizon([each.model_copy(update={"scenario": "periodic"}) for each in recommendations])
+    periodic = plot_params_by_horizon(
+        [recommendation.model_copy(update={"scenario": "periodic"}) for recommendation in recommendations]
+    )
     assert "the paper's advice" not in legend_names(periodic)
 
 

@@ -57,9 +57,9 @@ def test_every_world_is_drawn_accurately(name: str) -> None:
     means, variances = world_tables(draw_worlds(scenario, 2000, scenario.arms, seed=1))
     for column, table in (("y", means), ("y2", variances)):
         best = next(t for t in out["data"] if t.get("name") == "currently best arm" and t["yaxis"] == column)
-        places = np.array(best["x"]) - 1
-        kept = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
-        np.testing.assert_allclose(best["y"], table[places, kept[places]], rtol=1e-5)
+        indices = np.array(best["x"]) - 1
+        best_arm = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
+        np.testing.assert_allclose(best["y"], table[indices, best_arm[indices]], rtol=1e-5)
     arms = [trace for trace in out["data"] if trace.get("name") == "arm" and trace["yaxis"] == "y"]
     assert arms
     for trace in arms:
@@ -117,17 +117,19 @@ def test_rewards_on_the_same_worlds_are_differences_from_the_first(costs: bool) 
         simulate("raven-ucb", "blips", horizon=400, replications=5, checkpoints=400, params={"alpha0": a})
         for a in (0.5, 5.0)
     ]
-    figure = plot_curves(results, names=["ours", "theirs"], costs=costs)
-    ours, theirs = (trace for trace in check_figure(figure)["data"] if trace["yaxis"] == "y2" and "customdata" in trace)
-    more = (results[1].reward - results[0].reward) * (-1 if costs else 1)
+    figure = plot_curves(results, names=["first", "second"], costs=costs)
+    first, second = (
+        trace for trace in check_figure(figure)["data"] if trace["yaxis"] == "y2" and "customdata" in trace
+    )
+    difference = (results[1].reward - results[0].reward) * (-1 if costs else 1)
     unit = "cost" if costs else "reward"
-    assert set(ours["y"]) == {0}
-    assert theirs["y"][-1] == pytest.approx(more.mean(), rel=1e-4)
-    assert theirs["customdata"][-1] == pytest.approx(more.std(ddof=1) / 5**0.5, rel=1e-4)
-    assert f"mean {unit} difference from ours" in theirs["hovertemplate"]
-    assert figure.layout.yaxis2.title.text == f"cumulative {unit},<br>difference from ours"
+    assert set(first["y"]) == {0}
+    assert second["y"][-1] == pytest.approx(difference.mean(), rel=1e-4)
+    assert second["customdata"][-1] == pytest.approx(difference.std(ddof=1) / 5**0.5, rel=1e-4)
+    assert f"mean {unit} difference from first" in second["hovertemplate"]
+    assert figure.layout.yaxis2.title.text == f"cumulative {unit},<br>difference from first"
     assert f"Regret and difference in {unit} over time" in figure.layout.title.text
-    assert f"{unit} (difference from ours) over 400 steps" in get_alt_text(figure)
+    assert f"{unit} (difference from first) over 400 steps" in get_alt_text(figure)
 
 
 def test_rewards_on_different_worlds_are_absolute() -> None:

@@ -50,7 +50,7 @@ def common(scenarios: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def made(scenarios: list[str]) -> RobustRecommendation:
+def make_robust(scenarios: list[str]) -> RobustRecommendation:
     rows = [contender("recommended", scenarios, [0.1, -0.02])]
     rows += [
         contender(f"tuned for {name}", scenarios, [0.0 if s == n else 1.5 for s in range(2)], tuned_for=name)
@@ -64,7 +64,7 @@ def made(scenarios: list[str]) -> RobustRecommendation:
     )  # fmt: skip
 
 
-def made_front(scenarios: list[str]) -> Front:
+def make_front(scenarios: list[str]) -> Front:
     shares = [[0.0, 1.0, 0.5], [0.5, 0.0, 0.5], [0.2, 0.2, 0.2], [0.9, 0.9, 0.9]]
     labels = [f"tuned for {scenarios[0]}", "defaults", "trial 3", "trial 4"]
     members = [
@@ -78,18 +78,18 @@ def made_front(scenarios: list[str]) -> Front:
 
 
 def test_the_matrix_shows_every_price() -> None:
-    figure = plot_prices(made(["blips", WILD]))
+    figure = plot_prices(make_robust(["blips", WILD]))
     out = check_figure(figure)
-    cells, written = out["data"]
+    cells, labels = out["data"]
     assert cells["z"][-1] == pytest.approx([0.1**0.5, 0.0], rel=1e-3)
-    assert written["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
+    assert labels["text"][-2:] == ["<b>10 %</b><br>55", "<b>−2.0 %</b><br>49"]
     assert_names(get_alt_text(figure), "tuned for blips: 0.0 % in blips, 150 %")
     assert WILD not in shown_text(out)
 
 
 @pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
 def test_a_front_of_two_or_more_scenarios(scenarios: list[str]) -> None:
-    figure = plot_pareto_front(made_front(scenarios))
+    figure = plot_pareto_front(make_front(scenarios))
     out = check_figure(figure)
     assert len(legend_names(figure)) == 4
     best = out["data"][-1]
@@ -104,7 +104,7 @@ def test_a_front_of_two_or_more_scenarios(scenarios: list[str]) -> None:
 
 
 def test_note_and_report_state_the_price() -> None:
-    robust, front = made(["blips", WILD]), made_front(["blips", "periodic"])
+    robust, front = make_robust(["blips", WILD]), make_front(["blips", "periodic"])
     assert_names(robust_note(robust), "α₀", 1.5, "β₀", 2, "10 %")
     assert_names(robust_note(front), "Pareto", "3 of the 4", "20 %")
     page = render_report(ReportData("here", [], robust=[robust, front], unfinished_robust=["robust/unfinished"]))

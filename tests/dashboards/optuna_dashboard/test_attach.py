@@ -36,7 +36,7 @@ from tuning.cli.app import run
 HARD = "raven-ucb/variance-drift/T1000/K10"
 
 
-def rows(path: Path) -> list[tuple[Any, ...]]:
+def attribute_rows(path: Path) -> list[tuple[Any, ...]]:
     connection = sqlite3.connect(path)
     try:
         return connection.execute("SELECT * FROM study_system_attributes ORDER BY 1").fetchall()
@@ -44,7 +44,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def figures(study: optuna.Study) -> set[str]:
+def attached_figures(study: optuna.Study) -> set[str]:
     system = study._storage.get_study_system_attrs(study._study_id)
     return {key.split(":")[2] for key in system if key.startswith("dashboard:plot_data:")}
 
@@ -56,7 +56,7 @@ def test_attaching_to_a_study(tmp_path: Path) -> None:
     assert note.startswith("# The recommendation is α₀ = 0.25, β₀ = 4, ε = 0.0001\n")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
-    assert figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
+    assert attached_figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
     assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
@@ -65,7 +65,7 @@ def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_search_grid(storage)
     assert attach_to_grid(study) == 5
-    assert figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
+    assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
     assert "2 of 16 cells" in optuna_dashboard.get_note(study)
     before = load_figure(study, "ravenlab-heat-map")
@@ -81,11 +81,11 @@ def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
     names = [store_search(storage).study_name, store_search_grid(storage).study_name]
     for name in names:
         attach(optuna.load_study(study_name=name, storage=storage))
-    before = rows(path)
+    before = attribute_rows(path)
     other = open_storage(url(path), create=False)
     for name in names:
         assert attach(optuna.load_study(study_name=name, storage=other)) == 0
-    assert rows(path) == before
+    assert attribute_rows(path) == before
 
 
 def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     assert attach(grid, missing=True) == 5
     study = store_search(storage)
     assert attach(study, missing=True) == 5
-    assert attach(grid, missing=True) >= 1, "the heat map must mark the new recommendation"
+    assert attach(grid, missing=True) >= 1, "the heat map does not mark the new recommendation"
     with monkeypatch.context() as patched:
         patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
         assert attach(study, missing=True) == 0
@@ -122,11 +122,11 @@ def test_new_notes_and_figures_replace_old_ones(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite3"
     study = store_search(open_storage(url(path), create=True), done=200)
     attach(study)
-    before = len(rows(path))
+    before = len(attribute_rows(path))
     keys.write_recommendation(study, None)
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
-    assert len(rows(path)) <= before
+    assert len(attribute_rows(path)) <= before
     assert load_figure(study, "ravenlab-history") is not None
 
 
@@ -154,20 +154,20 @@ def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
     study = store_search(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
     attach(study)
-    assert "theirs" in figures(study)
-    theirs = optuna.create_study(study_name="theirs", storage=storage)
-    assert attach(theirs) == 0
-    assert storage.get_study_system_attrs(theirs._study_id) == {}
+    assert "theirs" in attached_figures(study)
+    foreign = optuna.create_study(study_name="theirs", storage=storage)
+    assert attach(foreign) == 0
+    assert storage.get_study_system_attrs(foreign._study_id) == {}
 
 
 def test_a_truncated_figure_is_rewritten(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     attach(study)
-    whole = load_figure(study, "ravenlab-history")
+    complete = load_figure(study, "ravenlab-history")
     study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
     assert load_figure(study, "ravenlab-history") is None
     assert attach(study) == 1
-    assert load_figure(study, "ravenlab-history") == whole
+    assert load_figure(study, "ravenlab-history") == complete
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])
@@ -184,7 +184,7 @@ def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
     assert attach(study) == 4
-    assert figures(study) == {"ravenlab-history", "ravenlab-importances"}
+    assert attached_figures(study) == {"ravenlab-history", "ravenlab-importances"}
     assert is_attached(study)
 
 
@@ -209,7 +209,7 @@ def test_names_of_values(objective: str, name: str) -> None:
     assert parse_objective(objective).label() == name
 
 
-def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_attach_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = url(tmp_path / "s.sqlite3")
     world = ["localized-jump", "--horizon=200", "--arms=3", "--replications=10", "--quiet", "--storage", place]
     tune = ["tune", *world, "--trials=4", "--selection=20", "--report=20"]
@@ -218,13 +218,13 @@ def test_the_commands_attach(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(grid) == 0
     storage = open_storage(place, create=False)
     studies = [optuna.load_study(study_name=name, storage=storage) for name in optuna.get_all_study_names(storage)]
-    tuned, played = sorted(studies, key=lambda study: study.study_name, reverse=True)
-    assert "ravenlab-history" in figures(tuned)
-    assert "ravenlab-heat-map" in figures(played)
-    before = rows(tmp_path / "s.sqlite3")
+    tuned, grid_study = sorted(studies, key=lambda study: study.study_name, reverse=True)
+    assert "ravenlab-history" in attached_figures(tuned)
+    assert "ravenlab-heat-map" in attached_figures(grid_study)
+    before = attribute_rows(tmp_path / "s.sqlite3")
     assert run(tune) == 0
     assert run(grid) == 0
-    assert rows(tmp_path / "s.sqlite3") == before
+    assert attribute_rows(tmp_path / "s.sqlite3") == before
     assert "not attached" not in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from studies.storage.database import open_storage
 from tests.dashboards.browser import assert_visible
-from tests.dashboards.served import Served, served
+from tests.dashboards.dashboard_process import RunningServer, start_dashboard
 from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import WILD, url
 
@@ -22,7 +22,7 @@ SEARCH, GRID, OTHER = 1, 2, 3
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A search, a grid and a search with a hostile name; the command attaches figures when it starts."""
     folder = tmp_path_factory.mktemp("dashboard")
     place = url(folder / "s.sqlite3")
@@ -31,12 +31,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     store_search_grid(storage)
     store_search(storage, name=WILD)
     storage.engine.dispose()
-    with served(place, folder=folder) as site:
+    with start_dashboard(place, folder=folder) as site:
         yield site
 
 
 @pytest.fixture
-def page(browser_page: Page, site: Served) -> Iterator[Page]:
+def page(browser_page: Page, site: RunningServer) -> Iterator[Page]:
     """A page that can only reach this machine; requests to others and errors fail the test."""
     remote: list[str] = []
     errors: list[str] = []
@@ -56,13 +56,13 @@ def page(browser_page: Page, site: Served) -> Iterator[Page]:
     assert errors == []
 
 
-def test_lists_the_studies(page: Page, site: Served) -> None:
+def test_lists_the_studies(page: Page, site: RunningServer) -> None:
     page.goto(site.url)
     for name in ("1. raven-ucb/variance-drift/T1000/K10", "2. grid/raven-ucb/variance-drift/T1000/K10", f"3. {WILD}"):
         assert_visible(page.get_by_text(name.strip(), exact=True))
 
 
-def test_a_grid_shows_its_attached_figures(page: Page, site: Served) -> None:
+def test_a_grid_shows_its_attached_figures(page: Page, site: RunningServer) -> None:
     page.goto(f"{site.url}dashboard/studies/{GRID}")
     figure = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
     figure.locator(".heatmaplayer image").first.wait_for(state="attached")
@@ -79,7 +79,7 @@ def test_a_grid_shows_its_attached_figures(page: Page, site: Served) -> None:
     assert drawn["width"] <= box["width"] + 1
 
 
-def test_a_search_shows_its_attached_figures_and_value_name(page: Page, site: Served) -> None:
+def test_a_search_shows_its_attached_figures_and_value_name(page: Page, site: RunningServer) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}")
     for name, title in (
         ("history", "Search history"),
@@ -92,7 +92,7 @@ def test_a_search_shows_its_attached_figures_and_value_name(page: Page, site: Se
     assert_visible(page.get_by_text("mean regret", exact=True).first)
 
 
-def test_the_notes(page: Page, site: Served) -> None:
+def test_notes_are_shown(page: Page, site: RunningServer) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}/note")
     assert_visible(page.get_by_role("heading", name="α₀ = 0.25, β₀ = 4, ε = 0.0001"))
     assert_visible(page.get_by_text("41.5 (95 % CI 40.25 to 42.75)").first)
@@ -101,7 +101,7 @@ def test_the_notes(page: Page, site: Served) -> None:
     assert page.locator("table tr").count() == 5
 
 
-def test_a_hostile_name_is_not_executed(page: Page, site: Served) -> None:
+def test_a_hostile_name_is_not_executed(page: Page, site: RunningServer) -> None:
     dialogs: list[str] = []
 
     def record(dialog: Dialog) -> None:
@@ -117,7 +117,7 @@ def test_a_hostile_name_is_not_executed(page: Page, site: Served) -> None:
 
 
 @pytest.mark.parametrize(("name", "shown"), [("trials", "Trial 0"), ("analytics", "alpha0")])
-def test_the_other_pages_work_read_only(page: Page, site: Served, name: str, shown: str) -> None:
+def test_the_other_pages_work_read_only(page: Page, site: RunningServer, name: str, shown: str) -> None:
     page.goto(f"{site.url}dashboard/studies/{SEARCH}/{name}")
     assert_visible(page.get_by_text("raven-ucb/variance-drift/T1000/K10").first)
     assert_visible(page.get_by_text(shown).first)

@@ -18,7 +18,7 @@ from dashboards.optuna_dashboard.access import is_loopback, restrict_access
 from dashboards.optuna_dashboard.server import DashboardServer, describe_exposure
 from environments.errors import InputError
 from studies.storage.database import open_storage
-from tests.dashboards.served import Served, ask, gone, served
+from tests.dashboards.dashboard_process import RunningServer, send_request, start_dashboard, wait_for_exit
 from tests.faults.studies import run, run_in_process
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
 
@@ -60,33 +60,33 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(place: Path) -> Iterator[Served]:
-    with served(url(place), folder=place.parent) as it:
-        yield it
+def site(place: Path) -> Iterator[RunningServer]:
+    with start_dashboard(url(place), folder=place.parent) as running:
+        yield running
 
 
-def test_reads(site: Served) -> None:
-    meta = ask(site.port, "GET", "/api/meta")
+def test_get_requests_return_studies_and_pages(site: RunningServer) -> None:
+    meta = send_request(site.port, "GET", "/api/meta")
     assert meta.status == 200
     settings = json.loads(meta.body)
     for feature in ("artifact_is_available", "llm_is_available", "allow_unsafe"):
         assert settings[feature] is False
-    studies = json.loads(ask(site.port, "GET", "/api/studies").body)["study_summaries"]
+    studies = json.loads(send_request(site.port, "GET", "/api/studies").body)["study_summaries"]
     assert {study["study_name"] for study in studies} == {"raven-ucb/variance-drift/T1000/K10", WILD}
     for study in studies:
         number = study["study_id"]
-        assert len(json.loads(ask(site.port, "GET", f"/api/studies/{number}").body)["trials"]) == 4
-        assert ask(site.port, "GET", f"/csv/{number}").status == 200
-    assert ask(site.port, "GET", "/api/studies/99").status == 404
-    assert ask(site.port, "GET", "/").status == 302
-    page = ask(site.port, "GET", "/dashboard/studies/1")
+        assert len(json.loads(send_request(site.port, "GET", f"/api/studies/{number}").body)["trials"]) == 4
+        assert send_request(site.port, "GET", f"/csv/{number}").status == 200
+    assert send_request(site.port, "GET", "/api/studies/99").status == 404
+    assert send_request(site.port, "GET", "/").status == 302
+    page = send_request(site.port, "GET", "/dashboard/studies/1")
     assert b"bundle.js" in page.body
     assert "default-src 'self'" in page.headers["content-security-policy"]
     assert page.headers["x-frame-options"] == "DENY"
 
 
-def test_the_script_comes_with_and_without_compression(site: Served) -> None:
-    packed = ask(site.port, "GET", "/static/bundle.js", headers={"Accept-Encoding": "gzip"})
+def test_script_is_served_with_and_without_compression(site: RunningServer) -> None:
+    packed = send_request(site.port, "GET", "/static/bundle.js", headers={"Accept-Encoding": "gzip"})
     connection = socket.create_connection(("127.0.0.1", site.port), timeout=60)
     connection.sendall(f"GET /static/bundle.js HTTP/1.0\r\nHost: localhost:{site.port}\r\n\r\n".encode())
     plain = b"".join(iter(lambda: connection.recv(1 << 16), b""))
@@ -95,81 +95,81 @@ def test_the_script_comes_with_and_without_compression(site: Served) -> None:
     assert gzip.decompress(packed.body) == plain.split(b"\r\n\r\n", 1)[1]
 
 
-def test_head_has_no_body(site: Served) -> None:
-    answer = ask(site.port, "HEAD", "/api/studies")
+def test_head_has_no_body(site: RunningServer) -> None:
+    answer = send_request(site.port, "HEAD", "/api/studies")
     assert (answer.status, answer.body) == (200, b"")
 
 
 @pytest.mark.parametrize(("method", "path", "body"), WRITES)
-def test_refuses_to_write(site: Served, place: Path, method: str, path: str, body: dict[str, Any]) -> None:
+def test_refuses_to_write(site: RunningServer, place: Path, method: str, path: str, body: dict[str, Any]) -> None:
     before = dump(place)
-    answer = ask(site.port, method, path, json.dumps(body).encode(), JSON)
+    answer = send_request(site.port, method, path, json.dumps(body).encode(), JSON)
     assert answer.status == 405
     assert answer.headers["allow"] == "GET, HEAD"
     assert "read-only" in json.loads(answer.body)["reason"]
     assert dump(place) == before
 
 
-def test_reading_everything_writes_nothing(site: Served, place: Path) -> None:
+def test_reading_everything_writes_nothing(site: RunningServer, place: Path) -> None:
     before = dump(place)
-    ask(site.port, "GET", "/dashboard")
-    ask(site.port, "GET", "/incompatible-rdb-schema")
-    ask(site.port, "GET", "/api/studies/1?after=2")
-    ask(site.port, "GET", "/api/studies/1/param_importances")
+    send_request(site.port, "GET", "/dashboard")
+    send_request(site.port, "GET", "/incompatible-rdb-schema")
+    send_request(site.port, "GET", "/api/studies/1?after=2")
+    send_request(site.port, "GET", "/api/studies/1/param_importances")
     for kind in ("contour", "slice", "parallel_coordinate", "rank", "edf", "timeline", "pareto_front", "none"):
-        ask(site.port, "GET", f"/api/studies/1/plot/{kind}")
-    ask(site.port, "GET", "/artifacts/1/00ff")
-    ask(site.port, "GET", "/api/studies/1?_method=DELETE", headers={"X-HTTP-Method-Override": "DELETE"})
+        send_request(site.port, "GET", f"/api/studies/1/plot/{kind}")
+    send_request(site.port, "GET", "/artifacts/1/00ff")
+    send_request(site.port, "GET", "/api/studies/1?_method=DELETE", headers={"X-HTTP-Method-Override": "DELETE"})
     assert dump(place) == before
 
 
-def test_a_large_refused_body_gets_a_response(site: Served) -> None:
-    assert ask(site.port, "POST", "/api/studies", b" " * 900_000, JSON).status == 405
+def test_a_large_refused_body_gets_a_response(site: RunningServer) -> None:
+    assert send_request(site.port, "POST", "/api/studies", b" " * 900_000, JSON).status == 405
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost@evil", "[", ""]
 )
-def test_a_foreign_host_is_refused(site: Served, host: str) -> None:
-    answer = ask(site.port, "GET", "/api/studies", headers={"Host": host})
+def test_a_foreign_host_is_refused(site: RunningServer, host: str) -> None:
+    answer = send_request(site.port, "GET", "/api/studies", headers={"Host": host})
     assert answer.status == 403
     assert b"variance-drift" not in answer.body
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:9", "[::1]:9", "localhost."])
-def test_names_of_this_machine_pass(site: Served, host: str) -> None:
-    assert ask(site.port, "GET", "/api/meta", headers={"Host": host}).status == 200
+def test_host_names_of_this_machine_are_allowed(site: RunningServer, host: str) -> None:
+    assert send_request(site.port, "GET", "/api/meta", headers={"Host": host}).status == 200
 
 
-def test_a_path_can_not_leave_the_static_folder(site: Served) -> None:
+def test_paths_outside_the_static_folder_are_refused(site: RunningServer) -> None:
     for path in ("/static/../_app.py", "/static/%2e%2e/_app.py", "/static//etc/passwd"):
-        assert ask(site.port, "GET", path).status in (403, 404)
+        assert send_request(site.port, "GET", path).status in (403, 404)
 
 
-def test_writable_writes_but_not_for_other_sites(tmp_path: Path) -> None:
+def test_writable_dashboard_refuses_other_origins(tmp_path: Path) -> None:
     place = store_recommendations(tmp_path / "s.sqlite3", make_recommendation())
     body = json.dumps({"study_name": "new", "directions": ["minimize"]}).encode()
-    with served(place, "--writable", folder=tmp_path) as site:
-        foreign = ask(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "http://evil.example"})
+    with start_dashboard(place, "--writable", folder=tmp_path) as site:
+        foreign = send_request(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "http://evil.example"})
         assert foreign.status == 403
-        assert ask(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "null"}).status == 403
-        own = {**JSON, "Origin": site.url.rstrip("/")}
-        assert ask(site.port, "POST", "/api/studies", body, own).status == 201
+        assert send_request(site.port, "POST", "/api/studies", body, {**JSON, "Origin": "null"}).status == 403
+        same_origin = {**JSON, "Origin": site.url.rstrip("/")}
+        assert send_request(site.port, "POST", "/api/studies", body, same_origin).status == 201
     assert "new" in optuna.get_all_study_names(open_storage(place, create=False))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ends_cleanly_with_an_open_connection(place: Path, number: signal.Signals) -> None:
-    with served(url(place), folder=place.parent) as site:
-        held = socket.create_connection(("127.0.0.1", site.port))
+    with start_dashboard(url(place), folder=place.parent) as site:
+        connection = socket.create_connection(("127.0.0.1", site.port))
         site.process.send_signal(number)
-        assert gone(site.process) == 130
-        held.close()
+        assert wait_for_exit(site.process) == 130
+        connection.close()
         assert site.process.stderr is not None
         assert site.process.stderr.read() == "ravenlab: interrupted.\n"
 
 
-def test_a_busy_port(place: Path, site: Served) -> None:
+def test_busy_port_is_reported(place: Path, site: RunningServer) -> None:
     done = run("dashboard", "--storage", url(place), "--port", str(site.port), folder=place.parent)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
@@ -197,27 +197,27 @@ def test_invalid_options_are_refused_in_one_line(place: Path, words: list[str], 
 
 
 def test_another_host_prints_a_warning(place: Path) -> None:
-    with served(url(place), "--host", "0.0.0.0", folder=place.parent) as site:
+    with start_dashboard(url(place), "--host", "0.0.0.0", folder=place.parent) as site:
         assert site.url == f"http://localhost:{site.port}/"
-        assert ask(site.port, "GET", "/api/meta", headers={"Host": "my-machine:80"}).status == 200
+        assert send_request(site.port, "GET", "/api/meta", headers={"Host": "my-machine:80"}).status == 200
         site.process.terminate()
-        assert gone(site.process) == 130
+        assert wait_for_exit(site.process) == 130
         assert site.process.stderr is not None
         assert "no login: everyone who can reach 0.0.0.0 can read all studies" in site.process.stderr.read()
     assert "change and delete" in str(describe_exposure("0.0.0.0", True))
 
 
 def has_ipv6() -> bool:
-    """Whether this machine can listen on ::1."""
+    """Return whether this machine can listen on ::1."""
     try:
-        with socket.socket(socket.AF_INET6) as tried:
-            tried.bind(("::1", 0))
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
     except OSError:
         return False
     return True
 
 
-def test_ipv6() -> None:
+def test_ipv6_addresses() -> None:
     if has_ipv6():
         with DashboardServer("::1", 0) as server:
             assert server.url == f"http://[::1]:{server.server_port}/"
@@ -227,11 +227,11 @@ def test_ipv6() -> None:
 
 
 def test_a_request_without_a_host_is_allowed() -> None:
-    """Old clients send none; browsers always do."""
-    seen: list[str] = []
-    gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
-    gate({"REQUEST_METHOD": "GET"}, lambda *given: None)
-    assert seen == ["in"]
+    """Old clients send no Host header; browsers always do."""
+    calls: list[str] = []
+    application = restrict_access(lambda environ, start: calls.append("in") or [], writable=False, names=())  # type: ignore[func-returns-value]
+    application({"REQUEST_METHOD": "GET"}, lambda *given: None)
+    assert calls == ["in"]
     assert not is_loopback("localhost.evil.example")
 
 
@@ -249,7 +249,7 @@ def test_a_request_without_a_host_is_allowed() -> None:
     ],
 )
 def test_allowed_host_names(names: tuple[str, ...] | None, host: str, passes: bool) -> None:
-    seen: list[str] = []
-    gate = restrict_access(lambda environ, start: seen.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
-    gate({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)
-    assert bool(seen) == passes
+    calls: list[str] = []
+    application = restrict_access(lambda environ, start: calls.append("in") or [], writable=False, names=names)  # type: ignore[func-returns-value]
+    application({"REQUEST_METHOD": "GET", "HTTP_HOST": host}, lambda *given: None)
+    assert bool(calls) == passes

@@ -70,22 +70,29 @@ def test_hostile_names_are_escaped(outline: Outline) -> None:
 
 
 def test_the_buttons_contain_the_export(outline: Outline, storage: str) -> None:
-    held = json.loads(outline.script("exports"))
-    found = read_recommendations(open_storage(storage, create=False))
+    exports = json.loads(outline.script("exports"))
+    recommendations = read_recommendations(open_storage(storage, create=False))
     rows = {row["data-study"]: str(row["id"]) for row in outline.items["tr"] if row.get("data-study")}
-    assert len(rows) == len(found) == 3
-    for each in found:
-        assert held[rows[each.study]] == {form: export([each], form) for form in ("json", "toml")}
+    assert len(rows) == len(recommendations) == 3
+    for recommendation in recommendations:
+        assert exports[rows[recommendation.study]] == {
+            form: export([recommendation], form) for form in ("json", "toml")
+        }
     names = [str(button["data-name"]) for button in outline.items["button"] if button.get("data-name")]
     assert len(set(names)) == 6
     assert all(re.fullmatch(r"[a-z0-9-]{1,100}\.(json|toml)", name) for name in names)
 
 
 def test_the_summary_shows_the_exported_numbers(outline: Outline) -> None:
-    for each in RECOMMENDATIONS:
-        sentence = str(summarize(each, 10))
+    for recommendation in RECOMMENDATIONS:
+        sentence = str(summarize(recommendation, 10))
         assert sentence in outline.words
-        for value in (*each.params.values(), each.regret.mean, each.regret.low, each.regret.high):
+        for value in (
+            *recommendation.params.values(),
+            recommendation.regret.mean,
+            recommendation.regret.low,
+            recommendation.regret.high,
+        ):
             assert format_number(value) in sentence
 
 

@@ -13,7 +13,7 @@ from studies.export import export
 from studies.results.recommendation import Recommendation
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
-from tests.dashboards.browser import needed_browser
+from tests.dashboards.browser import require_browser
 from tests.dashboards.storages import store_examples
 from tuning.api import report
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 GRIDS = 9
-MOST_SCENES = 8
-LIVE = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.querySelector('canvas')).length"
+MAX_SCENES = 8
+COUNT_SCENES = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.querySelector('canvas')).length"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommendation]]:
-    """The URL of the page, and the recommendations in its storage."""
-    needed_browser()
+def report_and_recommendations(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommendation]]:
+    """URL of the page, and the recommendations in its storage."""
+    require_browser()
     folder = tmp_path_factory.mktemp("browser")
     storage = store_examples(folder / "s.sqlite3", grids=GRIDS)
     path = report(output=folder / "report #1.html", storage=storage)
@@ -37,9 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommenda
 
 
 @pytest.fixture
-def page(offline_page: Page, made: tuple[str, list[Recommendation]]) -> Page:
+def page(offline_page: Page, report_and_recommendations: tuple[str, list[Recommendation]]) -> Page:
     """The loaded report."""
-    offline_page.goto(made[0])
+    offline_page.goto(report_and_recommendations[0])
     offline_page.wait_for_function("() => document.documentElement.dataset.ready === 'yes'")
     return offline_page
 
@@ -54,20 +54,20 @@ def draw_all(page: Page) -> int:
             " return e.dataset.state === 'drawn' && e.querySelector('.main-svg') && e._fullLayout}",
             arg=place,
         )
-        most = max(most, int(page.evaluate(LIVE)))
+        most = max(most, int(page.evaluate(COUNT_SCENES)))
     return most
 
 
 def test_every_figure_is_drawn_with_few_simultaneous_scenes(page: Page) -> None:
     assert page.locator(".plot[data-scenes]").count() == GRIDS
     assert page.locator(".plot[data-state=waiting]").count() > 20
-    assert 2 <= draw_all(page) <= MOST_SCENES
+    assert 2 <= draw_all(page) <= MAX_SCENES
     assert page.locator(".plot[data-state=waiting]").count() == 0
     resting = page.locator(".plot[data-state=resting]")
-    assert resting.count() >= GRIDS - MOST_SCENES
+    assert resting.count() >= GRIDS - MAX_SCENES
     resting.first.evaluate("plot => { plot.scrollIntoView({behavior: 'instant'}); plot.id = 'again'; }")
     page.wait_for_function("() => document.getElementById('again').dataset.state === 'drawn'")
-    assert int(page.evaluate(LIVE)) <= MOST_SCENES
+    assert int(page.evaluate(COUNT_SCENES)) <= MAX_SCENES
 
 
 def column(page: Page, title: str) -> list[str]:
@@ -94,9 +94,11 @@ def test_the_table_sorts_by_mouse_and_keyboard(page: Page) -> None:
     assert column(page, "Scenario") == ["blips", "variance-drift", "variance-drift"]
 
 
-def test_buttons_copy_and_save_the_export(page: Page, made: tuple[str, list[Recommendation]], tmp_path: Path) -> None:
+def test_buttons_copy_and_save_the_export(
+    page: Page, report_and_recommendations: tuple[str, list[Recommendation]], tmp_path: Path
+) -> None:
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    for each in made[1]:
+    for each in report_and_recommendations[1]:
         row = page.locator(f"#recommended tbody tr[data-study={json.dumps(each.study, ensure_ascii=False)}]")
         for form in ("json", "toml"):
             row.locator(f"[data-copy={form}]").click()
@@ -109,20 +111,22 @@ def test_buttons_copy_and_save_the_export(page: Page, made: tuple[str, list[Reco
             assert waiting.value.suggested_filename.endswith(f".{form}")
 
 
-def test_the_real_clipboard(browser: Browser, made: tuple[str, list[Recommendation]]) -> None:
+def test_the_real_clipboard(browser: Browser, report_and_recommendations: tuple[str, list[Recommendation]]) -> None:
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.goto(made[0])
+    page.goto(report_and_recommendations[0])
     page.locator("[data-copy=json]").first.click()
     page.wait_for_function("() => document.getElementById('status').textContent === 'Copied JSON.'")
     study = page.locator("#recommended tbody tr").first.get_attribute("data-study")
-    each = next(each for each in made[1] if each.study == study)
+    each = next(each for each in report_and_recommendations[1] if each.study == study)
     assert page.evaluate("navigator.clipboard.readText()") == export([each], "json")
     context.close()
 
 
-def test_the_summary_shows_the_exported_numbers(page: Page, made: tuple[str, list[Recommendation]]) -> None:
-    for each in made[1]:
+def test_the_summary_shows_the_exported_numbers(
+    page: Page, report_and_recommendations: tuple[str, list[Recommendation]]
+) -> None:
+    for each in report_and_recommendations[1]:
         entry = json.loads(export([each], "json"))["recommendations"][0]
         item = page.locator(f"#summary ~ .finding li[data-study={json.dumps(each.study, ensure_ascii=False)}]")
         for field in (
@@ -160,10 +164,10 @@ def test_a_phone_needs_no_horizontal_scrolling(page: Page, scheme: str) -> None:
     assert (int(ink[1:3], 16) > 128) == (scheme == "dark")
 
 
-def test_deep_links_and_the_keyboard(page: Page, made: tuple[str, list[Recommendation]]) -> None:
+def test_deep_links_and_the_keyboard(page: Page, report_and_recommendations: tuple[str, list[Recommendation]]) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    page.goto(f"{made[0]}#methods")
+    page.goto(f"{report_and_recommendations[0]}#methods")
     page.wait_for_function("() => document.getElementById('methods').getBoundingClientRect().top < innerHeight")
     for target in page.locator(".toc a").all():
         assert page.evaluate("id => !!document.getElementById(id)", str(target.get_attribute("href"))[1:])

@@ -1,4 +1,4 @@
-"""`ravenlab report`: the studies that it is asked for, and figures as files."""
+"""`ravenlab report`: selection of studies, and figures as files."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tests.studies.examples import (
 from tuning.cli.app import run
 
 
-def reported(where: str) -> Outline:
+def render_storage_report(where: str) -> Outline:
     """Render the report on a storage."""
     opened = open_storage(where, create=False)
     try:
@@ -49,7 +49,7 @@ def test_no_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "ravenlab tune variance-drift" in page.words
     assert not (tmp_path / "studies.sqlite3").exists()
     open_storage(url(tmp_path / "empty.sqlite3"), create=True)
-    assert "No studies yet" in reported(url(tmp_path / "empty.sqlite3")).words
+    assert "No studies yet" in render_storage_report(url(tmp_path / "empty.sqlite3")).words
 
 
 def test_unfinished_studies_state_what_is_missing(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_unfinished_studies_state_what_is_missing(tmp_path: Path) -> None:
         )
     optuna.create_study(study_name="someone else's", storage=opened)
     store_small_grid(where, 100, cells=2)
-    words = reported(where).words
+    words = render_storage_report(where).words
     assert "4 studies at T = 200 with 0 recommendations." in words
     assert "No trial has finished yet (0 of 9)." in words
     assert "The search is unfinished (1 of 9 trials)." in words
@@ -89,22 +89,22 @@ def test_unknown_scenarios_and_incompatible_studies(tmp_path: Path) -> None:
     store_study(opened, StudySpec(scenario="blips", horizon=200), 3).set_user_attr(
         "ravenlab:spec", {"scenario": "gone"}
     )
-    words = reported(where).words
+    words = render_storage_report(where).words
     assert f"{WILD}, T = 1,000: use" in words
     assert "for a scenario that this version does not define" in words
     assert "incompatible version" in words
 
 
-def test_of_long_searches_some_trials_are_read(tmp_path: Path) -> None:
+def test_long_searches_are_thinned(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_study(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
-    found = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
-    assert (found.complete, found.pruned, found.failed) == (59, 1, 0)
-    assert len(found.drawn) == 20
-    assert found.drawn[0].number == 0
-    assert found.drawn[-1].number == 59
-    assert found.drawn[-1].params["alpha0"] == pytest.approx(6.0)
-    assert found.drawn[-1].stderr == 1.5
+    history = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
+    assert (history.complete, history.pruned, history.failed) == (59, 1, 0)
+    assert len(history.drawn) == 20
+    assert history.drawn[0].number == 0
+    assert history.drawn[-1].number == 59
+    assert history.drawn[-1].params["alpha0"] == pytest.approx(6.0)
+    assert history.drawn[-1].stderr == 1.5
     falling = [100.0 - place for place in range(1000)]
     assert len(thin_trials(falling, 400)) == 400
     assert thin_trials([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
@@ -124,7 +124,7 @@ def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: P
     store_study(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
     (shown,) = build_report(load_report_data(opened, "here")).searches[0].panels
     best = next(trace for trace in shown.figure.data if trace.name == "best so far")
-    assert list(best.y) == [50, 50], "of 50 and 48 the larger one"
+    assert list(best.y) == [50, 50], "the larger of 50 and 48"
     assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
     assert shown.context.endswith("3 trials")
 
@@ -133,9 +133,9 @@ def test_trials_have_the_parameter_names_of_the_policy(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     spec = StudySpec(scenario="blips", horizon=200, policy="d-ucb", fixed={"xi": 0.5})
     study = store_study(opened, spec, 0)
-    held = {"one_minus_gamma": 0.25}
+    params = {"one_minus_gamma": 0.25}
     study.add_trial(
-        optuna.trial.create_trial(value=9.0, params=held, distributions={"one_minus_gamma": LOG_DISTRIBUTION})
+        optuna.trial.create_trial(value=9.0, params=params, distributions={"one_minus_gamma": LOG_DISTRIBUTION})
     )
     assert read_trials(opened, study._study_id, spec).drawn[0].params == {"gamma": 0.75}
 
@@ -153,7 +153,7 @@ def test_a_grid_counts_the_other_indistinguishable_cells(
     where = url(tmp_path / "s.sqlite3")
     spec = GridSpec(scenario="blips", horizon=100, arms=4, alpha0=(0.5, 1.0), beta0=beta0, replications=8)
     store_grid(open_storage(where, create=True), spec, alike=alike)
-    assert sentence in reported(where).words
+    assert sentence in render_storage_report(where).words
 
 
 def test_an_unreadable_grid_is_omitted(tmp_path: Path) -> None:
@@ -161,8 +161,8 @@ def test_an_unreadable_grid_is_omitted(tmp_path: Path) -> None:
     opened = open_storage(where, create=False)
     first, second = (name for name in optuna.get_all_study_names(opened) if name.startswith("grid"))
     optuna.load_study(study_name=first, storage=opened).set_user_attr("ravenlab:grid", {"scenario": "gone"})
-    elsewhere = {"scenario": "mine.py:world~0a1b2c3d"}
-    optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", elsewhere)
+    plugin = {"scenario": "mine.py:world~0a1b2c3d"}
+    optuna.load_study(study_name=second, storage=opened).set_user_attr("ravenlab:grid", plugin)
     material = load_report_data(opened, "here")
     assert (len(material.studies), material.grids, material.unfinished_grids) == (3, [], [])
     assert set(material.unreadable) == {first, second}

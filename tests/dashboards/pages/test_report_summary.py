@@ -1,4 +1,4 @@
-"""The summary: verdicts on baselines, and the numbers that the sentences carry."""
+"""The summary: verdicts on baselines, and the numbers in the sentences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.studies.examples import make_recommendation
 
 
 def fields(sentence: Sentence) -> dict[str, str]:
-    """The displayed text of each number that names its field."""
+    """Return the displayed text of each number with a field name."""
     return {piece.field: piece.text for piece in sentence.pieces if piece.field}
 
 
-def test_a_sentence_carries_its_numbers() -> None:
-    found = make_recommendation()
-    shown = fields(summarize(found, usual_arms=10))
+def test_sentence_contains_all_numbers() -> None:
+    recommendation = make_recommendation()
+    shown = fields(summarize(recommendation, usual_arms=10))
     assert shown == {
         "horizon": "1,000",
         "params.alpha0": "0.25",
@@ -26,21 +26,21 @@ def test_a_sentence_carries_its_numbers() -> None:
         "regret.high": "42.75",
         "versus.paper.percent": "45 %",
     }
-    text = str(summarize(found))
+    text = str(summarize(recommendation))
     assert f"{WITHIN_NOISE} (−4.8 % to +2.4 %)" in text
     assert "ε is at the edge of the search range" in text
 
 
 def test_baselines_are_judged_by_their_interval() -> None:
-    found = make_recommendation()
-    paper, defaults = found.versus
+    recommendation = make_recommendation()
+    paper, defaults = recommendation.versus
     better = defaults.model_copy(update={"high": -0.1})
-    same = Baseline(name="paper", params=found.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
-    verdicts = [judge_baseline(found, rival) for rival in (paper, defaults, better, same)]
+    same = Baseline(name="paper", params=recommendation.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
+    verdicts = [judge_baseline(recommendation, rival) for rival in (paper, defaults, better, same)]
     assert verdicts == ["worse", "unclear", "better", "same"]
     assert fields(summarize(make_recommendation(versus=[better])))["versus.defaults.percent"] == "1.2 %"
     assert "identical to the paper's advice" in str(summarize(make_recommendation(versus=[same])))
-    assert [line.split()[-1] for line in summarize_all([found, found])] == ["2.", "2.", "them."]
+    assert [line.split()[-1] for line in summarize_all([recommendation, recommendation])] == ["2.", "2.", "them."]
 
 
 def test_without_regret_differences_are_absolute() -> None:
@@ -50,7 +50,7 @@ def test_without_regret_differences_are_absolute() -> None:
 
 
 def test_unusual_settings_are_named() -> None:
-    found = make_recommendation(objective="cvar:0.9", policy="sw-raven", settings={"every": "5%"}, arms=3)
-    text = str(summarize(found, usual_arms=10))
+    recommendation = make_recommendation(objective="cvar:0.9", policy="sw-raven", settings={"every": "5%"}, arms=3)
+    text = str(summarize(recommendation, usual_arms=10))
     assert "K = 3 (every = 5%), sw-raven" in text
     assert "cvar:0.9" in text

@@ -8,7 +8,7 @@ import pytest
 
 from dashboards.pages.report.page import make_recommendation_table
 from studies.results.recommendation import Baseline
-from tests.dashboards.browser import needed_browser
+from tests.dashboards.browser import require_browser
 from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.api import report
 
@@ -35,29 +35,29 @@ def test_a_difference_of_zero_has_no_sign() -> None:
 
 
 def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -> None:
-    found = [make_recommendation(policy=policy, params=params) for policy, params in THREE.items()]
-    columns, rows = make_recommendation_table(found, ["a", "b", "c"])
+    recommendations = [make_recommendation(policy=policy, params=params) for policy, params in THREE.items()]
+    columns, rows = make_recommendation_table(recommendations, ["a", "b", "c"])
     assert [title for title, _ in columns][:5] == ["Scenario", "Policy", "T", "K", "Parameters"]
     cell = rows[2].cells[4]
     assert cell.text.split(" ") == ["α₀\xa00.004567,", "β₀\xa00.04337,", "ε\xa00.006933,", "γ\xa00.99998"]
     assert cell.value == "α₀ 0.004567, β₀ 0.04337, ε 0.006933, γ 0.99998"
-    alone, _ = make_recommendation_table(found[2:], ["c"])
+    alone, _ = make_recommendation_table(recommendations[2:], ["c"])
     assert [title for title, _ in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Reports on one and on several policies, with long numbers."""
-    needed_browser()
+    require_browser()
     folder = tmp_path_factory.mktemp("table")
     out = {}
     for name, policies in (("one", ["d-raven"]), ("several", list(THREE))):
-        found = [
+        recommendations = [
             make_recommendation(scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000)
             for policy in policies
             for scenario in ("incremental-drift", "localized-jump")
         ]
-        url = store_recommendations(folder / f"{name}.sqlite3", *found)
+        url = store_recommendations(folder / f"{name}.sqlite3", *recommendations)
         out[name] = report(output=folder / f"{name}.html", storage=url).as_uri()
     return out
 
@@ -79,17 +79,17 @@ def test_a_wide_screen_shows_the_whole_table(pages: dict[str, str], name: str, o
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_shadow_marks_hidden_columns(pages: dict[str, str], scheme: str, offline_page: Page) -> None:
-    """Only at the edges with hidden columns."""
+    """Shadows appear only at edges with hidden columns."""
     page = offline_page
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto(pages["several"])
-    reach = int(page.evaluate(SLACK))
-    assert reach > 300
+    hidden_width = int(page.evaluate(SLACK))
+    assert hidden_width > 300
     page.locator("#recommended").evaluate("table => { table.style.visibility = 'hidden'; }")
 
     def shaded(place: int) -> tuple[bool, bool]:
-        """Whether the left and the right edge differ from the middle."""
+        """Return whether the left and the right edge differ from the middle."""
         box = page.locator(".wide").first
         box.evaluate("(box, place) => { box.scrollIntoView({behavior: 'instant'}); box.scrollLeft = place; }", place)
         at = box.bounding_box()
@@ -101,5 +101,5 @@ def test_a_shadow_marks_hidden_columns(pages: dict[str, str], scheme: str, offli
         return strips[0] != strips[1], strips[2] != strips[1]
 
     assert shaded(0) == (False, True)
-    assert shaded(reach // 2) == (True, True)
-    assert shaded(reach) == (True, False)
+    assert shaded(hidden_width // 2) == (True, True)
+    assert shaded(hidden_width) == (True, False)

@@ -15,37 +15,37 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
-ASKED = ["reproduce", "figure1", "table1", "figure3", "--replications", "2", "--quiet"]
+COMMAND = ["reproduce", "figure1", "table1", "figure3", "--replications", "2", "--quiet"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("reproduction")
-    assert app.run([*ASKED, "--jobs", "2", "-o", str(made)]) == app.DONE
-    return made
+    output = tmp_path_factory.mktemp("reproduction")
+    assert app.run([*COMMAND, "--jobs", "2", "-o", str(output)]) == app.DONE
+    return output
 
 
 def experiments(folder: Path) -> dict[str, Any]:
     """Read the experiments from the JSON file."""
-    found: dict[str, Any] = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))["experiments"]
-    return found
+    result: dict[str, Any] = json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))["experiments"]
+    return result
 
 
 def test_numbers_depend_on_the_seed_only(folder: Path, tmp_path: Path) -> None:
-    """The test that kills a reproduction compares all bytes of Figure 3."""
+    """tests/faults compares all bytes of Figure 3."""
     few, first = ["figure1", "table1"], experiments(folder)
     for seed in ("0", "1"):
         place = tmp_path / seed
         words = ["reproduce", *few, "--replications", "2", "--seed", seed, "--jobs", "1", "-o", str(place)]
         assert app.run(words) == app.DONE
-        again = experiments(place)
-        assert list(again) == few
-        assert [again[name] == first[name] for name in few] == [seed == "0"] * 2
+        result = experiments(place)
+        assert list(result) == few
+        assert [result[name] == first[name] for name in few] == [seed == "0"] * 2
 
 
 def test_every_table_is_a_csv_file(folder: Path) -> None:
-    for name, found in experiments(folder).items():
-        for key, table in found["tables"].items():
+    for name, result in experiments(folder).items():
+        for key, table in result["tables"].items():
             lines = (folder / "csv" / f"{name}-{key}.csv").read_text(encoding="utf-8").splitlines()
             assert lines[0] == ",".join(table["columns"])
             assert len(lines) > len(table["rows"])

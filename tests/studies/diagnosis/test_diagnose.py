@@ -15,20 +15,20 @@ from studies.diagnosis.proposal import propose_study
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
-from tools.diagnosis_accuracy import answers
+from tools.diagnosis_accuracy import count_verdicts
 
 SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
 
 
 @pytest.mark.parametrize("name", SHARE)
 def test_the_right_kind_is_found_in_20_traces(name: str) -> None:
-    assert answers(name, 20)[name] >= SHARE[name] * 20
+    assert count_verdicts(name, 20)[name] >= SHARE[name] * 20
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("name", SHARE)
 def test_the_right_kind_is_found_in_200_traces(name: str) -> None:
-    assert answers(name, 200)[name] >= SHARE[name] * 200
+    assert count_verdicts(name, 200)[name] >= SHARE[name] * 200
 
 
 def test_strengths_match_the_scenario() -> None:
@@ -53,7 +53,7 @@ def test_the_interval_of_the_largest_slope_covers() -> None:
         table = rng.normal(size=(1000, 3)) * 0.2 + np.linspace(0, 1, 1000)[:, None] * slopes
         low, high = diagnose(table).finding("incremental-drift").numbers["largest_interval"]
         inside += low <= 0.5 <= high
-    # 95 % of 40 are 38; fewer than 33 would come once in a thousand times.
+    # 95 % of 40 is 38; the probability of fewer than 33 is below 0.001.
     assert inside >= 33
 
 
@@ -63,24 +63,24 @@ def test_a_log_with_one_arm_per_step_is_diagnosed() -> None:
     assert diagnose(keep_one_arm_per_row(simulate_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
 
 
-def test_autocorrelation_is_not_taken_for_a_change() -> None:
+def test_autocorrelation_is_not_reported_as_a_change() -> None:
     rng = np.random.default_rng(1)
-    named = 0
+    false_positives = 0
     for _ in range(10):
         noise = rng.normal(size=(4000, 4))
         for t in range(1, 4000):
             noise[t] += 0.7 * noise[t - 1]
-        named += diagnose(noise).verdict != "stationary"
-    assert named <= 1
+        false_positives += diagnose(noise).verdict != "stationary"
+    assert false_positives <= 1
 
 
 def test_too_few_data_are_inconclusive() -> None:
     few = diagnose(np.random.default_rng(0).normal(size=(199, 3)))
     assert few.verdict == "inconclusive"
     assert_names(few.reason, "199")
-    seldom = np.full((1000, 3), np.nan)
-    seldom[::100] = 1.0
-    assert_names(diagnose(seldom).reason, 10)
+    sparse = np.full((1000, 3), np.nan)
+    sparse[::100] = 1.0
+    assert_names(diagnose(sparse).reason, 10)
     assert diagnose(np.ones((500, 2))).verdict == "inconclusive"
     assert "squared" in diagnose(np.random.default_rng(0).normal(size=(500, 2)) * 1e80).reason
 
@@ -99,27 +99,27 @@ def test_unusual_tables_are_diagnosed(case: str) -> None:
         table[np.arange(400) % 3 > 0, 2] = np.nan
     else:
         table[200, 1] = 1000.0
-    found = diagnose(table)
-    assert found.verdict == "stationary"
-    assert json.loads(json.dumps(found.to_dict()))["verdict"] == "stationary"
+    diagnosis = diagnose(table)
+    assert diagnosis.verdict == "stationary"
+    assert json.loads(json.dumps(diagnosis.to_dict()))["verdict"] == "stationary"
     if case == "zeros and ones":
-        assert found.noise == "bernoulli"
+        assert diagnosis.noise == "bernoulli"
 
 
 def test_random_halves_agree() -> None:
-    found = diagnose(simulate_trace("periodic", 2), halves=3)
-    assert (found.agreeing_halves, found.halves) == (3, 3)
-    assert found.finding("periodic").found_in_halves == 3
+    diagnosis = diagnose(simulate_trace("periodic", 2), halves=3)
+    assert (diagnosis.agreeing_halves, diagnosis.halves) == (3, 3)
+    assert diagnosis.finding("periodic").found_in_halves == 3
 
 
 @pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
 def test_the_proposed_study_is_valid_and_similar(name: str, tmp_path: Path) -> None:
-    found = diagnose(simulate_trace(name, 3, horizon=5000, arms=6))
-    place = tmp_path / "proposed.toml"
-    place.write_text(propose_study(found, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
-    (spec,) = load_study_file(place)
+    diagnosis = diagnose(simulate_trace(name, 3, horizon=5000, arms=6))
+    path = tmp_path / "proposed.toml"
+    path.write_text(propose_study(diagnosis, "mine.csv\n[evil]", horizon=7000), encoding="utf-8")
+    (spec,) = load_study_file(path)
     assert (spec.horizon, spec.arms) == (7000, 6)
-    assert set(spec.scenario.split("+")) == set(found.verdict.split("+"))
-    base = found.base
+    assert set(spec.scenario.split("+")) == set(diagnosis.verdict.split("+"))
+    base = diagnosis.base
     assert 0.15 < base["mean_low"] < 0.5
     assert 0.6 < base["mean_high"] < 0.95

@@ -25,7 +25,7 @@ from tests.messages import raises_naming
 from tests.project import python
 from tests.studies.examples import LINES, WILD, make_recommendation
 
-GIVEN = [
+RECOMMENDATIONS = [
     make_recommendation(
         importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}, settings={"growth": 0.5, "noise": "laplace"}
     ),
@@ -38,9 +38,9 @@ GIVEN = [
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
 def test_exports_are_reproducible_and_end_with_a_newline(form: str) -> None:
-    again = [Recommendation.model_validate(json.loads(json.dumps(each.as_object()))) for each in GIVEN]
-    text = export(GIVEN, form)
-    assert text == export(again, form)
+    read_back = [Recommendation.model_validate(json.loads(json.dumps(each.as_object()))) for each in RECOMMENDATIONS]
+    text = export(RECOMMENDATIONS, form)
+    assert text == export(read_back, form)
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     assert export([], form)
@@ -48,14 +48,14 @@ def test_exports_are_reproducible_and_end_with_a_newline(form: str) -> None:
 
 
 def test_json_is_valid_against_its_schema() -> None:
-    document = json.loads(export(GIVEN, "json"))
+    document = json.loads(export(RECOMMENDATIONS, "json"))
     assert list(document) == ["schema", "recommendations"]
     assert document["schema"] == 1
-    assert [Recommendation.model_validate(each) for each in document["recommendations"]] == GIVEN
+    assert [Recommendation.model_validate(each) for each in document["recommendations"]] == RECOMMENDATIONS
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
-    assert RecommendationsDocument.model_validate(document).recommendations == GIVEN
+    assert RecommendationsDocument.model_validate(document).recommendations == RECOMMENDATIONS
     for broken in ({**document, "schema": 2}, {**document, "more": 1}, {"schema": 1}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, schema, jsonschema.Draft202012Validator)
@@ -66,17 +66,17 @@ def test_the_shipped_schema_is_current() -> None:
 
 
 def test_toml_and_yaml_equal_json() -> None:
-    document = json.loads(export(GIVEN, "json"))
-    assert yaml.safe_load(export(GIVEN, "yaml")) == document
+    document = json.loads(export(RECOMMENDATIONS, "json"))
+    assert yaml.safe_load(export(RECOMMENDATIONS, "yaml")) == document
     for each in document["recommendations"]:
         if each["importance"] is None:
             del each["importance"]
-    assert tomllib.loads(export(GIVEN, "toml")) == document
+    assert tomllib.loads(export(RECOMMENDATIONS, "toml")) == document
 
 
 def test_csv_has_one_row_per_recommendation() -> None:
-    rows = list(csv.DictReader(io.StringIO(export(GIVEN, "csv"), newline="")))
-    assert [row["study"] for row in rows] == [each.study for each in GIVEN]
+    rows = list(csv.DictReader(io.StringIO(export(RECOMMENDATIONS, "csv"), newline="")))
+    assert [row["study"] for row in rows] == [each.study for each in RECOMMENDATIONS]
     assert float(rows[0]["params.alpha0"]) == 0.25
     assert rows[0]["params.kappa0"] == ""
     assert rows[1]["params.b0"] == "2e-05"
@@ -89,20 +89,20 @@ def test_csv_has_one_row_per_recommendation() -> None:
 
 
 def test_names_do_not_break_a_markdown_table() -> None:
-    lines = export(GIVEN, "markdown").splitlines()
-    assert len(lines) == 2 + len(GIVEN)
+    lines = export(RECOMMENDATIONS, "markdown").splitlines()
+    assert len(lines) == 2 + len(RECOMMENDATIONS)
     assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}) == 1
     assert "<" not in lines[3]
     for name in (WILD, LINES):
         shown = re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown(name))
-        assert html.unescape(shown.replace("&#27;", "\x1b")) == name  # a control code is none in HTML
+        assert html.unescape(shown.replace("&#27;", "\x1b")) == name  # HTML does not allow control codes
     assert "α₀ 0.25, β₀ 4, ε 0.0001" in lines[2]
 
 
 def test_names_do_not_break_a_latex_table() -> None:
-    text = export(GIVEN, "latex")
+    text = export(RECOMMENDATIONS, "latex")
     rows = text.split("\\midrule\n")[1].split("\\bottomrule")[0].strip().splitlines()
-    assert len(rows) == len(GIVEN)
+    assert len(rows) == len(RECOMMENDATIONS)
     for row in rows:
         assert row.endswith(r" \\")
         assert len(re.findall(r"(?<!\\)&", row)) == 6
@@ -116,19 +116,19 @@ def test_names_do_not_break_a_latex_table() -> None:
 
 
 def test_the_python_snippet_runs(tmp_path: Path) -> None:
-    peeking = make_recommendation(policy="published-thompson", params={})
+    simulation_only = make_recommendation(policy="published-thompson", params={})
     path = tmp_path / "snippet.py"
-    own = make_recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
-    path.write_text(export([*GIVEN, peeking, own], "python"), encoding="utf-8")
+    plugin = make_recommendation(policy="their\n.py:Policy~12345678", params={"c\nprint(1)": 2.0})
+    path.write_text(export([*RECOMMENDATIONS, simulation_only, plugin], "python"), encoding="utf-8")
     done = python(path, folder=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == len(GIVEN)
+    assert len(done.stdout.splitlines()) == len(RECOMMENDATIONS)
     assert "pulled arm 0" in done.stdout
     assert [each.name for each in tmp_path.iterdir()] == ["snippet.py"]
 
 
 def test_the_python_snippet_has_the_parameters() -> None:
-    text = export(GIVEN[:1], "python")
+    text = export(RECOMMENDATIONS[:1], "python")
     assert "ravenlab.RavenUCB(" in text
     assert "alpha0=0.25," in text
     compile(text, "snippet", "exec")
@@ -137,11 +137,11 @@ def test_the_python_snippet_has_the_parameters() -> None:
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_policies_load_from_exports(form: str, tmp_path: Path) -> None:
     path = tmp_path / f"recommended.{form}"
-    path.write_text(export(GIVEN, form), encoding="utf-8", newline="")
+    path.write_text(export(RECOMMENDATIONS, form), encoding="utf-8", newline="")
     assert Policy.load(path, study=WILD).values["b0"] == 2e-05
     assert Policy.load(path, study="=1+2, \r quoted").arms == 10
 
 
-def test_unknown_formats() -> None:
+def test_unknown_formats_are_rejected() -> None:
     with raises_naming(InputError, "'jsn'", "'json'"):
-        export(GIVEN, "jsn")
+        export(RECOMMENDATIONS, "jsn")

@@ -39,14 +39,14 @@ from studies.paper.numbers import FOLDER
 def test_printed_cells_precede_recommendations(
     scenario: str, horizon: int, expected: tuple[float, float] | None
 ) -> None:
-    found = paper_advice(scenario, horizon)
-    assert found == (None if expected is None else {"alpha0": expected[0], "beta0": expected[1], "epsilon": 0.1})
+    advice = paper_advice(scenario, horizon)
+    assert advice == (None if expected is None else {"alpha0": expected[0], "beta0": expected[1], "epsilon": 0.1})
 
 
 def test_other_scenarios_have_no_advice() -> None:
     advised = {name for name in scenarios() if paper_advice(name, 10000)}
-    ours = {"variance-drift", "incremental-drift", "gradual-drift", "blips"}
-    assert advised == ours | {f"published-{name}" for name in ours - {"gradual-drift"}}
+    defined = {"variance-drift", "incremental-drift", "gradual-drift", "blips"}
+    assert advised == defined | {f"published-{name}" for name in defined - {"gradual-drift"}}
 
 
 def test_printed_regrets() -> None:

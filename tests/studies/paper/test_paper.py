@@ -1,4 +1,4 @@
-"""Claims, tables and rules: what the verdicts of a reproduction rest on."""
+"""Claims of the paper, result tables, and the rules behind the verdicts of a reproduction."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from tuning.reproduction import EXPERIMENTS, find_experiment
 
 
 def test_every_printed_number_is_a_claim_with_its_place() -> None:
-    found = {key: claim for name in EXPERIMENTS for key, claim in find_experiment(name).claims.items()}
-    assert sum(claim.group == "The numbers of Table 3" for claim in found.values()) == 27
-    assert sum(claim.group == "The six optima of Figure 3" for claim in found.values()) == 12
-    assert all(claim.place and claim.text for claim in found.values())
+    claims = {key: claim for name in EXPERIMENTS for key, claim in find_experiment(name).claims.items()}
+    assert sum(claim.group == "The numbers of Table 3" for claim in claims.values()) == 27
+    assert sum(claim.group == "The six optima of Figure 3" for claim in claims.values()) == 12
+    assert all(claim.place and claim.text for claim in claims.values())
     for row in printed_rows("logistics_table.csv"):
         policy = POLICIES[row["policy"]]
-        assert found[f"table3-{policy}-regret"].printed == float(row["cumulative_regret"])
-        assert found[f"table3-{policy}-reward"].printed == float(row["cumulative_reward"])
-        assert found[f"table3-{policy}-pulls"].printed == float(row["suboptimal_pulls"])
-    assert found["figure3-blips-10000-regret"].printed == 202.37
+        assert claims[f"table3-{policy}-regret"].printed == float(row["cumulative_regret"])
+        assert claims[f"table3-{policy}-reward"].printed == float(row["cumulative_reward"])
+        assert claims[f"table3-{policy}-pulls"].printed == float(row["suboptimal_pulls"])
+    assert claims["figure3-blips-10000-regret"].printed == 202.37
 
 
-def test_a_table_survives_json_and_csv() -> None:
+def test_table_is_written_as_json_and_csv() -> None:
     table = make_table(
         [{"name": 'a,"b"', "x": np.float64(0.1), "n": np.int64(3), "yes": np.bool_(True), "none": float("nan")}]
     )
@@ -58,7 +58,7 @@ def test_integers_stay_integers_beside_missing_values() -> None:
     assert to_csv(table) == "a,b\n1,0.30000000000000004\n,1e-300\n"
 
 
-def test_a_table_refuses_rows_of_another_kind() -> None:
+def test_rows_with_other_columns_or_types_are_rejected() -> None:
     with raises_naming(ValueError, "a", "b"):
         make_table([{"a": 1}, {"b": 1}])
     with raises_naming(TypeError, "[1]"):
@@ -77,41 +77,45 @@ def test_a_table_refuses_rows_of_another_kind() -> None:
 def test_a_printed_number_is_judged_by_its_distance(
     value: float, half: float, printed: float, error: float, paper: float
 ) -> None:
-    word = judge_number(printed, Measurement(value, value - half, value + half), error, paper)
-    apart = abs(printed - value)
-    if word == Verdict.REFUTED:
-        assert apart > 3 * max(error, paper) * 0.999
-        assert apart >= half * 0.999
-    elif word == Verdict.INCONCLUSIVE:
+    verdict = judge_number(printed, Measurement(value, value - half, value + half), error, paper)
+    distance = abs(printed - value)
+    if verdict == Verdict.REFUTED:
+        assert distance > 3 * max(error, paper) * 0.999
+        assert distance >= half * 0.999
+    elif verdict == Verdict.INCONCLUSIVE:
         assert 2 * half > 0.499 * abs(printed)
-    elif word == Verdict.NOISE:
-        assert apart <= 3 * (error + paper) * 1.001
+    elif verdict == Verdict.NOISE:
+        assert distance <= 3 * (error + paper) * 1.001
     else:
-        assert apart <= half * 1.001 + 1e-9
+        assert distance <= half * 1.001 + 1e-9
 
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 3)), min_size=1), st.floats(-5, 5))
 def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold: float) -> None:
-    ours = [Measurement(middle, middle - half, middle + half) for middle, half in pairs]
-    word = judge_all_above(threshold, ours)
-    assert (word == Verdict.REFUTED) == any(each.high < threshold for each in ours)
-    assert (word == Verdict.CONFIRMED) == all(each.low > threshold for each in ours)
-    for each in ours:
-        grown = judge_growth(each)
+    measurements = [Measurement(middle, middle - half, middle + half) for middle, half in pairs]
+    verdict = judge_all_above(threshold, measurements)
+    assert (verdict == Verdict.REFUTED) == any(measurement.high < threshold for measurement in measurements)
+    assert (verdict == Verdict.CONFIRMED) == all(measurement.low > threshold for measurement in measurements)
+    for measurement in measurements:
+        grown = judge_growth(measurement)
         assert grown == (
-            Verdict.CONFIRMED if each.low > 0 else Verdict.REFUTED if each.high < 0 else Verdict.INCONCLUSIVE
+            Verdict.CONFIRMED
+            if measurement.low > 0
+            else Verdict.REFUTED
+            if measurement.high < 0
+            else Verdict.INCONCLUSIVE
         )
-        cost = judge_costs([each])
+        cost = judge_costs([measurement])
         assert cost == (
             Verdict.CONFIRMED
-            if each.high < MAX_COST
+            if measurement.high < MAX_COST
             else Verdict.REFUTED
-            if each.low > MAX_COST
+            if measurement.low > MAX_COST
             else Verdict.INCONCLUSIVE
         )
 
 
-def test_who_is_best_and_which_cell() -> None:
+def test_verdicts_on_the_best_policy_and_the_best_cell() -> None:
     assert judge_best(True, [True, True], [False, False]) == Verdict.CONFIRMED
     assert judge_best(True, [True, False], [False, False]) == Verdict.NOISE
     assert judge_best(False, [True, False], [False, False]) == Verdict.INCONCLUSIVE
@@ -123,9 +127,9 @@ def test_who_is_best_and_which_cell() -> None:
 
 def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
     claim = index_claims([Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")])["figure2-84"]
-    ours = Measurement(80.4, 80.0, 80.8)
+    measurement = Measurement(80.4, 80.0, 80.8)
     verdicts = [
-        ClaimResult(claim, protocol, ours, Verdict.REFUTED, "number", "It is 80.4 %.")
+        ClaimResult(claim, protocol, measurement, Verdict.REFUTED, "number", "It is 80.4 %.")
         for protocol in ("published", "defined")
     ]
     result = ReproductionResult(0, 50, ("published", "defined"), {"figure2": ExperimentResult({}, {}, verdicts)})
@@ -149,7 +153,7 @@ def test_assembled_verdicts_are_in_the_order_of_the_claims() -> None:
         for key in reversed(keys)
         for protocol in ("defined", "published")
     ]
-    made = replace(experiment, evaluate=lambda context, pieces: ExperimentResult({}, {}, shuffled))
-    ordered = made.assemble(make_context(Path("paper")), {}).verdicts
+    changed = replace(experiment, evaluate=lambda context, pieces: ExperimentResult({}, {}, shuffled))
+    ordered = changed.assemble(make_context(Path("paper")), {}).verdicts
     assert [each.claim.key for each in ordered] == [key for key in keys for _ in range(2)]
     assert [each.protocol for each in ordered] == ["published", "defined"] * len(keys)

@@ -39,8 +39,8 @@ def test_absent_parts_are_not_described() -> None:
     assert len(lines) == 3
 
 
-def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
-    """As `--range` reads it: the hint, given back, widens what was searched."""
+def test_suggested_range_of_a_rate_is_valid_and_wider() -> None:
+    """The suggestion, passed as `--range`, extends the searched range."""
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000)
     (line,) = describe_edges(
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.7})
@@ -52,7 +52,7 @@ def test_the_range_that_settles_a_rate_is_of_the_rate_itself() -> None:
     assert (wider.low, round(wider.high, 9), wider.scale) == (1e-5, 0.9, "one-minus")
 
 
-def test_a_rate_that_was_searched_as_it_is_gets_no_other_range() -> None:
+def test_linearly_searched_rate_gets_a_linear_range() -> None:
     plain = Range(low=0.2, high=0.3, scale="linear")
     spec = StudySpec(policy="d-raven", scenario="blips", horizon=1000, space={"gamma": plain})
     (line,) = describe_edges(
@@ -65,8 +65,8 @@ def test_numbers_stay_short() -> None:
     assert [format_number(value) for value in (123456.7, 0.5, 12.3456, "min")] == ["123,457", "0.5", "12.35", "min"]
 
 
-def test_a_rate_near_one_is_told_from_it() -> None:
-    """γ is searched up to 0.99999, where it forgets nothing within most horizons, yet is not 1."""
+def test_rates_near_one_are_not_rounded_to_one() -> None:
+    """γ is searched up to 0.99999, which must not be displayed as 1."""
     near = (0.9998, 0.99998, 0.999984, 0.99999, 1 - 9.99e-6, 0.999999, 1 - 1e-12, 1.0, 1.00002)
-    said = ["0.9998", "0.99998", "0.99998", "0.99999", "0.99999", "0.999999", "1", "1", "1"]
-    assert [format_number(value) for value in near] == said
+    expected = ["0.9998", "0.99998", "0.99998", "0.99999", "0.99999", "0.999999", "1", "1", "1"]
+    assert [format_number(value) for value in near] == expected

@@ -50,10 +50,10 @@ def test_only_complete_grids_are_read(tmp_path: Path) -> None:
     store_study(storage, StudySpec(scenario="blips", horizon=1000), 2)
     for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
         assert read_grid(study) is None
-    whole, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))
-    grid = read_grid(whole)
+    complete, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))
+    grid = read_grid(complete)
     assert grid is not None
-    assert (grid.study, grid.spec.horizon) == (whole.study_name, 2000)
+    assert (grid.study, grid.spec.horizon) == (complete.study_name, 2000)
 
 
 def test_the_library_lists_grids(tmp_path: Path) -> None:
@@ -66,11 +66,11 @@ def test_the_library_lists_grids(tmp_path: Path) -> None:
 
 
 def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
-    here = open_storage(url(tmp_path / "a.sqlite3"), create=True)
-    there = open_storage(url(tmp_path / "b.sqlite3"), create=True)
-    study, _ = store_grid(here, GridSpec(**SMALL, replications=20))
-    write_study_rows(read_study_rows(here, study._study_id), there, WILD)
-    copied, original = read_grid(optuna.load_study(study_name=WILD, storage=there)), read_grid(study)
+    source = open_storage(url(tmp_path / "a.sqlite3"), create=True)
+    target = open_storage(url(tmp_path / "b.sqlite3"), create=True)
+    study, _ = store_grid(source, GridSpec(**SMALL, replications=20))
+    write_study_rows(read_study_rows(source, study._study_id), target, WILD)
+    copied, original = read_grid(optuna.load_study(study_name=WILD, storage=target)), read_grid(study)
     assert copied is not None
     assert original is not None
     assert copied.study == copied.spec.study_name() == WILD
@@ -93,9 +93,9 @@ def test_trials_that_are_not_cells_are_rejected(tmp_path: Path) -> None:
 
 def test_distributions_contain_every_cell() -> None:
     spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
-    held = grid_distributions(spec)
-    assert all(held[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
-    assert ["log=True" in repr(held[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
+    distributions = grid_distributions(spec)
+    assert all(distributions[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
+    assert ["log=True" in repr(distributions[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
 
 
 def test_the_fine_grid_spans_the_range_of_the_paper() -> None:
@@ -104,7 +104,7 @@ def test_the_fine_grid_spans_the_range_of_the_paper() -> None:
     np.testing.assert_allclose(ratios, ratios[0], rtol=1e-4)
 
 
-def test_csv() -> None:
+def test_grids_as_csv() -> None:
     spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7).resolved()
     grid = Grid(spec, "g", np.array([[1.0 / 3.0, 2.0]]), np.array([[0.5, 0.25]]), np.array([[True, False]]))
     assert csv_table.write_grids([grid]).splitlines() == [

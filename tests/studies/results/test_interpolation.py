@@ -11,19 +11,19 @@ from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation
 
 
-def at(horizon: int, alpha0: float, **changes: object) -> Recommendation:
+def recommendation_at(horizon: int, alpha0: float, **changes: object) -> Recommendation:
     params = {"alpha0": alpha0, "beta0": 2.0, "epsilon": 0.1}
     return make_recommendation(**{"horizon": horizon, "params": params, **changes})
 
 
-STORED = [at(1000, 1.0), at(100_000, 4.0)]
+STORED = [recommendation_at(1000, 1.0), recommendation_at(100_000, 4.0)]
 
 
 def query(horizon: int, **changes: object) -> RecommendationQuery:
     return RecommendationQuery(**{"scenario": "variance-drift", "horizon": horizon, **changes})  # type: ignore[arg-type]
 
 
-def test_exact() -> None:
+def test_stored_horizon_gives_exact_parameters() -> None:
     result = recommend_parameters(query(1000), STORED)
     assert (result.kind, result.params) == ("exact", STORED[0].params)
     assert result.sources == (STORED[0],)
@@ -38,7 +38,10 @@ def test_log_parameters_are_interpolated_geometrically() -> None:
 
 
 def test_the_nearest_neighbors_are_used() -> None:
-    result = recommend_parameters(query(5000), [*STORED, at(10_000, 9.0), at(4000, 3.0), at(300, 8.0)])
+    result = recommend_parameters(
+        query(5000),
+        [*STORED, recommendation_at(10_000, 9.0), recommendation_at(4000, 3.0), recommendation_at(300, 8.0)],
+    )
     assert [source.horizon for source in result.sources] == [4000, 10_000]
 
 
@@ -65,15 +68,17 @@ def test_rates_integers_categories_and_parameters_of_one_neighbor() -> None:
 
 
 def test_a_parameter_at_zero_is_interpolated_linearly() -> None:
-    assert recommend_parameters(query(10_000), [at(1000, 0.0), at(100_000, 4.0)]).params["alpha0"] == pytest.approx(2.0)
+    assert recommend_parameters(query(10_000), [recommendation_at(1000, 0.0), recommendation_at(100_000, 4.0)]).params[
+        "alpha0"
+    ] == pytest.approx(2.0)
 
 
 def test_other_settings_objectives_arms_and_policies_are_ignored() -> None:
     others = [
-        at(3000, 7.0, settings={"growth": 0.9}, study="a"),
-        at(3000, 7.0, objective="cvar:0.9", study="b"),
-        at(3000, 7.0, arms=5),
-        at(3000, 7.0, scenario="blips"),
+        recommendation_at(3000, 7.0, settings={"growth": 0.9}, study="a"),
+        recommendation_at(3000, 7.0, objective="cvar:0.9", study="b"),
+        recommendation_at(3000, 7.0, arms=5),
+        recommendation_at(3000, 7.0, scenario="blips"),
         make_recommendation(policy="ucb1", horizon=3000, params={"c": 1.0}),
     ]
     assert recommend_parameters(query(3000), [*STORED, *others]).kind == "interpolated"
@@ -83,14 +88,14 @@ def test_other_settings_objectives_arms_and_policies_are_ignored() -> None:
 
 
 def test_a_study_with_the_default_name_is_preferred() -> None:
-    plain, named = at(1000, 1.0, trials=10), at(1000, 5.0, study="mine", trials=500)
+    plain, named = recommendation_at(1000, 1.0, trials=10), recommendation_at(1000, 5.0, study="mine", trials=500)
     for stored in ([plain, named], [named, plain]):
         assert recommend_parameters(query(1000), stored).sources == (plain,)
-    longer = at(1000, 6.0, study="other", trials=600)
+    longer = recommendation_at(1000, 6.0, study="other", trials=600)
     assert recommend_parameters(query(1000), [named, longer]).sources == (longer,)
 
 
-def test_nothing_stored() -> None:
+def test_empty_storage_is_an_error() -> None:
     with raises_naming(NoRecommendationError, "ucb1", "variance-drift", "7"):
         recommend_parameters(query(3000, policy="ucb1", arms=7), [])
 

@@ -13,7 +13,7 @@ from studies.spec.files import load_robust_studies
 from studies.spec.robust import Measure, RobustSpec, parse_measure, parse_robust_spec
 from tests.messages import assert_names, raises_naming
 
-TWO: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
+TWO_SCENARIOS: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}
 
 
 @pytest.mark.parametrize(("text", "counted"), [("worst", 1), ("mean", 4), ("cvar:0.5", 2), ("cvar:0.9", 1)])
@@ -52,21 +52,25 @@ def test_unknown_measures_are_rejected(text: str) -> None:
 )
 def test_errors_name_field_and_value_on_one_line(fields: dict[str, Any], names: list[str]) -> None:
     with pytest.raises(InputError) as error:
-        parse_robust_spec({key: value for key, value in {**TWO, **fields}.items() if value is not None})
+        parse_robust_spec({key: value for key, value in {**TWO_SCENARIOS, **fields}.items() if value is not None})
     assert_names(str(error.value), *names)
     assert "\n" not in str(error.value)
 
 
 def test_study_names_and_single_scenario_studies() -> None:
-    assert parse_robust_spec(TWO).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
-    assert parse_robust_spec({**TWO, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
+    assert parse_robust_spec(TWO_SCENARIOS).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
+    assert (
+        parse_robust_spec({**TWO_SCENARIOS, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
+    )
     others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
-    names = {parse_robust_spec({**TWO, **other}).study_name() for other in others}
+    names = {parse_robust_spec({**TWO_SCENARIOS, **other}).study_name() for other in others}
     assert len(names) == 3
     assert all("~" in name for name in names)
-    named = parse_robust_spec({**TWO, "name": "mine", "fixed": {"epsilon": 0.1}})
-    assert [own.study_name() for own in named.scenario_specs()] == ["mine/blips", "mine/periodic"]
-    assert all(own.fixed == {"epsilon": 0.1} and own.horizon == 1000 for own in named.scenario_specs())
+    named = parse_robust_spec({**TWO_SCENARIOS, "name": "mine", "fixed": {"epsilon": 0.1}})
+    assert [each_spec.study_name() for each_spec in named.scenario_specs()] == ["mine/blips", "mine/periodic"]
+    assert all(
+        each_spec.fixed == {"epsilon": 0.1} and each_spec.horizon == 1000 for each_spec in named.scenario_specs()
+    )
 
 
 def test_a_list_of_horizons_gives_several_specifications(tmp_path: Path) -> None:
@@ -85,9 +89,9 @@ def test_a_list_of_horizons_gives_several_specifications(tmp_path: Path) -> None
 
 
 def test_a_stored_specification_is_read_back_and_compared() -> None:
-    spec = parse_robust_spec({**TWO, "measure": "mean"}).resolved()
+    spec = parse_robust_spec({**TWO_SCENARIOS, "measure": "mean"}).resolved()
     assert RobustSpec.model_validate(spec.model_dump(mode="json")).resolved() == spec
-    other = parse_robust_spec({**TWO, "seed": 4})
+    other = parse_robust_spec({**TWO_SCENARIOS, "seed": 4})
     measure, seed = other.differences(spec)
     assert_names(measure, "measure", "mean", "worst")
     assert_names(seed, "seed", 0, 4)

@@ -49,7 +49,7 @@ def test_lists_create_one_study_per_combination(tmp_path: Path) -> None:
     assert {spec.seed for spec in specs[:6]} == {4}
 
 
-def test_space_holds_ranges_and_fixed_values(tmp_path: Path) -> None:
+def test_space_contains_ranges_and_fixed_values(tmp_path: Path) -> None:
     (spec,) = load(
         tmp_path,
         """
@@ -67,7 +67,7 @@ def test_space_holds_ranges_and_fixed_values(tmp_path: Path) -> None:
     assert spec.fixed == {"logarithm": "t", "epsilon": 0.1, "variance": "printed"}
 
 
-def test_a_rate_near_one_is_given_as_x_and_searched_as_one_minus_x(tmp_path: Path) -> None:
+def test_rate_near_one_is_searched_as_one_minus_x(tmp_path: Path) -> None:
     (spec,) = load(tmp_path, '[[study]]\npolicy = "d-ucb"\nscenario = "blips"\nspace.gamma = [0.9, 0.999]')
     assert spec.space == {"gamma": Range(low=0.001, high=0.1, scale="one-minus")}
     table = "{low = 0.001, high = 0.1, scale = 'one-minus'}"

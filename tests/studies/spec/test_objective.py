@@ -25,7 +25,7 @@ SAMPLE = np.array([[4.0, 1.0, 3.0, 2.0], [10.0, 10.0, 10.0, 50.0]])
         ("cvar:0.999", [4.0, 50.0]),
     ],
 )
-def test_values(text: str, expected: list[float]) -> None:
+def test_objective_values(text: str, expected: list[float]) -> None:
     assert parse_objective(text).value(SAMPLE).tolist() == expected
 
 
@@ -65,7 +65,7 @@ def test_invalid_objectives_are_named_in_the_error(text: str) -> None:
 @given(st.text(max_size=20) | st.from_regex(r"(mean|quantile|cvar|after|reward):?[0-9.%e-]*", fullmatch=True))
 def test_any_text_is_parsed_or_rejected(text: str) -> None:
     try:
-        found = parse_objective(text)
+        objective = parse_objective(text)
     except InputError:
         return
-    assert isinstance(found, Objective)
+    assert isinstance(objective, Objective)

@@ -20,12 +20,12 @@ def test_the_schema_is_current() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
-def test_shipped_files_fit_the_schema(path: Path) -> None:
+def test_shipped_files_are_valid_for_the_schema(path: Path) -> None:
     assert load_study_file(path)
     jsonschema.validate(tomllib.loads(path.read_text(encoding="utf-8")), study_file_schema())
 
 
-def test_the_template_fits_the_schema(tmp_path: Path) -> None:
+def test_the_template_is_valid_for_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(study_template(), encoding="utf-8")
     assert load_study_file(path)
@@ -48,6 +48,6 @@ def test_the_template_fits_the_schema(tmp_path: Path) -> None:
         {"study": [{"scenario": "blips", "space": {"alpha0": {"low": 1}}}]},
     ],
 )
-def test_the_schema_rejects(document: dict[str, Any]) -> None:
+def test_invalid_documents_are_rejected(document: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, study_file_schema())

@@ -16,8 +16,8 @@ from tests.messages import raises_naming
 
 def test_contents_of_shipped_files() -> None:
     assert list(shipped_studies()) == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
-    held = {name: load_study_file(find_study_file(name)) for name in shipped_studies()}
-    assert {name: len(specs) for name, specs in held.items()} == {
+    specs_by_name = {name: load_study_file(find_study_file(name)) for name in shipped_studies()}
+    assert {name: len(specs) for name, specs in specs_by_name.items()} == {
         "quick": 3,
         "paper": 6,
         "all-scenarios": 21,
@@ -25,18 +25,18 @@ def test_contents_of_shipped_files() -> None:
         "figure2": 23,
     }
     assert all(len(meaning) > 30 for meaning in shipped_studies().values())
-    assert sum(spec.simulated_steps() for spec in held["quick"]) < 6e8
-    assert {spec.horizon for spec in held["paper"]} == {1000, 10000}
-    assert {(spec.trials, spec.replications) for spec in held["figure2"]} == {(10, 50)}
-    (logistics,) = held["logistics"]
+    assert sum(spec.simulated_steps() for spec in specs_by_name["quick"]) < 6e8
+    assert {spec.horizon for spec in specs_by_name["paper"]} == {1000, 10000}
+    assert {(spec.trials, spec.replications) for spec in specs_by_name["figure2"]} == {(10, 50)}
+    (logistics,) = specs_by_name["logistics"]
     assert (logistics.horizon, logistics.arms) == (50000, 100)
 
 
 def test_shipped_studies_with_the_same_name_are_comparable() -> None:
-    seen: dict[str, StudySpec] = {}
+    specs_by_name: dict[str, StudySpec] = {}
     for name in shipped_studies():
         for spec in load_study_file(find_study_file(name)):
-            other = seen.setdefault(spec.study_name(), spec)
+            other = specs_by_name.setdefault(spec.study_name(), spec)
             assert spec.differences(other) == []
 
 

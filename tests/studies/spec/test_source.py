@@ -106,10 +106,12 @@ def test_inconsistent_fields_are_named_with_their_values(
     fields: dict[str, Any], named: list[str], trace: str, log: str
 ) -> None:
     paths = {"TRACE": trace, "LOG": log}
-    given = {key: paths.get(value, value) if isinstance(value, str) else value for key, value in fields.items()}
-    with pytest.raises(InputError) as refused:
-        parse_study_spec(given)
-    message = str(refused.value)
+    resolved_fields = {
+        key: paths.get(value, value) if isinstance(value, str) else value for key, value in fields.items()
+    }
+    with pytest.raises(InputError) as caught:
+        parse_study_spec(resolved_fields)
+    message = str(caught.value)
     assert "\n" not in message
     assert "--" not in message
     for part in named:

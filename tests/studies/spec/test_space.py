@@ -31,11 +31,11 @@ def test_scales_become_distributions() -> None:
 def test_a_window_is_an_integer() -> None:
     spec = StudySpec(scenario="blips", policy="sw-raven", horizon=500)
     assert make_distributions(spec)["tau"] == IntDistribution(10, 500, log=True)
-    held = to_trial_params(spec, {"tau": 30.0})
-    assert held is not None
-    assert held["tau"] == 30
-    assert isinstance(held["tau"], int)
-    assert from_trial_params(spec, held)["tau"] == 30.0
+    trial_params = to_trial_params(spec, {"tau": 30.0})
+    assert trial_params is not None
+    assert trial_params["tau"] == 30
+    assert isinstance(trial_params["tau"], int)
+    assert from_trial_params(spec, trial_params)["tau"] == 30.0
 
 
 def test_fixed_parameters_override_and_are_not_part_of_a_trial() -> None:
@@ -55,16 +55,16 @@ def test_parameters_outside_the_search_space() -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_defaults_survive_the_round_trip_through_optuna(policy: str) -> None:
+def test_defaults_are_unchanged_by_the_round_trip_through_optuna(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000)
-    held = to_trial_params(spec, {})
-    assert held is not None
-    trial = optuna.create_trial(params=held, distributions=make_distributions(spec), value=0.0)
+    trial_params = to_trial_params(spec, {})
+    assert trial_params is not None
+    trial = optuna.create_trial(params=trial_params, distributions=make_distributions(spec), value=0.0)
     assert spec.resolve_params(from_trial_params(spec, trial.params)) == spec.resolve_params({})
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_samples_of_optuna_are_valid_and_survive_the_round_trip(policy: str) -> None:
+def test_samples_of_optuna_are_valid_and_are_unchanged_by_the_round_trip(policy: str) -> None:
     spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(20):
@@ -72,26 +72,26 @@ def test_samples_of_optuna_are_valid_and_survive_the_round_trip(policy: str) -> 
         params = from_trial_params(spec, drawn)
         values = spec.resolve_params(params)
         assert {name: values[name] for name in params} == params
-        held = to_trial_params(spec, params)
-        assert held is not None
-        assert from_trial_params(spec, held) == pytest.approx(params, rel=1e-12)
-        assert held == pytest.approx(drawn, rel=1e-9)
+        trial_params = to_trial_params(spec, params)
+        assert trial_params is not None
+        assert from_trial_params(spec, trial_params) == pytest.approx(params, rel=1e-12)
+        assert trial_params == pytest.approx(drawn, rel=1e-9)
 
 
 @given(st.floats(1e-5, 0.3))
 @settings(max_examples=200)
-def test_a_rate_near_one_survives_the_round_trip(gap: float) -> None:
+def test_rate_near_one_is_unchanged_by_the_round_trip(gap: float) -> None:
     spec = StudySpec(scenario="blips", policy="d-ucb", horizon=100)
     others = {name: value for name, value in spec.resolve_params({}).items() if name != "gamma"}
-    held = to_trial_params(spec, {**others, "gamma": 1.0 - gap})
-    assert held is not None
-    assert 1e-5 <= held["one_minus_gamma"] <= 0.3
-    assert from_trial_params(spec, held)["gamma"] == pytest.approx(1.0 - gap, abs=1e-14)
+    trial_params = to_trial_params(spec, {**others, "gamma": 1.0 - gap})
+    assert trial_params is not None
+    assert 1e-5 <= trial_params["one_minus_gamma"] <= 0.3
+    assert from_trial_params(spec, trial_params)["gamma"] == pytest.approx(1.0 - gap, abs=1e-14)
 
 
 def test_names_of_trial_parameters() -> None:
     for policy in POLICIES:
         spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
-        known = {param.name for param in find_policy(policy).parameters}
+        names = {param.name for param in find_policy(policy).parameters}
         assert {trial_param_name(name, range_) for name, range_ in spec.space.items()} == set(make_distributions(spec))
-        assert set(spec.space) <= known
+        assert set(spec.space) <= names

@@ -70,7 +70,7 @@ def test_every_policy_with_a_range_can_be_searched() -> None:
                 StudySpec(policy=name, scenario="blips", horizon=1000)
 
 
-def test_the_name_identifies_everything_but_the_budget() -> None:
+def test_name_identifies_all_fields_except_the_budget() -> None:
     plain = StudySpec(scenario="blips", horizon=1000)
     assert plain.study_name() == "raven-ucb/blips/T1000/K10"
     assert plain.resolved().study_name() == plain.study_name()
@@ -107,7 +107,7 @@ def test_a_study_without_valid_defaults_has_a_name(spec: StudySpec) -> None:
     assert "~" in spec.study_name()
 
 
-def test_a_stored_specification_survives_the_round_trip() -> None:
+def test_stored_specification_is_read_back_unchanged() -> None:
     spec = StudySpec(
         scenario="blips+periodic",
         settings={"every": "5%", "lasting": 3, "amplitude": 0.5, "noise": "laplace"},
@@ -131,10 +131,10 @@ def test_a_changed_copy_resolves_its_defaults_again() -> None:
 def test_differences() -> None:
     stored = StudySpec(scenario="blips", horizon=1000)
     assert StudySpec(scenario="blips", horizon=1000, trials=500, name="x").differences(stored) == []
-    said = StudySpec(scenario="blips", horizon=1000, seed=3, replications=50).differences(stored)
-    assert len(said) == 2
-    assert_names(said[0], "replications", 200, 50)
-    assert_names(said[1], "seed", 0, 3)
+    differences = StudySpec(scenario="blips", horizon=1000, seed=3, replications=50).differences(stored)
+    assert len(differences) == 2
+    assert_names(differences[0], "replications", 200, 50)
+    assert_names(differences[1], "seed", 0, 3)
 
 
 def test_steps_count_search_selection_and_report() -> None:

@@ -135,7 +135,7 @@ def test_errors_are_one_line(text: str, names: list[str], tmp_path: Path) -> Non
     assert len(message) < len(str(path)) + 500
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
     wrong = tmp_path / "latin.toml"
     wrong.write_bytes('[[study]]\n# für\nscenario = "blips"'.encode("latin-1"))
     large = tmp_path / "large.toml"

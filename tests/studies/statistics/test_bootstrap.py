@@ -13,7 +13,7 @@ TRIES = 300
 
 
 def autoregressive(rng: np.random.Generator, correlation: float, rows: int) -> Floats:
-    """x_t = correlation·x_{t−1} + noise."""
+    """Return a series with x_t = correlation·x_{t−1} + noise."""
     from scipy.signal import lfilter
 
     return np.asarray(lfilter([1.0], [1.0, -correlation], rng.normal(size=rows + 200)))[200:]
@@ -36,13 +36,13 @@ def test_intervals_of_an_autoregressive_mean_cover(correlation: float, rows: int
 
 
 def test_intervals_without_blocks_do_not_cover() -> None:
-    """The test above can fail: it does without blocks."""
+    """Without blocks, the coverage of the test above is too low."""
     rng = np.random.default_rng(1)
     hits = 0
     for seed in range(60):
         series = autoregressive(rng, 0.8, 450)
-        drawn = np.quantile(resample_sums(series[None], 1, seed)[:, 0], [0.025, 0.975])
-        hits += bool(series.sum() - drawn[1] <= 0.0 <= series.sum() - drawn[0])
+        quantiles = np.quantile(resample_sums(series[None], 1, seed)[:, 0], [0.025, 0.975])
+        hits += bool(series.sum() - quantiles[1] <= 0.0 <= series.sum() - quantiles[0])
     assert hits < band(60)[0]
 
 

@@ -20,7 +20,7 @@ from tuning.workers.problem import Evaluator
 
 @lru_cache(maxsize=4)
 def regrets(scenario: str) -> Floats:
-    """Regrets [2, 4000] of two candidates: samples are drawn from these, so the true mean is known exactly."""
+    """Return regrets [2, 4000] of two candidates; samples are drawn from these, so the true means are known."""
     spec = StudySpec(scenario=scenario, horizon=300, arms=5)
     candidates = [spec.resolve_params({}), spec.resolve_params({"alpha0": 0.2, "beta0": 0.3})]
     return Evaluator(spec).play(candidates, Stream.SIMULATE, 0, 4000)[..., REGRET]
@@ -33,8 +33,8 @@ def test_the_interval_of_a_mean_covers(scenario: str, size: int) -> None:
     for i in range(400):
         _, low, high = mean_interval(pool[rng.integers(0, pool.size, size)], seed=i)
         hits += low <= pool.mean() <= high
-    least, most = band(400)
-    assert least <= hits <= most
+    lowest, highest = band(400)
+    assert lowest <= hits <= highest
 
 
 def test_the_interval_of_a_difference_covers() -> None:
@@ -108,14 +108,14 @@ def test_two_thousand_replications_are_fast() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 6, 18])
-def test_the_family_wise_error_rate_is_kept(count: int) -> None:
+def test_the_family_wise_error_rate_is_controlled(count: int) -> None:
     """All candidates have the same distribution, so every removal is an error."""
     rng, families = np.random.default_rng(9), 100
-    wrong = 0
+    errors = 0
     for i in range(families):
         shared = rng.normal(size=150)
-        wrong += not indistinguishable(rng.exponential(size=(count, 150)) + shared, seed=i).all()
-    assert wrong <= band(families, 0.05)[1]
+        errors += not indistinguishable(rng.exponential(size=(count, 150)) + shared, seed=i).all()
+    assert errors <= band(families, 0.05)[1]
 
 
 def test_the_true_best_is_kept_among_many_poor_candidates() -> None:
@@ -144,7 +144,7 @@ def test_equal_samples_are_kept_and_a_constant_difference_is_removed() -> None:
 
 @pytest.mark.parametrize("objective", ["quantile:0.9", "cvar:0.9"])
 def test_other_objectives_are_resampled(objective: str) -> None:
-    """The second has the better mean and the worse tail."""
+    """The second candidate has the better mean and the worse tail."""
     rng = np.random.default_rng(13)
     samples = np.stack([1.0 + 0.1 * rng.normal(size=400), 2.0 * (rng.random(400) < 0.2)])
     assert indistinguishable(samples, seed=0).tolist() == [False, True]
@@ -152,7 +152,7 @@ def test_other_objectives_are_resampled(objective: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["quantile:0.8", "cvar:0.8"])
-def test_the_error_rate_is_kept_for_other_objectives(objective: str) -> None:
+def test_the_error_rate_is_controlled_for_other_objectives(objective: str) -> None:
     rng, families, value = np.random.default_rng(14), 60, parse_objective(objective).value
     wrong = sum(
         not indistinguishable(rng.exponential(size=(4, 150)), seed=i, value=value).all() for i in range(families)

@@ -16,7 +16,7 @@ from tests.studies.examples import snapshot, store_study, url
 
 
 def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
-    """The dashboard stores them with the study under the trial's id, which differs in the copy."""
+    """The dashboard stores notes with the study under the trial's id, which differs in the copy."""
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
     store_study(target, StudySpec(scenario="periodic", horizon=1000), 3)
     study = store_study(source, StudySpec(scenario="blips", horizon=1000), 2)
@@ -28,8 +28,8 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
     copied = optuna.load_study(study_name="copy", storage=target)
     new_id = copied.trials[1]._trial_id
     assert new_id != trial._trial_id
-    kept = target.get_study_system_attrs(copied._study_id)
-    assert kept == {
+    attributes = target.get_study_system_attrs(copied._study_id)
+    assert attributes == {
         f"dashboard:{new_id}:note_ver": 1,
         f"dashboard:{new_id}:note_str:0": "good one",
         "dashboard:note_ver": 2,
@@ -42,12 +42,12 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     study = store_study(source, StudySpec(scenario="blips", horizon=1000), 3)
     insert = copy._insert
 
-    def fails(connection: Any, table: Any, rows: Any) -> None:
+    def insert_and_fail(connection: Any, table: Any, rows: Any) -> None:
         insert(connection, table, rows)
         if table.name == "trial_params":
             raise RuntimeError("gone")
 
-    monkeypatch.setattr(copy, "_insert", fails)
+    monkeypatch.setattr(copy, "_insert", insert_and_fail)
     with pytest.raises(RuntimeError, match="gone"):
         write_study_rows(read_study_rows(source, study._study_id), target, "copy")
     assert target.get_all_studies() == []

@@ -53,21 +53,21 @@ def test_missing_attributes_are_none(key: str) -> None:
 
 
 def test_studies_with_plugins_that_are_not_loaded() -> None:
-    """A study and a robust study can be shown without the plugin, a comparison cannot."""
-    theirs = "their.py:Policy~12345678"
+    """Studies and robust studies are readable without the plugin, comparisons are not."""
+    plugin = "their.py:Policy~12345678"
     stored = StudySpec(scenario="blips").resolved().model_dump(mode="json")
-    spec = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": theirs}))
+    spec = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": plugin}))
     assert spec is not None
-    assert (spec.policy, spec.horizon, spec.arms) == (theirs, 10_000, 10)
+    assert (spec.policy, spec.horizon, spec.arms) == (plugin, 10_000, 10)
     robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
-    several = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": theirs}}))
-    assert several is not None
-    assert several.base.policy == theirs
+    robust_spec = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": plugin}}))
+    assert robust_spec is not None
+    assert robust_spec.base.policy == plugin
     for wrong in ({"space": {"a": {"low": "x"}}}, {"horizon": None}, {"trials": "many"}, {"objective": "best"}):
-        damaged = {**stored, "policy": theirs, **wrong}
+        damaged = {**stored, "policy": plugin, **wrong}
         with raises_naming(InputError, "'mine'"):
             keys.read_spec(study_with(keys.SPEC, damaged))
         with raises_naming(InputError, "'mine'"):
             keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
     compared = ComparisonSpec(scenario="blips").resolved().model_dump(mode="json")
-    assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [theirs]})) is None
+    assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [plugin]})) is None

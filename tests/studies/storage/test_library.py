@@ -25,7 +25,7 @@ def storage(tmp_path: Path) -> Any:
     opened.engine.dispose()
 
 
-def test_states(storage: Any) -> None:
+def test_states_of_studies(storage: Any) -> None:
     store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=5), 3)
     store_study(storage, StudySpec(scenario="periodic", horizon=1000, trials=4), 4)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
@@ -57,13 +57,13 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(storage:
     def queries() -> int:
         count = 0
 
-        def counted(*_: object) -> None:
+        def count_query(*_: object) -> None:
             nonlocal count
             count += 1
 
-        sqlalchemy.event.listen(storage.engine, "before_cursor_execute", counted)
+        sqlalchemy.event.listen(storage.engine, "before_cursor_execute", count_query)
         list_studies(storage)
-        sqlalchemy.event.remove(storage.engine, "before_cursor_execute", counted)
+        sqlalchemy.event.remove(storage.engine, "before_cursor_execute", count_query)
         return count
 
     store_study(storage, StudySpec(scenario="blips", horizon=1000), 1)
@@ -73,7 +73,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(storage:
     assert queries() == few <= 6
 
 
-def test_studies_by_name(storage: Any) -> None:
+def test_studies_are_found_by_name_pattern_and_prefix(storage: Any) -> None:
     plain = ["raven-ucb/blips/T1", "raven-ucb/blips/T10", "ucb1/blips/T1", "deep/T30/K2", "deep/T300/K2"]
     for name in (*plain, WILD, LINES[50:], "odd[1]*"):
         optuna.create_study(study_name=name, storage=storage)
@@ -101,7 +101,7 @@ def test_studies_by_name(storage: Any) -> None:
         names("ucb1", prefixes=False)
 
 
-def test_recommendations_in_order(tmp_path: Path) -> None:
+def test_recommendations_are_sorted(tmp_path: Path) -> None:
     recommendations = [
         make_recommendation(horizon=10000),
         make_recommendation(policy="ucb1", params={"c": 1.0}),

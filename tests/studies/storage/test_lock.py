@@ -12,7 +12,7 @@ from tests.messages import raises_naming
 from tests.studies.examples import url
 
 
-def test_the_lock_ends_with_its_block(tmp_path: Path) -> None:
+def test_lock_is_released_at_the_end_of_the_block(tmp_path: Path) -> None:
     place = url(tmp_path / "s.sqlite3")
     with lock_studies(place, "a", "b") as storage:
         for taken in ("a", "b"):
@@ -32,7 +32,7 @@ def test_without_a_study_no_storage_is_created(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["soon", "-1", "nan", "inf", ""])
-def test_invalid_patience(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_patience_is_rejected(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_PATIENCE", value)
     with raises_naming(InputError, "RAVENLAB_PATIENCE"):
         reconnect_seconds()

@@ -29,7 +29,7 @@ def test_postgres_schemes(scheme: str) -> None:
 )
 def test_mask_url(url: str, masked: str) -> None:
     assert mask_url(url) == masked
-    assert mask_passwords(f"storage {url} is away.").startswith(f"storage {masked}".rstrip("/"))
+    assert mask_passwords(f"storage {url} is unavailable.").startswith(f"storage {masked}".rstrip("/"))
 
 
 @pytest.mark.parametrize(

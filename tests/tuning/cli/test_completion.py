@@ -21,7 +21,7 @@ from tuning.cli.completion import join_bash_words, stored_names
 Captured = pytest.CaptureFixture[str]
 
 
-def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell: str = "bash") -> list[str]:
+def complete_line(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell: str = "bash") -> list[str]:
     """Return the completions of a line with the cursor at its end."""
     words = ["ravenlab", *line.split(" ")]
     monkeypatch.setenv(app.COMPLETION, f"complete_{shell}")
@@ -61,12 +61,12 @@ def offered(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell:
 def test_values_are_completed(
     line: str, expected: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert offered(line, capsys, monkeypatch) == expected
+    assert complete_line(line, capsys, monkeypatch) == expected
 
 
 def test_zsh_and_fish_formats(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert '"cmaes"' in " ".join(offered("tune --sampler cm", capsys, monkeypatch, "zsh"))
-    assert offered("tune --sampler cm", capsys, monkeypatch, "fish") == ["cmaes"]
+    assert '"cmaes"' in " ".join(complete_line("tune --sampler cm", capsys, monkeypatch, "zsh"))
+    assert complete_line("tune --sampler cm", capsys, monkeypatch, "fish") == ["cmaes"]
 
 
 def test_completing_stored_names_leaves_no_files(
@@ -74,8 +74,8 @@ def test_completing_stored_names_leaves_no_files(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
-    assert offered("show r", capsys, monkeypatch) == []
-    assert offered("show --storage nonsense://x r", capsys, monkeypatch) == []
+    assert complete_line("show r", capsys, monkeypatch) == []
+    assert complete_line("show --storage nonsense://x r", capsys, monkeypatch) == []
     assert list(tmp_path.iterdir()) == []
     for place in ("studies.sqlite3", "other.sqlite3"):
         storage = open_storage(url(tmp_path / place), create=True)
@@ -83,8 +83,8 @@ def test_completing_stored_names_leaves_no_files(
         storage.remove_session()
         storage.engine.dispose()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert offered("show mi", capsys, monkeypatch) == ["mine/studies.sqlite3"]
-    assert offered("delete --storage sqlite:///other.sqlite3 mi", capsys, monkeypatch) == ["mine/other.sqlite3"]
+    assert complete_line("show mi", capsys, monkeypatch) == ["mine/studies.sqlite3"]
+    assert complete_line("delete --storage sqlite:///other.sqlite3 mi", capsys, monkeypatch) == ["mine/other.sqlite3"]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 

@@ -75,7 +75,7 @@ def test_links_are_followed_to_their_file_system(tmp_path: Path) -> None:
 
 
 def database(path: Path, journal: str = "wal") -> str:
-    """Create a small file that looks like one of Optuna's."""
+    """Create a small file with the tables of Optuna."""
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA journal_mode={journal}")
         for table in ("studies", "trials", "version_info", "alembic_version"):

@@ -32,7 +32,7 @@ def broken(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a cluster with three workers: our sources, an edited copy, and no ravenlab."""
+    """Address of a cluster with three workers: with these sources, with an edited copy, and without ravenlab."""
     folder = tmp_path_factory.mktemp("cluster")
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -48,7 +48,7 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
 
 
 def test_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every third value; still too wide for a table."""
+    """The table shows every third value, since all values would be too wide."""
     monkeypatch.setattr("studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
     path = tmp_path / "fine.csv"
     words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]

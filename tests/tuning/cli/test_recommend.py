@@ -24,7 +24,7 @@ def storage(tmp_path: Path) -> str:
     )
 
 
-def test_exact(storage: str, capsys: Captured) -> None:
+def test_exact_parameters(storage: str, capsys: Captured) -> None:
     words = ["recommend", "variance-drift", "--horizon", "1_000", "--storage", storage]
     assert run([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -36,7 +36,7 @@ def test_exact(storage: str, capsys: Captured) -> None:
     assert_names(out, "41.5")
 
 
-def test_interpolated(storage: str, capsys: Captured) -> None:
+def test_interpolated_parameters(storage: str, capsys: Captured) -> None:
     words = ["recommend", "variance-drift", "--horizon", "10000", "--storage", storage]
     assert run([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -52,7 +52,7 @@ def test_interpolated(storage: str, capsys: Captured) -> None:
     assert "95 %" not in out
 
 
-def test_extrapolated(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extrapolated_parameters(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
     assert run(["recommend", "variance-drift", "--horizon", "300"]) == 0
     out = capsys.readouterr().out

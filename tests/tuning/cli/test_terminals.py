@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> str:
 
 
 def test_terminal_without_unicode(place: str) -> None:
-    """A help page with α₀ and tables are transliterated; JSON is not."""
+    """Help pages and tables are transliterated; JSON is not."""
     code = (
         "import io, sys, contextlib, tuning.cli.app as c\n"
         "from studies.symbols import use_ascii_where_needed\n"
@@ -63,7 +63,7 @@ def test_terminal_without_unicode(place: str) -> None:
 
 
 class Screen:
-    """A stand-in for a terminal."""
+    """A stream that simulates a terminal."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -74,7 +74,7 @@ class Screen:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing, since nothing is buffered."""
 
     def isatty(self) -> bool:
         return True

@@ -15,7 +15,7 @@ from tests.faults.studies import command
 from tests.project import environment
 
 
-class Served(NamedTuple):
+class RunningServer(NamedTuple):
     """Port, printed URL and process of a server."""
 
     port: int
@@ -23,7 +23,7 @@ class Served(NamedTuple):
     process: subprocess.Popen[str]
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """Response to a request."""
 
     status: int
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 @contextmanager
-def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
+def start_server(words: Sequence[str | Path], folder: Path) -> Iterator[RunningServer]:
     """Start a process, wait until it prints its URL, and end it."""
     process = subprocess.Popen(
         words, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -45,7 +45,7 @@ def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
         line = process.stdout.readline()
         assert line.startswith("http://"), process.stderr.read()
         url = line.split()[0]
-        yield Served(int(url.rstrip("/").rsplit(":", 1)[1]), url, process)
+        yield RunningServer(int(url.rstrip("/").rsplit(":", 1)[1]), url, process)
     finally:
         timer.cancel()
         process.kill()
@@ -53,31 +53,31 @@ def listening(words: Sequence[str | Path], folder: Path) -> Iterator[Served]:
 
 
 @contextmanager
-def served(storage: str, *words: str, folder: Path) -> Iterator[Served]:
+def start_dashboard(storage: str, *words: str, folder: Path) -> Iterator[RunningServer]:
     """Start `ravenlab dashboard` on a free port, and end it."""
-    with listening(command("dashboard", "--storage", storage, "--port", "0", *words), folder) as server:
+    with start_server(command("dashboard", "--storage", storage, "--port", "0", *words), folder) as server:
         yield server
 
 
-def ask(
+def send_request(
     port: int,
     method: str,
     path: str,
     body: bytes | None = None,
     headers: dict[str, str] | None = None,
-) -> Answer:
+) -> Response:
     """Send one request over a new connection."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request(method, path, body, headers or {})
-        answer = connection.getresponse()
-        return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        response = connection.getresponse()
+        return Response(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
     finally:
         connection.close()
 
 
-def gone(process: subprocess.Popen[str], seconds: float = 20.0) -> int:
-    """Wait until a process ends; return its exit code."""
+def wait_for_exit(process: subprocess.Popen[str], seconds: float = 20.0) -> int:
+    """Wait until a process ends and return its exit code."""
     end = time.monotonic() + seconds
     while process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
