@@ -28,13 +28,13 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, cou
     """Raise an interrupt after the given number of calls of a method."""
     whole, left = getattr(owner, name), [count]
 
-    def told(self: Any, *given: Any) -> None:
-        whole(self, *given)
+    def call_or_interrupt(self: Any, *args: Any) -> None:
+        whole(self, *args)
         left[0] -= 1
         if left[0] == 0:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(owner, name, told)
+    monkeypatch.setattr(owner, name, call_or_interrupt)
 
 
 def trials(place: str, name: str) -> int:
