@@ -38,6 +38,7 @@ ARMS = (3, 10, 30)
 POLICIES = ("raven-ucb", "sw-raven", "epsilon-greedy")
 CANDIDATES = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.25, 0.5, 1.0) for tau in (200, 800, 3200)]
 RUNS = 200  # simulated deployments for the truth
+RESAMPLES = 192  # runs of the estimate
 CHOICE_RUNS = 60  # the same for each candidate
 SEARCH_RUNS = 64  # runs of each candidate on the log
 TUNED_EVERY = 3  # the cost of tuning is measured on every third log
@@ -147,7 +148,9 @@ def examine(
     rng = np.random.default_rng([number, arms, LOGGERS.index(logger), KINDS.index(scenario)])
     log = simulate_log(path, logger, rng)
     policy = POLICIES[number % len(POLICIES)]
-    found = replay(policy, log, seed=number)
+    if not LogScenario(log, "log:study").prepared(Stream.SIMULATE).support.enough:
+        return Outcome(logger, scenario, arms, number, policy, False, False, *[np.nan] * 4)
+    found = replay(policy, log, resamples=RESAMPLES, seed=number)
     (regret,), (error,) = true_regrets(path, policy, [{}], runs, rng)
     truth = float(path.best.mean()) - regret
     answered = found.inconclusive is None
