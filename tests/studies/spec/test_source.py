@@ -51,7 +51,9 @@ def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
 
 def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
     study = parse_study_spec({"log": log}).resolved()
-    assert (study.scenario, study.horizon, study.arms) == ("log:ads", 100, 3)
+    assert (study.scenario, study.horizon, study.arms) == ("log:ads", 300, 3)
+    assert (study.replications, study.selection, study.report) == (64, 512, 1024)
+    assert parse_study_spec({"log": log, "report": 200}).report == 200
     assert isinstance(study.source, LogSource)
     assert (study.source.kind, study.source.path, study.source.digest) == ("log", log, study.digest)
     assert isinstance(study.source.open(), LogScenario)
