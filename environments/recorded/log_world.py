@@ -76,6 +76,12 @@ class LogWorlds(NamedTuple):
     """[L, n] rewards of sorted events; costs are negated."""
     mean: Floats
     """[L, n] mean reward of the neighborhoods."""
+    draw_first: Ints
+    """[n] first sorted event from which rewards are drawn near a sorted event."""
+    draw_end: Ints
+    """[n] sorted event after the last one from which they are drawn."""
+    shift: Floats
+    """[L, n] what is added to these rewards, so that they have the mean of the neighborhood."""
     log: Ints
     """[R] row of `reward` that a replication uses."""
     key: np.ndarray[Any, np.dtype[np.uint64]]
@@ -144,7 +150,7 @@ class LogScenario(Recording):
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
         """Return the memory of one replication: its share of the rewards and means of a resampled log."""
-        return 16 * self.log.events // RUNS_PER_LOG + 16
+        return 24 * self.log.events // RUNS_PER_LOG + 16
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> LogWorlds:
         """Draw replications first … first + replications − 1 of a stream."""
@@ -157,6 +163,7 @@ class LogScenario(Recording):
         return prepared.worlds._replace(
             reward=reward,
             mean=prepared.neighborhoods.means(reward),
+            shift=prepared.neighborhoods.shifts(reward),
             log=np.searchsorted(logs, sources),
             key=np.array(keys, dtype=np.uint64),
             horizon=horizon,
@@ -191,6 +198,8 @@ class PreparedLog:
     support: Support
     reward: Floats
     """[n] rewards of sorted events."""
+    shift: Floats
+    """[n] what is added to rewards drawn near each event."""
     block: int
     """Length of the blocks of the bootstrap in events; 1 unless rewards are autocorrelated."""
 
@@ -208,6 +217,9 @@ class PreparedLog:
             end=near.end,
             reward=np.empty((0, arm.size)),
             mean=np.empty((0, arm.size)),
+            draw_first=near.draw_first,
+            draw_end=near.draw_end,
+            shift=np.empty((0, arm.size)),
             log=np.empty(0, dtype=np.int64),
             key=np.empty(0, dtype=np.uint64),
             open_at_start=open_at_start,
@@ -219,7 +231,7 @@ class PreparedLog:
         )
         block = choose_block_length(near, in_order)
         support = measure_support(arm, near, open_at_start, switches)
-        return PreparedLog(worlds, near, support, in_order, block)
+        return PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
 
     def describe_estimator(self) -> str:
         """Say which events stand for the reward of an arm at a step, and why."""
@@ -264,7 +276,7 @@ class PreparedLog:
             return self.reward
         near, rng = self.neighborhoods, generator(seed, stream, log, "resampled")
         if self.block == 1:
-            return np.asarray(self.reward[rng.integers(near.first, near.end)])
+            return np.asarray(self.reward[rng.integers(near.draw_first, near.draw_end)] + self.shift)
         means = near.means(self.reward[None])[0]
         signs = rng.choice((-1.0, 1.0), self.reward.size // self.block + 1)
         return np.asarray(means + signs[near.order // self.block] * (self.reward - means))

@@ -5,6 +5,10 @@ depend on the probability with which the logging policy chose the arm, so no pro
 consists of the m nearest events of the arm between two change points. Change points are found by optimal partitioning
 of all arms together; each arm keeps those that are significant for it. For each arm m, and whether it uses change
 points, are chosen by the leave-one-out error of the neighborhood's mean.
+
+Variances may change while means do not. Rewards are therefore drawn from the nearest events of a neighborhood only, and
+shifted so that their mean is that of the whole neighborhood. The number of these events is chosen by the leave-one-out
+likelihood of their variance. Rewards with two values only, whose mean determines their variance, are not shifted.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ SIZES = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 640, 1280)
 MAX_CELLS = 400  # cells between which change points are searched; each is then moved to the best event
 MIN_EVENTS_PER_CELL = 10
 MIN_GAIN = 8.0  # χ² with one degree of freedom for an arm to keep a change point
+MIN_DRAWS = 40  # fewest events from which a reward is drawn, unless the neighborhood is smaller
 MIN_LOCAL_EVENTS = 10  # events of every arm that are needed within the time in which the log shows change
 
 
@@ -42,6 +47,10 @@ class Neighborhoods:
     """[n] first sorted event of its neighborhood."""
     end: Ints
     """[n] sorted event after the last one of its neighborhood."""
+    draw_first: Ints
+    """[n] first sorted event of its neighborhood from which rewards are drawn."""
+    draw_end: Ints
+    """[n] sorted event after the last one from which rewards are drawn."""
     changes: Ints
     """Events before which some arm changes abruptly."""
 
@@ -52,8 +61,16 @@ class Neighborhoods:
 
     def means(self, reward: Floats) -> Floats:
         """Return the mean of each neighborhood [L, n] for sorted rewards [L, n]."""
-        sums = np.concatenate([np.zeros((reward.shape[0], 1)), np.cumsum(reward, axis=1)], axis=1)
-        return np.asarray((sums[:, self.end] - sums[:, self.first]) / (self.end - self.first))
+        return _window_means(reward, self.first, self.end)
+
+    def shifts(self, reward: Floats) -> Floats:
+        """Return what is added to rewards that are drawn near each event [L, n], so that they have that mean."""
+        return self.means(reward) - _window_means(reward, self.draw_first, self.draw_end)
+
+
+def _window_means(reward: Floats, first: Ints, end: Ints) -> Floats:
+    sums = np.concatenate([np.zeros((reward.shape[0], 1)), np.cumsum(reward, axis=1)], axis=1)
+    return np.asarray((sums[:, end] - sums[:, first]) / (end - first))
 
 
 class _ArmFit(NamedTuple):
@@ -80,7 +97,7 @@ def find_neighborhoods(arm: Arms, reward: Floats, arms: int) -> Neighborhoods:
     rewards = reward[order]
     variance = _noise_variances([rewards[part] for part in parts])
     changes = find_change_points(arm, reward, variance)
-    until, first, end = (np.empty(n, dtype=np.int64) for _ in range(3))
+    until, first, end, draw_first, draw_end = (np.empty(n, dtype=np.int64) for _ in range(5))
     used = np.zeros(changes.size, dtype=np.bool_)
     for k, part in enumerate(parts):
         at = order[part]
@@ -88,12 +105,14 @@ def find_neighborhoods(arm: Arms, reward: Floats, arms: int) -> Neighborhoods:
             continue
         fit = _fit_arm(at, rewards[part], changes, variance[k])
         first[part], end[part] = (begin[k] + edge for edge in _windows(at.size, fit.cuts, fit.size))
+        nearest = _choose_draws(rewards[part], fit)
+        draw_first[part], draw_end[part] = (begin[k] + edge for edge in _windows(at.size, fit.cuts, nearest))
         until[part] = np.append((at[:-1] + at[1:]) // 2 + 1, n)
         for cut in fit.cuts:
             here = np.flatnonzero((at[cut - 1] < changes) & (changes <= at[cut]))
             used[here] = True
             until[begin[k] + cut - 1] = changes[here[0]]
-    return Neighborhoods(order, begin, until, first, end, changes[used])
+    return Neighborhoods(order, begin, until, first, end, draw_first, draw_end, changes[used])
 
 
 def find_change_points(arm: Arms, reward: Floats, variance: Floats) -> Ints:
@@ -185,12 +204,32 @@ def _fit_arm(at: Ints, reward: Floats, changes: Ints, variance: float) -> _ArmFi
     fits = []
     for cuts in (none, own) if own.size else (none,):
         for size in (*(size for size in SIZES if size < reward.size), reward.size):
-            first, end = _windows(reward.size, cuts, size)
-            count = end - first
-            left_out = (sums[end] - sums[first] - reward) / np.maximum(count - 1, 1)
-            errors = np.where(count > 1, reward - left_out, reward - reward.mean())
+            errors = _left_out_errors(reward, sums, *_windows(reward.size, cuts, size))
             fits.append(_ArmFit(cuts, size, float(errors @ errors)))
     return min(fits, key=lambda fit: fit.error)
+
+
+def _left_out_errors(reward: Floats, sums: Floats, first: Ints, end: Ints) -> Floats:
+    """Return the deviation of each reward from the mean of the others in its neighborhood."""
+    count = end - first
+    left_out = (sums[end] - sums[first] - reward) / np.maximum(count - 1, 1)
+    return np.where(count > 1, reward - left_out, reward - reward.mean())
+
+
+def _choose_draws(reward: Floats, fit: _ArmFit) -> int:
+    """Choose the number of nearest events that rewards are drawn from, by the likelihood of their variance."""
+    if np.unique(reward).size <= 2:
+        return fit.size
+    sums = np.concatenate([[0.0], np.cumsum(reward)])
+    squares = _left_out_errors(reward, sums, *_windows(reward.size, fit.cuts, fit.size)) ** 2
+    sums = np.concatenate([[0.0], np.cumsum(squares)])
+    least = max(1e-300, 1e-9 * float(squares.mean()))
+    losses = {}
+    for size in (*(size for size in SIZES if MIN_DRAWS <= size < fit.size), fit.size):
+        first, end = _windows(reward.size, fit.cuts, size)
+        variance = np.maximum(least, (sums[end] - sums[first] - squares) / np.maximum(end - first - 1, 1))
+        losses[size] = float(np.sum(np.log(variance) + squares / variance))
+    return min(losses, key=lambda size: losses[size])
 
 
 def _significant_cuts(cuts: Ints, reward: Floats, variance: float) -> Ints:
@@ -265,6 +304,8 @@ def find_openings(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int
 
 MAX_SPARSE_SHARE = 0.5
 """Largest share of the time scale of change in which an arm may have fewer than MIN_LOCAL_EVENTS events."""
+MAX_SPARSE_SHARE_ADAPTIVE = 0.2
+"""The same for a logging policy that adapts: the arms that it neglects are not a random sample of times."""
 FREQUENCY_BLOCKS = 20  # equal parts of a segment whose logging frequencies are compared
 MAX_DISPERSION = 5.0  # variance of an arm's counts in these parts relative to their mean; 1 for constant frequencies
 MAX_VARIATION = 0.5  # coefficient of variation of these counts; other arms that open or close cause less
@@ -280,6 +321,8 @@ class Support:
     """Longest open time of an arm with fewer than MIN_LOCAL_EVENTS events, in steps."""
     arm: int
     """That arm."""
+    adapts: bool
+    """Whether the frequencies of the logging policy vary."""
     neglected: int | None
     """An arm that is not logged for a long time by a logging policy whose frequencies change, if any. Whether it was
     unavailable or only not chosen cannot be known."""
@@ -287,12 +330,17 @@ class Support:
     @property
     def enough(self) -> bool:
         """Whether policies can be evaluated."""
-        return self.neglected is None and self.sparse <= MAX_SPARSE_SHARE * self.timescale
+        return self.neglected is None and self.sparse <= self._longest
 
     @property
     def share_needed(self) -> float:
         """Share of the events that every arm needs."""
-        return min(1.0, MIN_LOCAL_EVENTS / (MAX_SPARSE_SHARE * self.timescale))
+        return min(1.0, MIN_LOCAL_EVENTS / self._longest)
+
+    @property
+    def _longest(self) -> float:
+        """Longest time that an arm may have fewer than MIN_LOCAL_EVENTS events, in steps."""
+        return (MAX_SPARSE_SHARE_ADAPTIVE if self.adapts else MAX_SPARSE_SHARE) * self.timescale
 
 
 def measure_support(
@@ -319,7 +367,7 @@ def measure_support(
             sparse, sparsest = longest, k
         adapts = adapts or _varies(open_time[at] / open_time[-1])
     closed = [k for k in logged if not open_at_start[k]] + [k for _, k, opens in switches if not opens]
-    return Support(timescale, sparse, sparsest, closed[0] if adapts and closed else None)
+    return Support(timescale, sparse, sparsest, adapts, closed[0] if adapts and closed else None)
 
 
 def _closed_spans(

@@ -183,9 +183,11 @@ def play_log(worlds, first, last, p, open_, arms, cells, memory, place, pulls, w
     other arguments are those of `play_worlds`.
     """
     logged, begin, until, starts, ends = worlds.arm, worlds.begin, worlds.until, worlds.first, worlds.end
+    draw_first, draw_end = worlds.draw_first, worlds.draw_end
     steps, count, turns = until.shape[0], open_.shape[0], worlds.switch_at.shape[0]
     for r in range(first, last):
-        reward, mean, key = worlds.reward[worlds.log[r]], worlds.mean[worlds.log[r]], worlds.key[r]
+        log, key = worlds.log[r], worlds.key[r]
+        reward, mean, shift = worlds.reward[log], worlds.mean[log], worlds.shift[log]
         arms[:] = 0.0
         cells[:] = 0.0
         memory[:] = 0.0
@@ -212,8 +214,8 @@ def play_log(worlds, first, last, p, open_, arms, cells, memory, place, pulls, w
             while until[event] < t:
                 event += 1
             place[k] = event
-            size = ends[event] - starts[event]
-            x = reward[starts[event] + random_below(key, t * count + k, size)]
+            drawn = draw_first[event] + random_below(key, t * count + k, draw_end[event] - draw_first[event])
+            x = reward[drawn] + shift[event]
             arms[PULLS, k] += 1.0
             update(t, k, x, open_, arms, cells, memory, p, rng)
             total += mean[event]

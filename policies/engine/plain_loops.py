@@ -182,7 +182,7 @@ def _play_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int)
     turns: dict[int, list[tuple[int, bool]]] = {}
     for at, k, opens in zip(worlds.switch_at, worlds.switch_arm, worlds.switch_open, strict=True):
         turns.setdefault(int(at), []).append((int(k), bool(opens)))
-    reward, mean, key = worlds.reward[worlds.log[r]], worlds.mean[worlds.log[r]], worlds.key[r]
+    reward, mean, shift = (table[worlds.log[r]] for table in (worlds.reward, worlds.mean, worlds.shift))
     place, weight = worlds.begin[:-1].tolist(), np.zeros(steps + 1)
     matched, total = 0, 0.0
     for step in range(steps):
@@ -195,8 +195,9 @@ def _play_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int)
             place[selected] += 1
         event = place[selected]
         first, end = int(worlds.first[event]), int(worlds.end[event])
-        drawn = first + int(random_below(key, (step + 1) * arms + selected, end - first))
-        player.update(selected, float(reward[drawn]))
+        number, size = (step + 1) * arms + selected, int(worlds.draw_end[event] - worlds.draw_first[event])
+        drawn = int(worlds.draw_first[event]) + int(random_below(worlds.key[r], number, size))
+        player.update(selected, float(reward[drawn] + shift[event]))
         total += float(mean[event])
         matched += int(worlds.arm[step] == selected)
         weight[first] += 1.0 / (end - first)

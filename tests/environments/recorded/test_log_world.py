@@ -30,7 +30,8 @@ def test_resampled_rewards_come_from_the_neighborhood() -> None:
     for reward in resampled:
         assert np.mean(reward != original) > 0.5
         for event in range(0, original.size, 41):
-            assert reward[event] in original[worlds.first[event] : worlds.end[event]]
+            drawn = original[worlds.draw_first[event] : worlds.draw_end[event]] + worlds.shift[0, event]
+            assert np.isclose(drawn, reward[event]).any()
     sizes = worlds.end - worlds.first
     for reward, mean in zip(worlds.reward, worlds.mean, strict=True):
         assert np.isclose(mean[7] * sizes[7], reward[worlds.first[7] : worlds.end[7]].sum())

@@ -86,6 +86,26 @@ def test_arms_that_are_rarely_logged_while_others_change_are_not_supported() -> 
     assert support.share_needed > np.mean(arm == 3)
 
 
+def test_rewards_are_drawn_close_to_the_step_if_the_variance_grows() -> None:
+    arm = uniform_arms()
+    spread = np.linspace(0.2, 3.0, EVENTS)
+    near = find_neighborhoods(arm, 0.1 * arm + spread * noise(), ARMS)
+    reward = (0.1 * arm + spread * noise())[near.order]
+    assert near.size > 500 > np.median(near.draw_end - near.draw_first)
+    for event in range(0, EVENTS, 501):
+        assert near.first[event] <= near.draw_first[event] < near.draw_end[event] <= near.end[event]
+        drawn = reward[near.draw_first[event] : near.draw_end[event]] + near.shifts(reward[None])[0, event]
+        assert np.isclose(drawn.mean(), near.means(reward[None])[0, event])
+        assert 0.5 < drawn.std() / (0.2 * spread[near.order[event]]) < 2.0
+
+
+def test_binary_rewards_are_not_shifted() -> None:
+    arm = uniform_arms()
+    clicks = (np.random.default_rng(4).random(EVENTS) < 0.1 + 0.2 * arm).astype(np.float64)
+    near = find_neighborhoods(arm, clicks, ARMS)
+    assert not near.shifts(clicks[near.order][None]).any()
+
+
 def test_an_arm_is_closed_in_long_gaps() -> None:
     arm = np.random.default_rng(1).integers(0, 4, 3000).astype(np.int32)
     arm[:1000][arm[:1000] == 2] = 0

@@ -42,7 +42,9 @@ def test_log_loop_matches_online_policy(name: str) -> None:
             event = own[np.argmax(worlds.until[own] > step)]
             members = slice(worlds.first[event], worlds.end[event])
             rewards = worlds.reward[worlds.log[r], members]
-            one.update(k, float(rewards[random_below(worlds.key[r], (step + 1) * 3 + k, rewards.size)]))
+            near = worlds.reward[worlds.log[r], worlds.draw_first[event] : worlds.draw_end[event]]
+            drawn = near[random_below(worlds.key[r], (step + 1) * 3 + k, near.size)]
+            one.update(k, float(drawn + rewards.mean() - near.mean()))
             total, matched = total + float(rewards.mean()), matched + int(log.arm[step] == k)
             weights[members] += 1.0 / rewards.size
         expected = np.array([total / 1200, matched, 1200**2 / float(weights @ weights)])
