@@ -213,7 +213,7 @@ def _left_out_errors(reward: Floats, sums: Floats, first: Ints, end: Ints) -> Fl
     """Return the deviation of each reward from the mean of the others in its neighborhood."""
     count = end - first
     left_out = (sums[end] - sums[first] - reward) / np.maximum(count - 1, 1)
-    return np.where(count > 1, reward - left_out, reward - reward.mean())
+    return np.asarray(np.where(count > 1, reward - left_out, reward - reward.mean()))
 
 
 def _choose_draws(reward: Floats, fit: _ArmFit) -> int:
