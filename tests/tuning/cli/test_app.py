@@ -81,9 +81,9 @@ def test_pulls_are_written_to_a_csv_file(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["pulls.csv"]
 
 
-@pytest.mark.parametrize("what", ["scenarios", "policies"])
-def test_lists_have_name_category_parameters_and_meaning(what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["list", what, "--json"]) == 0
+@pytest.mark.parametrize("kind", ["scenarios", "policies"])
+def test_lists_have_name_category_parameters_and_meaning(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", kind, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) >= 15
     for row in rows:
@@ -91,14 +91,14 @@ def test_lists_have_name_category_parameters_and_meaning(what: str, capsys: pyte
         assert row["category"]
         assert row["meaning"]
         assert isinstance(row["parameters"], dict)
-    assert run(["list", what]) == 0
+    assert run(["list", kind]) == 0
     assert rows[0]["name"] in capsys.readouterr().out
 
 
 def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list", "policies", "--json"]) == 0
     names = {row["name"] for row in json.loads(capsys.readouterr().out)}
-    nine = {
+    compared = {
         "raven-ucb",
         "ucb1",
         "ucb-v",
@@ -109,9 +109,9 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
         "ccb",
         "ucb-imp",
     }
-    others = {"sw-ucb", "d-ucb", "softmax", "epsilon-decreasing", "d-ts", "sw-ts", "sw-raven", "d-raven"}
+    mentioned = {"sw-ucb", "d-ucb", "softmax", "epsilon-decreasing", "d-ts", "sw-ts", "sw-raven", "d-raven"}
     peers = {"kl-ucb", "ucb-tuned", "exp3-s", "rexp3", "m-ucb", "cusum-ucb", "glr-klucb", "ars-ucb", "ars-exp3"}
-    assert nine | others | peers | {f"published-{name}" for name in nine} <= names
+    assert compared | mentioned | peers | {f"published-{name}" for name in compared} <= names
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_invalid_input_is_one_line(words: list[str], names: list[str]) -> None:
 
 
 def test_unwritable_output_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for place in (tmp_path / "no" / "pulls.csv", tmp_path):
-        assert run(["simulate", "blips", *SMALL, "--pulls", str(place)]) == 2
-        assert_names(capsys.readouterr().err, place)
+    for path in (tmp_path / "no" / "pulls.csv", tmp_path):
+        assert run(["simulate", "blips", *SMALL, "--pulls", str(path)]) == 2
+        assert_names(capsys.readouterr().err, path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -168,9 +168,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ravenlab 0.")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("after", [0.3, 2.0])
-def test_interrupt_gives_exit_code_130(number: signal.Signals, after: float) -> None:
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("delay", [0.3, 2.0])
+def test_interrupt_gives_exit_code_130(signal_number: signal.Signals, delay: float) -> None:
     code = "import ravenlab, tuning.cli.app; print('ready', flush=True); tuning.cli.app.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],
@@ -182,8 +182,8 @@ def test_interrupt_gives_exit_code_130(number: signal.Signals, after: float) -> 
     )
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(after)
-    process.send_signal(number)
+    time.sleep(delay)
+    process.send_signal(signal_number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert len(err.splitlines()) == 1

@@ -17,31 +17,33 @@ SMALL = ["--horizon=60", "--arms=3", "--policies=ucb1,ccb,epsilon-greedy", "--re
 TUNED = [*SMALL, "--tune=3", "--search-replications=4"]
 
 
-def words(folder: Path, *more: str) -> list[str]:
+def compare_command(folder: Path, *more: str) -> list[str]:
     return ["compare", *more, f"--storage=sqlite:///{folder}/studies.sqlite3", f"--output={folder}/out"]
 
 
 def test_files_tables_and_json_agree(tmp_path: Path, capsys: Captured) -> None:
-    assert run(words(tmp_path, "blips", "stationary", *TUNED)) == 0
+    assert run(compare_command(tmp_path, "blips", "stationary", *TUNED)) == 0
     captured = capsys.readouterr()
     assert_names(captured.err.splitlines()[0], 6, 8, 3, 4)
     assert captured.out.count("ns per step") == 4
     out = tmp_path / "out"
-    assert {path.name for path in out.iterdir()} == {f"compare.{end}" for end in ("csv", "html", "json", "md", "tex")}
+    assert {path.name for path in out.iterdir()} == {
+        f"compare.{suffix}" for suffix in ("csv", "html", "json", "md", "tex")
+    }
     document = json.loads((out / "compare.json").read_text())
     rows = list(csv.DictReader((out / "compare.csv").read_text().splitlines()))
-    flat = [
-        (each["scenario"], board["setting"], standing["policy"], standing["mean"])
-        for each in document["comparisons"]
-        for board in each["boards"]
+    standings = [
+        (comparison["scenario"], board["setting"], standing["policy"], standing["mean"])
+        for comparison in document["comparisons"]
+        for board in comparison["boards"]
         for standing in board["standings"]
     ]
-    assert len(flat) == 12
-    assert [(row["scenario"], row["setting"], row["policy"], float(row["regret"])) for row in rows] == flat
+    assert len(standings) == 12
+    assert [(row["scenario"], row["setting"], row["policy"], float(row["regret"])) for row in rows] == standings
     assert (out / "compare.tex").read_text().count(r"\begin{tabular}") == 5
     assert (out / "compare.md").read_text().count("★") == 2 + 4 + 1
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert run([*words(tmp_path, "blips", "stationary", *TUNED), "--json"]) == 0
+    assert run([*compare_command(tmp_path, "blips", "stationary", *TUNED), "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.err.count("already complete.") == 2
     assert json.loads(captured.out) == document
@@ -50,26 +52,26 @@ def test_files_tables_and_json_agree(tmp_path: Path, capsys: Captured) -> None:
 
 def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) -> None:
     storage = f"--storage=sqlite:///{tmp_path}/studies.sqlite3"
-    assert run([*words(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert run([*compare_command(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"]) == 0
+    (comparison,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert run(["studies", storage, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["name"], row["state"], row["finished"], row["planned"]) == (found["study"], "comparison", 3, 3)
+    assert (row["name"], row["state"], row["finished"], row["planned"]) == (comparison["study"], "comparison", 3, 3)
     assert run(["show", "compare", storage, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["comparison"] == found
+    assert json.loads(capsys.readouterr().out)["comparison"] == comparison
     assert run(["show", "compare", storage]) == 0
     assert_names(capsys.readouterr().out.splitlines()[0], "comparison", "3 of 3")
     assert run(["export", "compare*", storage]) == 2
     assert_names(capsys.readouterr().err, "comparison", "ravenlab compare")
-    assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/there.sqlite3", storage]) == 0
+    assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/copy.sqlite3", storage]) == 0
     capsys.readouterr()
-    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/there.sqlite3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["comparison"] == {**found, "study": "copied"}
+    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/copy.sqlite3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["comparison"] == {**comparison, "study": "copied"}
     assert run(["report", storage, "-o", f"{tmp_path}/report.html"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("given", "names"),
+    ("arguments", "names"),
     [
         (["blips", "--policies=ucb2"], ["policy", "'ucb2'", "'ucb1'"]),
         (["blips", "--policies=ucb1,ccb,ucb1"], ["policies", "ucb1"]),
@@ -88,13 +90,13 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
     ],
 )
 def test_invalid_input_is_refused_before_anything_is_created(
-    given: list[str], names: list[object], tmp_path: Path
+    arguments: list[str], names: list[object], tmp_path: Path
 ) -> None:
-    assert_names(refused(*words(tmp_path, *given)), *names)
+    assert_names(refused(*compare_command(tmp_path, *arguments)), *names)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_published_policies_at_their_defaults(tmp_path: Path, capsys: Captured) -> None:
-    given = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
-    assert run(words(tmp_path, "stationary", *given, "--quiet", "--noise=laplace", "--jobs=1")) == 0
+    arguments = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
+    assert run(compare_command(tmp_path, "stationary", *arguments, "--quiet", "--noise=laplace", "--jobs=1")) == 0
     assert "published-ucb1" in capsys.readouterr().out

@@ -77,9 +77,9 @@ def test_completing_stored_names_leaves_no_files(
     assert complete_line("show r", capsys, monkeypatch) == []
     assert complete_line("show --storage nonsense://x r", capsys, monkeypatch) == []
     assert list(tmp_path.iterdir()) == []
-    for place in ("studies.sqlite3", "other.sqlite3"):
-        storage = open_storage(url(tmp_path / place), create=True)
-        store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{place}"), 1)
+    for file in ("studies.sqlite3", "other.sqlite3"):
+        storage = open_storage(url(tmp_path / file), create=True)
+        store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{file}"), 1)
         storage.remove_session()
         storage.engine.dispose()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
@@ -89,19 +89,18 @@ def test_completing_stored_names_leaves_no_files(
 
 
 def test_stored_names_include_the_write_ahead_log(tmp_path: Path) -> None:
-    """Names that a writer has not yet moved from the write-ahead log to the file count as well."""
-    place = url(tmp_path / "s.sqlite3")
-    storage = open_storage(place, create=True)
+    """Names that are still in the write-ahead log of a writer are completed."""
+    storage_url = url(tmp_path / "s.sqlite3")
+    storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name="mine"), 1)
     assert (tmp_path / "s.sqlite3-wal").exists()
-    assert stored_names(place) == ["mine"]
+    assert stored_names(storage_url) == ["mine"]
     storage.engine.dispose()
 
 
-def test_bash_completes() -> None:
-    """The printed completion script completes a line in a real shell."""
+def test_printed_script_completes_a_line_in_bash() -> None:
     if shutil.which("bash") is None:
-        skip_or_fail("no bash was found")
+        skip_or_fail("bash is not installed")
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import ravenlab; ravenlab.main()"
     script = f"""
 ravenlab() {{ {sys.executable} -c {code!r} "$@"; }}
@@ -111,7 +110,7 @@ COMP_WORDS=(ravenlab tune --noise = stu); COMP_CWORD=4
 _ravenlab_completion ravenlab
 echo "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "--norc", "-c", script.replace("env ", "")],
         capture_output=True,
         text=True,
@@ -119,4 +118,4 @@ echo "${{COMPREPLY[@]}}"
         check=False,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )
-    assert done.stdout.strip() == "student-t", done.stderr
+    assert completed.stdout.strip() == "student-t", completed.stderr

@@ -22,24 +22,21 @@ FIRST = "raven-ucb/variance-drift/T1000/K10"
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    place = store_recommendations(
+    storage_url = store_recommendations(
         tmp_path / "s.sqlite3", make_recommendation(), make_recommendation(study=WILD, arms=3)
     )
-    opened = open_storage(place, create=False)
+    opened = open_storage(storage_url, create=False)
     study = optuna.load_study(study_name=FIRST, storage=opened)
     write_race(study, 1, 2, 3)
     opened.set_study_system_attr(study._study_id, "dashboard:note_ver", 1)
     opened.engine.dispose()
-    return place
+    return storage_url
 
 
-def both(storage: str, target: str, name: str, there: str | None = None) -> tuple[Any, Any]:
-    opened = [open_storage(place, create=False) for place in (storage, target)]
-    studies = [
-        optuna.load_study(study_name=each, storage=place)
-        for each, place in zip((name, there or name), opened, strict=True)
-    ]
-    return studies[0], studies[1]
+def load_original_and_copy(storage: str, target: str, name: str, copy_name: str | None = None) -> tuple[Any, Any]:
+    original = optuna.load_study(study_name=name, storage=open_storage(storage, create=False))
+    copy = optuna.load_study(study_name=copy_name or name, storage=open_storage(target, create=False))
+    return original, copy
 
 
 def test_copy_is_complete(storage: str, tmp_path: Path, capsys: Captured) -> None:
@@ -47,26 +44,26 @@ def test_copy_is_complete(storage: str, tmp_path: Path, capsys: Captured) -> Non
     assert run(["copy", "*", "--to", target, "--storage", storage]) == 0
     assert f"Copied {FIRST} to {target}: 4 trials." in capsys.readouterr().out
     for name in (FIRST, WILD):
-        here, there = both(storage, target, name)
-        assert snapshot(there._storage, name) == snapshot(here._storage, name)
-        assert there.user_attrs == here.user_attrs
-        assert there.directions == here.directions
-        assert there._storage.get_study_system_attrs(there._study_id) == here._storage.get_study_system_attrs(
-            here._study_id
+        original, copy = load_original_and_copy(storage, target, name)
+        assert snapshot(copy._storage, name) == snapshot(original._storage, name)
+        assert copy.user_attrs == original.user_attrs
+        assert copy.directions == original.directions
+        assert copy._storage.get_study_system_attrs(copy._study_id) == original._storage.get_study_system_attrs(
+            original._study_id
         )
 
 
 def test_copy_to_another_name_in_the_same_storage(storage: str) -> None:
     assert run(["copy", FIRST, "--to", storage, "--as", "mine", "--storage", storage]) == 0
-    here, there = both(storage, storage, FIRST, "mine")
-    spec, found = read_spec(there), read_recommendation(there)
+    original, copy = load_original_and_copy(storage, storage, FIRST, "mine")
+    spec, recommendation = read_spec(copy), read_recommendation(copy)
     assert spec is not None
-    assert found is not None
-    assert (spec.study_name(), found.study) == ("mine", "mine")
-    original = read_spec(here)
-    assert original is not None
-    assert spec.differences(original) == []
-    assert read_recommendation(here) == make_recommendation()
+    assert recommendation is not None
+    assert (spec.study_name(), recommendation.study) == ("mine", "mine")
+    original_spec = read_spec(original)
+    assert original_spec is not None
+    assert spec.differences(original_spec) == []
+    assert read_recommendation(original) == make_recommendation()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +78,7 @@ def test_copy_to_another_name_in_the_same_storage(storage: str) -> None:
         ([FIRST], ["--to"]),
     ],
 )
-def test_refusals(words: list[str], names: list[str], storage: str, tmp_path: Path) -> None:
+def test_invalid_input_is_refused(words: list[str], names: list[str], storage: str, tmp_path: Path) -> None:
     target = tmp_path / "archive.sqlite3"
     words = [word.format(storage=storage, target=url(target)) for word in words]
     assert_names(refused("copy", *words, "--storage", storage), *(name.format(storage=storage) for name in names))

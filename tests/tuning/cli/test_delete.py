@@ -28,17 +28,18 @@ def storage(tmp_path: Path) -> str:
     )
 
 
-def names(storage: str) -> set[str]:
+def stored_names(storage: str) -> set[str]:
     opened = open_storage(storage, create=False)
-    found = {study.study_name for study in opened.get_all_studies()}
-    opened.engine.dispose()
-    return found
+    try:
+        return {study.study_name for study in opened.get_all_studies()}
+    finally:
+        opened.engine.dispose()
 
 
 def test_deletes_with_yes(storage: str, tmp_path: Path, capsys: Captured) -> None:
     assert run(["delete", FIRST, WILD, "--yes", "--storage", storage]) == 0
     assert_names(capsys.readouterr().out, FIRST)
-    assert names(storage) == {SECOND}
+    assert stored_names(storage) == {SECOND}
     assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
 
 
@@ -46,28 +47,30 @@ def test_patterns_match_but_prefixes_do_not(storage: str, capsys: Captured) -> N
     assert run(["delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, f"'{FIRST}'")
     assert run(["delete", "raven-ucb/*", "--yes", "--storage", storage]) == 0
-    assert names(storage) == {WILD}
+    assert stored_names(storage) == {WILD}
 
 
 def test_without_a_terminal_yes_is_required(storage: str, capsys: Captured) -> None:
     assert run(["delete", FIRST, "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, "--yes", "1")
-    assert len(names(storage)) == 3
+    assert len(stored_names(storage)) == 3
 
 
-@pytest.mark.parametrize(("reply", "left"), [("y\n", 2), ("n\n", 3), ("\n", 3)])
-def test_on_a_terminal_delete_asks(reply: str, left: int, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("reply", "remaining"), [("y\n", 2), ("n\n", 3), ("\n", 3)])
+def test_terminal_is_asked_for_confirmation(
+    reply: str, remaining: int, storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
     monkeypatch.setattr("sys.stdin", Terminal(reply))
     assert run(["delete", FIRST, "--storage", storage]) == 0
-    assert len(names(storage)) == left
+    assert len(stored_names(storage)) == remaining
 
 
-def test_running_study_keeps_all_from_being_deleted(storage: str, capsys: Captured) -> None:
+def test_nothing_is_deleted_if_one_study_is_running(storage: str, capsys: Captured) -> None:
     with lock_studies(storage, SECOND):
         assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
     assert_names(capsys.readouterr().err, SECOND)
-    assert len(names(storage)) == 3
+    assert len(stored_names(storage)) == 3

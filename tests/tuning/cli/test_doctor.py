@@ -42,7 +42,7 @@ def mounts(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "verdict"),
+    ("path", "kind", "verdict"),
     [
         ("/var/studies", "ext4", OK),
         ("/home/me", "nfs4", PROBLEM),
@@ -56,26 +56,26 @@ def mounts(tmp_path: Path) -> Path:
         ("/mnt/cut/x", "ext4", OK),
     ],
 )
-def test_file_system_is_that_of_the_longest_and_last_mount(mounts: Path, place: str, kind: str, verdict: str) -> None:
-    assert find_file_system(Path(place), mounts) == kind
-    row = check_file_system(Path(place), mounts)
+def test_file_system_is_that_of_the_longest_and_last_mount(mounts: Path, path: str, kind: str, verdict: str) -> None:
+    assert find_file_system(Path(path), mounts) == kind
+    row = check_file_system(Path(path), mounts)
     assert row.verdict == verdict
     assert ("PostgreSQL" in row.advice) == (verdict != OK)
 
 
 def test_links_are_followed_to_their_file_system(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "there")
+    (tmp_path / "target").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "target")
     mounts = tmp_path / "mountinfo"
-    place = str((tmp_path / "there").resolve())
-    mounts.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {place} rw - nfs x rw\n")
+    target = str((tmp_path / "target").resolve())
+    mounts.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {target} rw - nfs x rw\n")
     assert find_file_system(tmp_path / "link" / "studies.sqlite3", mounts) == "nfs"
     assert find_file_system(tmp_path, tmp_path / "nothing") is None
     assert check_file_system(tmp_path, tmp_path / "nothing").found == "unknown"
 
 
-def database(path: Path, journal: str = "wal") -> str:
-    """Create a small file with the tables of Optuna."""
+def create_database(path: Path, journal: str = "wal") -> str:
+    """Create a small SQLite file with the tables of Optuna and return its URL."""
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA journal_mode={journal}")
         for table in ("studies", "trials", "version_info", "alembic_version"):
@@ -89,7 +89,7 @@ def database(path: Path, journal: str = "wal") -> str:
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_inspecting_a_file_leaves_no_trace(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "s t.sqlite3"
-    url = database(path, journal)
+    url = create_database(path, journal)
     before = path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)
     rows = {row.check: row for row in check_storage(url)}
     assert (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(tmp_path)) == before
@@ -116,14 +116,14 @@ def test_unusable_storages(tmp_path: Path) -> None:
 
 def test_file_locked_by_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuning.doctor.storage.BUSY_SECONDS", 0.05)
-    path = tmp_path / "held.sqlite3"
-    url = database(path)
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
+    path = tmp_path / "locked.sqlite3"
+    url = create_database(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
     try:
         rows = check_storage(url)
     finally:
-        holder.close()
+        other.close()
     assert rows[0].verdict == NOTE
     assert_names(rows[0].found, "0.05 s")
 
@@ -134,22 +134,22 @@ def test_sqlite_on_a_network_file_system_is_a_problem(
     mounts = tmp_path / "mountinfo"
     mounts.write_text("1 0 0:1 / / rw - nfs4 server:/ rw\n")
     monkeypatch.setattr(tuning.doctor.storage, "MOUNTS", mounts)
-    assert run(["doctor", "--storage", database(tmp_path / "x.sqlite3"), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["problems"] >= 1
-    (row,) = [row for row in told["checks"] if row["check"] == "file system"]
+    assert run(["doctor", "--storage", create_database(tmp_path / "x.sqlite3"), "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["problems"] >= 1
+    (row,) = [row for row in report["checks"] if row["check"] == "file system"]
     assert row["verdict"] == PROBLEM
     assert "PostgreSQL" in row["advice"]
 
 
 def test_doctor_masks_passwords(capsys: pytest.CaptureFixture[str]) -> None:
     run(["doctor", "--storage", "postgresql+psycopg://me:open-sesame@127.0.0.1:1/db"])
-    said = capsys.readouterr()
-    assert "sesame" not in said.out + said.err
-    assert "me:***@" in said.out
+    captured = capsys.readouterr()
+    assert "sesame" not in captured.out + captured.err
+    assert "me:***@" in captured.out
 
 
-def test_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_report_of_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code = run(["doctor", "--storage", f"sqlite:///{tmp_path}/x.sqlite3"])
     text = capsys.readouterr().out
     assert code == ("problem " in text)
@@ -162,10 +162,10 @@ def test_incompatible_versions_are_named(monkeypatch: pytest.MonkeyPatch) -> Non
     old = {"numpy": "1.0", "rich": "not installed", "dask": "1.0", "psycopg": "not installed"}
     monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
     unmet = unmet_requirements()
-    assert any("numpy>=" in one and is_named("1.0", one) for one in unmet)
-    assert any("rich>=" in one for one in unmet)
-    assert any("dask" in one for one in unmet)  # of an extra, installed in a wrong version
-    assert not any("psycopg" in one for one in unmet)  # of an extra that is not installed
+    assert any("numpy>=" in requirement and is_named("1.0", requirement) for requirement in unmet)
+    assert any("rich>=" in requirement for requirement in unmet)
+    assert any("dask" in requirement for requirement in unmet)  # part of an extra, installed in an incompatible version
+    assert not any("psycopg" in requirement for requirement in unmet)  # part of an extra that is not installed
     rows = {row.check: row for row in check_versions()}
     assert rows["dependencies"].verdict == PROBLEM
 
@@ -183,7 +183,7 @@ def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
 
 
-def test_speed_is_in_steps() -> None:
+def test_kernel_speed_is_positive() -> None:
     measure_kernel_speed(0.0)
     assert measure_kernel_speed(0.05) > 0.0
 
@@ -192,9 +192,9 @@ def test_broken_numba_is_a_row_without_traceback(tmp_path: Path) -> None:
     (tmp_path / "numba").mkdir()
     (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('Numba needs NumPy 1.0 or less')")
     words = ["-m", "ravenlab", "doctor", "--json", "--cluster", "tcp://127.0.0.1:1"]
-    done = python(*words, PYTHONPATH=str(tmp_path), RAVENLAB_STORAGE=f"sqlite:///{tmp_path}/x.sqlite3")
-    assert (done.returncode, done.stderr) == (1, "")
-    rows = {row["check"]: row for row in json.loads(done.stdout)["checks"]}
+    completed = python(*words, PYTHONPATH=str(tmp_path), RAVENLAB_STORAGE=f"sqlite:///{tmp_path}/x.sqlite3")
+    assert (completed.returncode, completed.stderr) == (1, "")
+    rows = {row["check"]: row for row in json.loads(completed.stdout)["checks"]}
     assert rows["numba"]["verdict"] == PROBLEM
     assert "Numba needs NumPy 1.0" in rows["numba"]["found"]
     assert rows["cluster"]["found"] == "not checked"

@@ -1,4 +1,4 @@
-"""`ravenlab doctor` on a cluster: real processes, one with other sources and one without ravenlab."""
+"""`ravenlab doctor` on a cluster of real processes, one with other sources and one without ravenlab."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tuning.cli.app import run
 from tuning.doctor import NOTE, OK, PROBLEM, Check
 from tuning.doctor.cluster import CANNOT_FORWARD, LISTED, Cluster, Node, check_cluster, differing_keys
 
-HERE = identity()
+LOCAL = identity()
 SLOW = 0.001
-"""Million steps per second that the worker with other sources reports."""
+"""Speed in million steps per second that the worker with edited sources reports."""
 
 
-def broken(folder: Path) -> Path:
-    """Create a folder whose ravenlab can't be imported."""
+def make_broken_package(folder: Path) -> Path:
+    """Create a folder from which ravenlab cannot be imported."""
     (folder / "environments").mkdir(parents=True)
     (folder / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
     return folder
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def mixed_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a cluster with three workers: with these sources, with an edited copy, and without ravenlab."""
     folder = tmp_path_factory.mktemp("cluster")
     for package in COMPUTING_PACKAGES:
@@ -41,54 +41,58 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     speed.write_text(speed.read_text(encoding="utf-8") + edited, encoding="utf-8")
     with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
-    with dask_cluster(folder, workers=0) as running:
-        for name, path in {"same": ROOT, "edited": folder / "edited", "none": broken(folder / "none")}.items():
-            running.start_worker("--name", name, PYTHONPATH=str(path))
-        running.wait(3)
-        yield running.address
+    with dask_cluster(folder, workers=0) as cluster:
+        for name, path in {
+            "same": ROOT,
+            "edited": folder / "edited",
+            "none": make_broken_package(folder / "none"),
+        }.items():
+            cluster.start_worker("--name", name, PYTHONPATH=str(path))
+        cluster.wait(3)
+        yield cluster.address
 
 
 def test_reports_differences_and_speed_of_each_worker(
-    mixed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mixed_cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["doctor", "--cluster", mixed, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    rows = {row["check"].split(" (")[0]: Check(**row) for row in told["checks"]}
-    workers = {worker["name"]: worker for worker in told["workers"]}
+    assert run(["doctor", "--cluster", mixed_cluster, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    rows = {row["check"].split(" (")[0]: Check(**row) for row in report["checks"]}
+    workers = {worker["name"]: worker for worker in report["workers"]}
 
     assert rows["versions, scheduler"].verdict == OK
     assert "3 workers, 3 threads" in rows["scheduler"].found
 
-    assert workers["same"]["identity"] == HERE
+    assert workers["same"]["identity"] == LOCAL
     assert rows["versions, same"].verdict == OK
     assert rows["worker same"].verdict == OK
     assert workers["same"]["millions"][0] > 100 * SLOW
 
-    assert differing_keys(workers["edited"]["identity"], HERE) == ["sources"]
+    assert differing_keys(workers["edited"]["identity"], LOCAL) == ["sources"]
     assert rows["versions, edited"].verdict == PROBLEM
-    assert HERE["sources"] in rows["versions, edited"].found
+    assert LOCAL["sources"] in rows["versions, edited"].found
     assert workers["edited"]["millions"] == [SLOW]
     assert rows["worker edited"].verdict == NOTE
     assert "straggler" in rows["worker edited"].advice
 
-    assert differing_keys(workers["none"]["identity"], HERE) == ["sources", "processor"]
+    assert differing_keys(workers["none"]["identity"], LOCAL) == ["sources", "processor"]
     assert rows["versions, none"].verdict == PROBLEM
     assert "ravenlab[cluster]" in rows["versions, none"].advice
     assert workers["none"]["millions"] == []
 
 
-def test_inspection_loses_no_worker(mixed: str) -> None:
-    """A worker that can't unpickle a task stops, so the one without ravenlab must not get any."""
+def test_inspection_loses_no_worker(mixed_cluster: str) -> None:
+    """A worker stops if it cannot unpickle a task, so the one without ravenlab must not receive any."""
     from distributed import Client
 
-    with Client(mixed, set_as_default=False) as client:
+    with Client(mixed_cluster, set_as_default=False) as client:
         assert len(client.scheduler_info()["workers"]) == 3
 
 
 def test_scheduler_without_ravenlab_and_workers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with dask_cluster(broken(tmp_path), workers=0) as lonely:
+    with dask_cluster(make_broken_package(tmp_path), workers=0) as cluster:
         assert (
-            run(["doctor", "--cluster", lonely.address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
+            run(["doctor", "--cluster", cluster.address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3", "--json"]) == 1
         )
     rows = {row["check"]: Check(**row) for row in json.loads(capsys.readouterr().out)["checks"]}
     assert rows["workers"].verdict == PROBLEM
@@ -101,18 +105,18 @@ def test_missing_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch
     assert address in refused("doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3")
 
 
-def node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:
-    """Return a worker like this process, except for some values."""
-    return Node(f"tcp://10.0.0.1:{name}", HERE | (other or {}), name, 2, (speed, speed))
+def make_node(name: str, other: dict[str, str] | None = None, speed: float = 50.0) -> Node:
+    """Return a worker with the identity of this process, except for the given values."""
+    return Node(f"tcp://10.0.0.1:{name}", LOCAL | (other or {}), name, 2, (speed, speed))
 
 
-def judged(*workers: Node) -> list[Check]:
+def check_workers(*workers: Node) -> list[Check]:
     """Return the checks of a cluster of these workers."""
-    return check_cluster(Cluster(Node("tcp://10.0.0.1:8786", HERE), list(workers)), HERE)
+    return check_cluster(Cluster(Node("tcp://10.0.0.1:8786", LOCAL), list(workers)), LOCAL)
 
 
 @pytest.mark.parametrize(
-    ("other", "verdict", "word"),
+    ("other", "verdict", "reason"),
     [
         ({}, OK, ""),
         ({"numpy": "2.4.5"}, NOTE, "last digits"),
@@ -121,32 +125,34 @@ def judged(*workers: Node) -> list[Check]:
         ({"distributed": "2026.1.0"}, NOTE, "sending tasks"),
         ({"sources": "0" * 16, "numpy": "2.4.5"}, PROBLEM, "ravenlab"),
         ({"python": "3.99.0"}, PROBLEM, "minor versions"),
-        ({"python": ".".join(HERE["python"].split(".")[:2]) + ".99"}, NOTE, "last digits"),
+        ({"python": ".".join(LOCAL["python"].split(".")[:2]) + ".99"}, NOTE, "last digits"),
     ],
 )
-def test_severity_of_differences(other: dict[str, str], verdict: str, word: str) -> None:
-    row = judged(node("1", other))[2]
+def test_severity_of_differences(other: dict[str, str], verdict: str, reason: str) -> None:
+    row = check_workers(make_node("1", other))[2]
     assert row.verdict == verdict
-    assert word in row.advice
-    assert all(f"{name} {value} (here {HERE[name]})" in row.found for name, value in other.items())
+    assert reason in row.advice
+    assert all(f"{name} {value} (here {LOCAL[name]})" in row.found for name, value in other.items())
 
 
-def test_silent_or_lost_worker() -> None:
-    silent = replace(node("1"), identity={}, millions=(), fault="it left")
-    rows = judged(silent, node("2"))
+def test_worker_that_does_not_answer_is_a_problem() -> None:
+    silent = replace(make_node("1"), identity={}, millions=(), fault="it left")
+    rows = check_workers(silent, make_node("2"))
     assert [row.verdict for row in rows if row.check.endswith(":1)")] == [PROBLEM, PROBLEM]
 
 
 def test_scheduler_that_cannot_forward_is_reported_instead_of_its_workers() -> None:
-    said = {name: word for name, word in HERE.items() if name != "sources"}
-    held_up = replace(node("1"), millions=(), fault=CANNOT_FORWARD)
-    rows = check_cluster(Cluster(Node("tcp://10.0.0.1:8786", said), [held_up]), HERE)
+    without_sources = {name: value for name, value in LOCAL.items() if name != "sources"}
+    unreachable = replace(make_node("1"), millions=(), fault=CANNOT_FORWARD)
+    rows = check_cluster(Cluster(Node("tcp://10.0.0.1:8786", without_sources), [unreachable]), LOCAL)
     assert [row.check for row in rows if row.verdict == PROBLEM] == ["versions, scheduler"]
 
 
 def test_many_workers_are_summarized_and_slow_ones_named() -> None:
-    many = [node(str(number)) for number in range(2 * LISTED)]
-    rows = judged(*many, node("slow", speed=24.0), node("less", speed=26.0), node("old", {"numpy": "1.0"}))
+    many = [make_node(str(number)) for number in range(2 * LISTED)]
+    rows = check_workers(
+        *many, make_node("slow", speed=24.0), make_node("less", speed=26.0), make_node("old", {"numpy": "1.0"})
+    )
     assert [row.check for row in rows if row.check.startswith("worker")] == ["worker slow (tcp://10.0.0.1:slow)"]
     assert f"versions, {len(many) + 2} workers such as 0 (tcp://10.0.0.1:0)" in [row.check for row in rows]
     assert rows[-1].found.startswith(f"{2 * (50 * len(many) + 24 + 26 + 50):,} M steps/s")

@@ -25,21 +25,21 @@ def reader(postgres: Server, database: str) -> Iterator[str]:
     postgres.run(f"DROP ROLE {name}")
 
 
-def tables(postgres: Server, database: str) -> list[tuple[str]]:
-    """Return all user tables of a database."""
-    asked = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace"
-    return sorted(postgres.run(asked, url=database))
+def list_tables(postgres: Server, database: str) -> list[tuple[str]]:
+    """Return the names of all tables and sequences of a database."""
+    query = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace"
+    return sorted(postgres.run(query, url=database))
 
 
 def test_empty_and_filled_database(postgres: Server, database: str) -> None:
     (storage,) = check_storage(database)
     assert storage.verdict == OK
-    assert tables(postgres, database) == []
+    assert list_tables(postgres, database) == []
     optuna.storages.RDBStorage(database.replace("{", "{{").replace("}", "}}")).engine.dispose()
-    before = tables(postgres, database)
+    before = list_tables(postgres, database)
     (storage,) = check_storage(database)
     assert storage.verdict == OK
-    assert tables(postgres, database) == before != []
+    assert list_tables(postgres, database) == before != []
 
 
 def test_missing_permissions_are_named(postgres: Server, database: str, reader: str) -> None:
@@ -63,8 +63,9 @@ def test_missing_permissions_are_named(postgres: Server, database: str, reader: 
 
 
 def test_refused_connection(database: str) -> None:
-    wrong = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
-    for url in (wrong, make_url(database).set(port=1).render_as_string(hide_password=False)):
+    wrong_password = make_url(database).set(password="not-this-one").render_as_string(hide_password=False)
+    closed_port = make_url(database).set(port=1).render_as_string(hide_password=False)
+    for url in (wrong_password, closed_port):
         (row,) = check_storage(url)
         assert row.verdict == PROBLEM
         assert "not-this-one" not in row.found + row.advice

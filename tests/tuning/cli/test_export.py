@@ -1,4 +1,4 @@
-"""`ravenlab export`: bytes, files and refusals."""
+"""`ravenlab export`: output, files and invalid input."""
 
 from __future__ import annotations
 
@@ -22,13 +22,17 @@ from tests.requirements import skip_or_fail
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study
 from tuning.cli.app import run
 
-GIVEN = [make_recommendation(scenario="blips", study=WILD), make_recommendation(), make_recommendation(horizon=10_000)]
+RECOMMENDATIONS = [
+    make_recommendation(scenario="blips", study=WILD),
+    make_recommendation(),
+    make_recommendation(horizon=10_000),
+]
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
 def storage(tmp_path: Path) -> str:
-    return store_recommendations(tmp_path / "s.sqlite3", *reversed(GIVEN))
+    return store_recommendations(tmp_path / "s.sqlite3", *reversed(RECOMMENDATIONS))
 
 
 @pytest.mark.parametrize("form", sorted(FORMATS))
@@ -38,7 +42,7 @@ def test_same_bytes_on_stdout_and_in_a_file(form: str, storage: str, tmp_path: P
     assert run(words) == 0
     first = capfdbinary.readouterr().out  # type: ignore[attr-defined]
     assert run(words) == 0
-    assert capfdbinary.readouterr().out == first == export(GIVEN, form).encode()  # type: ignore[attr-defined]
+    assert capfdbinary.readouterr().out == first == export(RECOMMENDATIONS, form).encode()  # type: ignore[attr-defined]
     assert run([*words, "-o", str(path)]) == 0
     assert path.read_bytes() == first
 
@@ -47,7 +51,7 @@ def test_storage_from_the_environment(storage: str, capsys: Captured, monkeypatc
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
     assert run(["export", "raven-ucb/*"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert [each["horizon"] for each in document["recommendations"]] == [1000, 10_000]
+    assert [entry["horizon"] for entry in document["recommendations"]] == [1000, 10_000]
 
 
 def test_study_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured) -> None:
@@ -60,7 +64,7 @@ def test_study_names_never_become_paths(storage: str, tmp_path: Path, capsys: Ca
 def test_exported_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "recommended.json"
     assert run(["export", "--storage", storage, "-o", str(path)]) == 0
-    assert_names(capsys.readouterr().out.replace("\n", ""), len(GIVEN))
+    assert_names(capsys.readouterr().out.replace("\n", ""), len(RECOMMENDATIONS))
     assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
 
 
@@ -83,8 +87,8 @@ def test_invalid_input(storage: str, tmp_path: Path) -> None:
     assert_names(refused("export", "--format", "jsn", "--storage", storage), "'json'")
     assert_names(refused("export", "raven-ucb/blip", "--storage", storage), "'raven-ucb/blip'")
     assert_names(refused("export", "raven", "--storage", storage), "2")
-    for place in (tmp_path / "no" / "file", tmp_path):
-        assert_names(refused("export", "--storage", storage, "-o", str(place)), place)
+    for path in (tmp_path / "no" / "file", tmp_path):
+        assert_names(refused("export", "--storage", storage, "-o", str(path)), path)
 
 
 COMMANDS = [
@@ -100,15 +104,15 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    missing = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
-    assert missing in refused(*words, "--storage", "sqlite:///none.sqlite3")
+    expected = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
+    assert expected in refused(*words, "--storage", "sqlite:///none.sqlite3")
     Path("text.sqlite3").write_text("not a database at all " * 100)
     assert "text.sqlite3" in refused(*words, "--storage", "sqlite:///text.sqlite3")
     with sqlite3.connect("foreign.sqlite3") as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
     assert "foreign.sqlite3" in refused(*words, "--storage", "sqlite:///foreign.sqlite3")
-    store_recommendations(Path("torn.sqlite3"), *GIVEN)
+    store_recommendations(Path("torn.sqlite3"), *RECOMMENDATIONS)
     torn = Path("torn.sqlite3").read_bytes()
     Path("torn.sqlite3").write_bytes(torn[:4096] + b"\x55" * (len(torn) - 4096))
     assert "torn.sqlite3" in refused(*words, "--storage", "sqlite:///torn.sqlite3")
@@ -119,8 +123,8 @@ def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeyp
     assert not Path("unused.sqlite3").exists()
 
 
-def test_read_only_folder_is_read_and_not_written() -> None:
-    """Runs as an ordinary user, since root ignores permissions; modules are imported before, as root."""
+def test_read_only_folder_can_be_read_but_not_written() -> None:
+    """The command runs as an ordinary user, since root ignores permissions; root imports the modules before."""
     if os.geteuid() != 0:
         skip_or_fail("only root can become another user")
     code = (
@@ -136,26 +140,24 @@ def test_read_only_folder_is_read_and_not_written() -> None:
         Path(name).chmod(0o755)
         folder = Path(name) / "fixed #1 ä"
         folder.mkdir()
-        place, warm = (
-            store_recommendations(folder / "s.sqlite3", *GIVEN),
-            store_recommendations(Path(name) / "warm.sqlite3", *GIVEN),
-        )
+        read_only = store_recommendations(folder / "s.sqlite3", *RECOMMENDATIONS)
+        warm_up = store_recommendations(Path(name) / "warm-up.sqlite3", *RECOMMENDATIONS)
         (folder / "s.sqlite3").chmod(0o444)
         folder.chmod(0o555)
 
-        def as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
-            return python("-c", code, warm, *words, "--storage", place, folder=Path(name))
+        def run_as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
+            return python("-c", code, warm_up, *words, "--storage", read_only, folder=Path(name))
 
-        read = as_nobody("export")
-        assert read.returncode == 0, read.stderr
-        assert read.stdout == export(GIVEN, "json")
+        exported = run_as_nobody("export")
+        assert exported.returncode == 0, exported.stderr
+        assert exported.stdout == export(RECOMMENDATIONS, "json")
         for words in (
             ["export", "-o", str(folder / "out.json")],
             ["delete", "*", "--yes"],
-            ["copy", WILD, "--to", place],
+            ["copy", WILD, "--to", read_only],
         ):
-            done = as_nobody(*words)
-            assert done.returncode == 2, done.stderr
-            (line,) = done.stderr.split("\n\n")[1].splitlines()
+            completed = run_as_nobody(*words)
+            assert completed.returncode == 2, completed.stderr
+            (line,) = completed.stderr.split("\n\n")[1].splitlines()
             assert str(folder) in line
         assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]

@@ -39,10 +39,10 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
     grids = json.loads(capsys.readouterr().out)["grids"]
     assert path.read_bytes() == first
     assert [(grid["scenario"], grid["horizon"]) for grid in grids[1:3]] == [("stationary", 200), ("blips", 100)]
-    flat = [value for grid in grids for line in grid["mean"] for value in line]
-    assert flat == [float(row["regret"]) for row in rows]
-    marked = [str(value).lower() for grid in grids for line in grid["indistinguishable"] for value in line]
-    assert marked == [row["indistinguishable"] for row in rows]
+    means = [value for grid in grids for line in grid["mean"] for value in line]
+    assert means == [float(row["regret"]) for row in rows]
+    marks = [str(value).lower() for grid in grids for line in grid["indistinguishable"] for value in line]
+    assert marks == [row["indistinguishable"] for row in rows]
     best = min(rows[:6], key=lambda row: float(row["regret"]))
     assert grids[0]["best"] == {name: float(best[name]) for name in ("alpha0", "beta0", "epsilon")}
 
@@ -102,13 +102,13 @@ def test_interrupted_csv_file_is_unchanged(url: str, tmp_path: Path, monkeypatch
     path = tmp_path / "grid.csv"
     path.write_text("before")
 
-    def broken(_: object) -> str:
+    def interrupt(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("studies.export.csv_table.write_grids", broken)
+    monkeypatch.setattr("studies.export.csv_table.write_grids", interrupt)
     assert run(["grid", "blips", *SMALL, f"--storage={url}", f"--csv={path}"]) == 130
     assert path.read_text() == "before"
-    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".grid.csv")]
+    assert not [file for file in tmp_path.iterdir() if file.name.startswith(".grid.csv")]
 
 
 def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
@@ -136,10 +136,10 @@ def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured
     assert run(["export", "grid/*", f"--storage={url}"]) == 2
     assert_names(capsys.readouterr().err, "ravenlab grid --csv", *(grid["study"] for grid in grids))
 
-    there = f"sqlite:///{tmp_path}/there.sqlite3"
-    assert run(["copy", NAME.format(200), "--as", "copied", f"--to={there}", f"--storage={url}"]) == 0
+    target = f"sqlite:///{tmp_path}/copy.sqlite3"
+    assert run(["copy", NAME.format(200), "--as", "copied", f"--to={target}", f"--storage={url}"]) == 0
     capsys.readouterr()
-    assert run(["show", "copied", f"--storage={there}", "--json"]) == 0
+    assert run(["show", "copied", f"--storage={target}", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["grid"] == {**grids[1], "study": "copied"}
 
     assert run(["delete", grids[0]["study"], "--yes", f"--storage={url}"]) == 0

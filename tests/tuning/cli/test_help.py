@@ -17,13 +17,13 @@ from tuning.cli import app
 from tuning.cli.help import split_help
 
 Captured = pytest.CaptureFixture[str]
-EVERY = list(leaves())
+COMMANDS = list(leaves())
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
 def test_pages_fit_the_terminal(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    for name in ["", "list", *EVERY]:
+    for name in ["", "list", *COMMANDS]:
         assert app.run([*name.split(), "--help"]) == 0
         text = capsys.readouterr().out
         assert_names(text.splitlines()[0], f"ravenlab {name}".rstrip())
@@ -49,7 +49,7 @@ def test_summaries_are_one_line_at_80_columns() -> None:
         assert len(first) <= 80 - len("  reproduce  "), (name, first)
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_examples_parse(name: str) -> None:
     command, _ = leaves()[name]
     examples = split_help(command)[1]
@@ -58,20 +58,20 @@ def test_examples_parse(name: str) -> None:
         assert reason[0].islower() or reason[0].isdigit() or reason[:5] == "RAVEN"
         words = shlex.split(line)
         assert words[0] == "ravenlab"
-        _parse(words[1:])
+        parse_command(words[1:])
 
 
-def _parse(words: list[str]) -> None:
+def parse_command(words: list[str]) -> None:
     """Parse a command line without running it."""
-    found: Any = typer.main.get_command(app.app_for(words))
-    while words and words[0] in getattr(found, "commands", {}):
-        found, words = found.commands[words[0]], words[1:]
-    found.make_context("ravenlab", list(words))
+    command: Any = typer.main.get_command(app.app_for(words))
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context("ravenlab", list(words))
 
 
-def test_wrong_examples_would_fail() -> None:
+def test_unknown_options_do_not_parse() -> None:
     with pytest.raises(typer.TyperException):
-        _parse(["tune", "--trails", "5"])
+        parse_command(["tune", "--trails", "5"])
 
 
 @pytest.mark.parametrize("words", [[], ["help"], ["-h"], ["--help"]])
@@ -92,37 +92,37 @@ def test_help_command_and_option_agree(capsys: Captured) -> None:
 
 
 def test_options_mean_the_same_in_all_commands() -> None:
-    """The same option has the same help everywhere, except for those listed here."""
-    seen: dict[str, set[str]] = {}
+    """The help of an option is the same in every command, except for those listed here."""
+    help_texts: dict[str, set[str]] = {}
     for command, _ in leaves().values():
         for param in command.params:
             if param.param_type_name == "option":
-                seen.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
-    differ = {name for name, texts in seen.items() if len(texts) > 1}
-    own_words = {"--horizon", "--replications", "--policy"}  # counted differently in each command
+                help_texts.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
+    differ = {name for name, texts in help_texts.items() if len(texts) > 1}
+    per_command = {"--horizon", "--replications", "--policy"}  # differ in default or meaning
     files = {"--output", "--csv"}  # a file or a folder
     examples = {"--trace", "--log"}  # a file to read for tune, an example to write for init
-    assert differ <= own_words | files | examples
+    assert differ <= per_command | files | examples
 
 
 def test_commands_with_tables_have_json() -> None:
-    lines = {"copy", "delete", "init", "report", "dashboard", "export"}  # print lines, or other formats
+    no_tables = {"copy", "delete", "init", "report", "dashboard", "export"}  # print lines, or other formats
     without = {name for name, (command, _) in leaves().items() if not any("--json" in p.opts for p in command.params)}
-    assert without == lines
+    assert without == no_tables
 
 
 def test_plans_as_json(capsys: Captured) -> None:
     assert app.run(["tune", "blips", "--horizon=100,200", "--dry-run", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)["studies"]
-    assert [each["study"] for each in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
+    assert [study["study"] for study in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
     assert app.run(["tune", "blips", "periodic", "--robust", "--dry-run", "--json"]) == 0
     (plan,) = json.loads(capsys.readouterr().out)["studies"]
     assert plan["scenarios"] == ["blips", "periodic"]
     assert len(plan["first"]) == 2
     assert app.run(["validate", "quick", "--json"]) == 0
-    (held,) = json.loads(capsys.readouterr().out)["files"]
-    assert held["file"] == "quick"
-    assert {"study", "trials", "replications", "sampler", "pruner", "steps"} == set(held["studies"][0])
+    (file,) = json.loads(capsys.readouterr().out)["files"]
+    assert file["file"] == "quick"
+    assert {"study", "trials", "replications", "sampler", "pruner", "steps"} == set(file["studies"][0])
 
 
 @pytest.mark.parametrize(

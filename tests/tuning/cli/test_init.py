@@ -30,8 +30,8 @@ def test_overwrites_only_with_force(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_unwritable_path_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for place in (tmp_path, tmp_path / "no" / "study.toml"):
+    for path in (tmp_path, tmp_path / "no" / "study.toml"):
         for force in ([], ["--force"]):
-            assert run(["init", str(place), *force]) == 2
-            assert_names(capsys.readouterr().err, place)
+            assert run(["init", str(path), *force]) == 2
+            assert_names(capsys.readouterr().err, path)
     assert list(tmp_path.iterdir()) == []

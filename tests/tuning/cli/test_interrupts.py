@@ -20,25 +20,25 @@ from tuning.progress import ComparisonReporter, StudyProgress
 from tuning.reproduction.progress import ReproductionReporter
 
 Captured = pytest.CaptureFixture[str]
-WORLD = ["--horizon=100", "--arms=3", "--jobs=1", "--quiet"]
+PROBLEM = ["--horizon=100", "--arms=3", "--jobs=1", "--quiet"]
 SEARCH = ["--trials=12", "--batch=4", "--replications=4", "--selection=20", "--report=20"]
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, count: int) -> None:
     """Raise an interrupt after the given number of calls of a method."""
-    whole, left = getattr(owner, name), [count]
+    original, remaining = getattr(owner, name), [count]
 
     def call_or_interrupt(self: Any, *args: Any) -> None:
-        whole(self, *args)
-        left[0] -= 1
-        if left[0] == 0:
+        original(self, *args)
+        remaining[0] -= 1
+        if remaining[0] == 0:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(owner, name, call_or_interrupt)
 
 
-def trials(place: str, name: str) -> int:
-    storage = open_storage(place, create=False)
+def count_trials(storage_url: str, name: str) -> int:
+    storage = open_storage(storage_url, create=False)
     try:
         return storage.get_n_trials(storage.get_study_id_from_name(name))
     finally:
@@ -46,7 +46,7 @@ def trials(place: str, name: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("words", "owner", "method", "study", "kept"),
+    ("words", "owner", "method", "study", "saved"),
     [
         (["tune", "blips", *SEARCH], StudyProgress, "batch", "raven-ucb/blips/T100/K3", "8 of 12 trials"),
         (["grid", "blips", "--replications=4"], StudyProgress, "batch", "grid/raven-ucb/blips/T100/K3", "cells"),
@@ -64,39 +64,39 @@ def test_interrupt_states_what_is_saved(
     owner: type,
     method: str,
     study: str,
-    kept: str,
+    saved: str,
     tmp_path: Path,
     capsys: Captured,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    place = url(tmp_path / "s.sqlite3")
-    asked = [*words, *WORLD, f"--storage={place}"]
+    storage_url = url(tmp_path / "s.sqlite3")
+    arguments = [*words, *PROBLEM, f"--storage={storage_url}"]
     with monkeypatch.context() as patch:
         interrupt_after(patch, owner, method, 1 if words[0] == "grid" else 2)
-        assert run(asked) == 130
+        assert run(arguments) == 130
     captured = capsys.readouterr()
     assert captured.out == ""
     (line,) = captured.err.splitlines()
-    assert kept in line
-    assert trials(place, study) > 0
-    assert_names(line, study, trials(place, study))
+    assert saved in line
+    assert count_trials(storage_url, study) > 0
+    assert_names(line, study, count_trials(storage_url, study))
     assert not list(tmp_path.glob("comparison/*"))
-    if words[0] == "tune":  # the others have tests of going on, in tests/faults
-        assert run(asked) == 0
+    if words[0] == "tune":  # tests/faults resumes the other commands
+        assert run(arguments) == 0
 
 
 def test_interrupted_robust_search(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = url(tmp_path / "s.sqlite3")
+    storage_url = url(tmp_path / "s.sqlite3")
     interrupt_after(monkeypatch, StudyProgress, "batch", 4)
-    assert run(["tune", "blips", "stationary", "--robust", *SEARCH, *WORLD, f"--storage={place}"]) == 130
+    assert run(["tune", "blips", "stationary", "--robust", *SEARCH, *PROBLEM, f"--storage={storage_url}"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "12 of 12", "raven-ucb/blips/T100/K3", "4 of 12", "raven-ucb/stationary/T100/K3")
 
 
 def test_interrupt_before_the_first_trial(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupt_after(monkeypatch, StudyProgress, "begin", 1)
-    assert run(["tune", "blips", *SEARCH, *WORLD, f"--storage={url(tmp_path / 's.sqlite3')}"]) == 130
+    assert run(["tune", "blips", *SEARCH, *PROBLEM, f"--storage={url(tmp_path / 's.sqlite3')}"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert not re.search(r"\d+ of \d+", line)
 
@@ -112,10 +112,10 @@ def test_interrupted_reproduction(tmp_path: Path, capsys: Captured, monkeypatch:
 def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    def interrupted(*given: Any) -> None:
+    def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tuning.page_files._load_data", interrupted)
+    monkeypatch.setattr("tuning.page_files._load_data", interrupt)
     assert run(["report"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "report.html")
@@ -129,9 +129,9 @@ def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monk
 def test_failure_caused_by_an_interrupt_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A callback from C loses the KeyboardInterrupt, and its caller fails with another error."""
+    """A KeyboardInterrupt raised in a callback from C is lost, and the caller fails with another error."""
 
-    def fails(_: object) -> int:
+    def fail_when_interrupted(_: object) -> int:
         try:
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(5)
@@ -139,10 +139,10 @@ def test_failure_caused_by_an_interrupt_is_an_interrupt(
             raise RuntimeError("no answer") from None
         return 0
 
-    monkeypatch.setattr(app, "run", fails)
-    with pytest.raises(SystemExit) as end:
+    monkeypatch.setattr(app, "run", fail_when_interrupted)
+    with pytest.raises(SystemExit) as exit_:
         app.main()
-    assert end.value.code == app.INTERRUPTED
+    assert exit_.value.code == app.INTERRUPTED
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 

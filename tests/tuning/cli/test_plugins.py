@@ -1,4 +1,4 @@
-"""Custom policies and scenarios: loaded only when the user names them."""
+"""Policy and scenario plugins: results, workers, errors, and loading only on request."""
 
 from __future__ import annotations
 
@@ -75,30 +75,30 @@ class Mine(ravenlab.Effect):
 
 
 @pytest.mark.parametrize("scenario", ["localized-jump", "arm-churn", "gradual-drift", "delayed", "periodic"])
-def test_plain_class_plays_the_same_worlds(scenario: str, tmp_path: Path) -> None:
+def test_plain_class_matches_the_built_in_policy(scenario: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(UCB1)
     name = load_policy_plugin(f"{tmp_path}/mine.py:MyUCB")
     shape = {"horizon": 300, "arms": 4, "replications": 3, "seed": 5}
-    mine = simulate(name, scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
-    ours = simulate("ucb1", scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
-    assert mine.pulls is not None
-    assert ours.pulls is not None
-    assert mine.curve is not None
-    assert ours.curve is not None
-    np.testing.assert_array_equal(mine.pulls, ours.pulls)
-    np.testing.assert_allclose(mine.regret, ours.regret, rtol=1e-9)
-    np.testing.assert_allclose(mine.reward, ours.reward, rtol=1e-9)
-    np.testing.assert_allclose(mine.curve.regret, ours.curve.regret, rtol=1e-9)
-    np.testing.assert_array_equal(mine.suboptimal_pulls, ours.suboptimal_pulls)
+    plugin = simulate(name, scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    builtin = simulate("ucb1", scenario, **shape, checkpoints=[100, 300], pulls=True)  # type: ignore[arg-type]
+    assert plugin.pulls is not None
+    assert builtin.pulls is not None
+    assert plugin.curve is not None
+    assert builtin.curve is not None
+    np.testing.assert_array_equal(plugin.pulls, builtin.pulls)
+    np.testing.assert_allclose(plugin.regret, builtin.regret, rtol=1e-9)
+    np.testing.assert_allclose(plugin.reward, builtin.reward, rtol=1e-9)
+    np.testing.assert_allclose(plugin.curve.regret, builtin.curve.regret, rtol=1e-9)
+    np.testing.assert_array_equal(plugin.suboptimal_pulls, builtin.suboptimal_pulls)
 
 
 def test_compiled_plugin_runs_in_the_general_loop() -> None:
     name = load_policy_plugin(FAST)
-    played = simulate(
+    simulation = simulate(
         name, "stationary", horizon=400, arms=3, replications=2, seed=1, params={"bonus": 0.5}, pulls=True
     )
-    assert played.pulls is not None
-    for pulls in played.pulls:
+    assert simulation.pulls is not None
+    for pulls in simulation.pulls:
         assert list(pulls[:3]) == [0, 1, 2]
         assert np.bincount(pulls, minlength=3).sum() == 400
 
@@ -119,9 +119,9 @@ def test_plugin_study_does_not_depend_on_workers(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     exports = []
-    for number, how in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
+    for number, workers in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
         storage = ["--storage", f"sqlite:///{number}.sqlite3"]
-        assert app.run(["tune", NIGHT, "--policy", policy, *SMALL, *how, *storage]) == app.DONE
+        assert app.run(["tune", NIGHT, "--policy", policy, *SMALL, *workers, *storage]) == app.DONE
         unload_plugins()
         capsys.readouterr()
         assert app.run(["export", *storage]) == app.DONE
@@ -130,33 +130,33 @@ def test_plugin_study_does_not_depend_on_workers(
             assert app.run([*command, *storage]) == app.DONE, capsys.readouterr().err
         assert_names(capsys.readouterr().err, policy.rpartition("/")[2].partition(":")[0])
     assert exports[0] == exports[1]
-    found = json.loads(exports[0])["recommendations"][0]
-    assert found["policy"].startswith(f"{policy.rpartition('/')[2]}~")
+    recommendation = json.loads(exports[0])["recommendations"][0]
+    assert recommendation["policy"].startswith(f"{policy.rpartition('/')[2]}~")
 
 
 def test_edited_file_is_another_policy(tmp_path: Path) -> None:
-    place = tmp_path / "mine.py"
-    place.write_text(UCB1)
-    first = load_policy_plugin(f"{place}:MyUCB")
-    place.write_text(UCB1.replace("2.0", "3.0"))
-    assert load_policy_plugin(f"{place}:MyUCB") != first
+    path = tmp_path / "mine.py"
+    path.write_text(UCB1)
+    first = load_policy_plugin(f"{path}:MyUCB")
+    path.write_text(UCB1.replace("2.0", "3.0"))
+    assert load_policy_plugin(f"{path}:MyUCB") != first
 
 
 def test_range_uses_the_scale_of_the_plugin(tmp_path: Path) -> None:
-    place, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
-    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
-    rate = load_policy_plugin(f"{place}:MyUCB")
-    found = parse_study_spec({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
-    assert found == Range(low=0.25, high=0.5, scale="one-minus")
-    (said,) = describe_edges(rate, [Edge(param="c", value=0.5, low=found.low, high=found.high)])
-    assert_names(said, "range c=0.5:0.75")
-    place.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
-    plain = load_policy_plugin(f"{place}:MyUCB")
-    found = parse_study_spec({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
-    assert found == Range(low=0.0, high=5.0, scale="linear")
+    path, param = tmp_path / "mine.py", 'ravenlab.Param("c", 2.0, 0.001, 10.0)'
+    path.write_text(UCB1.replace(param, 'ravenlab.Param("c", 0.9, 0.01, 0.5, scale="one-minus")'))
+    rate = load_policy_plugin(f"{path}:MyUCB")
+    range_ = parse_study_spec({"policy": rate, "scenario": "blips", "space": {"c": [0.5, 0.75]}}).space["c"]
+    assert range_ == Range(low=0.25, high=0.5, scale="one-minus")
+    (message,) = describe_edges(rate, [Edge(param="c", value=0.5, low=range_.low, high=range_.high)])
+    assert_names(message, "range c=0.5:0.75")
+    path.write_text(UCB1.replace(param, 'ravenlab.Param("c", 2.0, 0.0, 10.0, scale="linear")'))
+    plain = load_policy_plugin(f"{path}:MyUCB")
+    range_ = parse_study_spec({"policy": plain, "scenario": "blips", "space": {"c": [0.0, 5.0]}}).space["c"]
+    assert range_ == Range(low=0.0, high=5.0, scale="linear")
 
 
-def test_study_file_never_runs_code(
+def test_study_file_does_not_run_plugin_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -247,17 +247,17 @@ def test_errors_in_a_scenario_plugin_are_one_line(text: str, names: list[str], t
 
 
 @pytest.mark.parametrize("name", ["nowhere.py:X", "~nobody-of-this-name/nowhere.py:X", "nowhere.py:", "nowhere.py:a b"])
-def test_missing_file(name: str) -> None:
+def test_missing_plugin_file_is_named(name: str) -> None:
     assert "nowhere.py" in refused("simulate", "blips", "--policy", name)
 
 
 def test_example_plugins_are_short() -> None:
-    for text in (PLAIN, FAST, NIGHT):
-        assert len(Path(text.rpartition(":")[0]).read_text().splitlines()) < 30
+    for plugin in (PLAIN, FAST, NIGHT):
+        assert len(Path(plugin.rpartition(":")[0]).read_text().splitlines()) < 30
 
 
-def test_plain_class_warns_of_its_duration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """500 × 200 × 10,000 steps plus validation; the time limit ends it before the first batch."""
+def test_slow_plugin_prints_the_expected_duration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The plan is 500 × 200 × 10,000 steps plus validation; the time limit ends it before the first batch."""
     words = ["tune", "blips", f"--policy={PLAIN}", "--trials=500", f"--storage=sqlite:///{tmp_path}/s.sqlite3"]
     assert app.run([*words, "--timeout=0.001", "--horizon=10000"]) == 0
     assert_names(capsys.readouterr().err, "1.4·10⁹", "77 minutes")

@@ -1,4 +1,4 @@
-"""`ravenlab recommend`: exact, interpolated and extrapolated parameters, or none."""
+"""`ravenlab recommend`: exact, interpolated and extrapolated parameters, and missing ones."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def storage(tmp_path: Path) -> str:
 def test_exact_parameters(storage: str, capsys: Captured) -> None:
     words = ["recommend", "variance-drift", "--horizon", "1_000", "--storage", storage]
     assert run([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["kind"], found["command"]) == ("exact", None)
-    assert found["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75, "replications": 2000}
+    recommendation = json.loads(capsys.readouterr().out)
+    assert (recommendation["kind"], recommendation["command"]) == ("exact", None)
+    assert recommendation["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75, "replications": 2000}
     assert run(words) == 0
     out = capsys.readouterr().out
     assert "exact" in out
@@ -39,16 +39,16 @@ def test_exact_parameters(storage: str, capsys: Captured) -> None:
 def test_interpolated_parameters(storage: str, capsys: Captured) -> None:
     words = ["recommend", "variance-drift", "--horizon", "10000", "--storage", storage]
     assert run([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["kind"] == "interpolated"
-    assert found["params"]["alpha0"] == pytest.approx(2.0)
-    assert found["regret"] is None
-    assert found["command"] == f"ravenlab tune variance-drift --horizon 10000 --storage {storage}"
-    assert found["studies"] == ["raven-ucb/variance-drift/T1000/K10", "raven-ucb/variance-drift/T100000/K10"]
+    recommendation = json.loads(capsys.readouterr().out)
+    assert recommendation["kind"] == "interpolated"
+    assert recommendation["params"]["alpha0"] == pytest.approx(2.0)
+    assert recommendation["regret"] is None
+    assert recommendation["command"] == f"ravenlab tune variance-drift --horizon 10000 --storage {storage}"
+    assert recommendation["studies"] == ["raven-ucb/variance-drift/T1000/K10", "raven-ucb/variance-drift/T100000/K10"]
     assert run(words) == 0
     out = capsys.readouterr().out
     assert_names(out, "1000", "100000")
-    assert f"\n  {found['command']}\n" in out
+    assert f"\n  {recommendation['command']}\n" in out
     assert "95 %" not in out
 
 
@@ -73,11 +73,11 @@ def test_extrapolated_parameters(storage: str, capsys: Captured, monkeypatch: py
         (["blips"], ["--horizon"]),
     ],
 )
-def test_no_recommendation(words: list[str], names: list[str], storage: str) -> None:
+def test_missing_recommendation_is_explained(words: list[str], names: list[str], storage: str) -> None:
     assert_names(refused("recommend", *words, "--storage", storage), *names)
 
 
-def test_no_storage_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_storage_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
     assert_names(refused("recommend", "blips", "--horizon", "3000"), "ravenlab tune blips --horizon 3000")

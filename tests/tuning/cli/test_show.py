@@ -18,10 +18,10 @@ Captured = pytest.CaptureFixture[str]
 
 
 def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
-    place = url(tmp_path / "s.sqlite3")
-    storage = open_storage(place, create=True)
+    storage_url = url(tmp_path / "s.sqlite3")
+    storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
-    words = ["show", "raven-ucb/variance", "--storage", place]
+    words = ["show", "raven-ucb/variance", "--storage", storage_url]
     assert run(words) == 0
     out = capsys.readouterr().out
     assert_names(out, "raven-ucb/variance-drift/T1000/K10", "8 of 8")
@@ -44,21 +44,21 @@ def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> None:
-    place = url(tmp_path / "s.sqlite3")
-    storage = open_storage(place, create=True)
+    storage_url = url(tmp_path / "s.sqlite3")
+    storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
-    up = optuna.create_study(study_name="up", storage=storage, direction="maximize")
-    up.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
+    maximized = optuna.create_study(study_name="up", storage=storage, direction="maximize")
+    maximized.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
     optuna.create_study(study_name="many", storage=storage, directions=["minimize", "minimize"])
-    assert run(["show", WILD, "--storage", place]) == 0
+    assert run(["show", WILD, "--storage", storage_url]) == 0
     assert_names(capsys.readouterr().out, "0 of 200")
-    assert run(["show", "up", "--storage", place, "--json"]) == 0
+    assert run(["show", "up", "--storage", storage_url, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
     assert (shown["state"], shown["spec"], shown["recommendation"]) == ("external", None, None)
-    assert run(["show", "many", "--storage", place]) == 0
+    assert run(["show", "many", "--storage", storage_url]) == 0
     capsys.readouterr()
-    assert run(["show", "*", "--storage", place]) == 2
+    assert run(["show", "*", "--storage", storage_url]) == 2
     assert_names(capsys.readouterr().err, 3)
-    assert run(["show", "upp", "--storage", place]) == 2
+    assert run(["show", "upp", "--storage", storage_url]) == 2
     assert_names(capsys.readouterr().err, "'upp'")

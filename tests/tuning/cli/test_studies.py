@@ -16,17 +16,17 @@ from tuning.cli.app import run
 Captured = pytest.CaptureFixture[str]
 
 
-def test_the_table(tmp_path: Path, capsys: Captured) -> None:
-    place = url(tmp_path / "s.sqlite3")
-    storage = open_storage(place, create=True)
+def test_table_and_json_list_all_studies(tmp_path: Path, capsys: Captured) -> None:
+    storage_url = url(tmp_path / "s.sqlite3")
+    storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
     store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=10, name=WILD), 3)
     optuna.create_study(study_name="[red]theirs\x1b[31m", storage=storage)
-    assert run(["studies", "--storage", place, "--json"]) == 0
+    assert run(["studies", "--storage", storage_url, "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(rows) == {"raven-ucb/variance-drift/T1000/K10", WILD, "[red]theirs\x1b[31m"}
     assert rows[WILD]["state"] == "searching"
-    assert run(["studies", "--storage", place]) == 0
+    assert run(["studies", "--storage", storage_url]) == 0
     out = capsys.readouterr().out
     (line,) = (line for line in out.splitlines() if "raven-ucb/variance-drift/T1000/K10" in line)
     assert [cell.strip() for cell in line.split("│")[1:-1]] == [
@@ -42,10 +42,10 @@ def test_the_table(tmp_path: Path, capsys: Captured) -> None:
     assert WILD in out
 
 
-def test_an_empty_storage(tmp_path: Path, capsys: Captured) -> None:
-    place = url(tmp_path / "s.sqlite3")
-    open_storage(place, create=True).engine.dispose()
-    assert run(["studies", "--storage", place]) == 0
+def test_empty_storage(tmp_path: Path, capsys: Captured) -> None:
+    storage_url = url(tmp_path / "s.sqlite3")
+    open_storage(storage_url, create=True).engine.dispose()
+    assert run(["studies", "--storage", storage_url]) == 0
     capsys.readouterr()
-    assert run(["studies", "--storage", place, "--json"]) == 0
+    assert run(["studies", "--storage", storage_url, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -23,30 +23,30 @@ Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> str:
-    """A storage with a study whose name is not ASCII."""
-    where = url(tmp_path / "s.sqlite3")
-    storage = open_storage(where, create=True)
+def storage_url(tmp_path: Path) -> str:
+    """URL of a storage with a study whose name is not ASCII."""
+    location = url(tmp_path / "s.sqlite3")
+    storage = open_storage(location, create=True)
     store_study(
         storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4, name="α₀-Größe"), 4, make_recommendation()
     )
     storage.remove_session()
     storage.engine.dispose()
-    return where
+    return location
 
 
-def test_terminal_without_unicode(place: str) -> None:
+def test_terminal_without_unicode(storage_url: str) -> None:
     """Help pages and tables are transliterated; JSON is not."""
     code = (
         "import io, sys, contextlib, tuning.cli.app as c\n"
         "from studies.symbols import use_ascii_where_needed\n"
         "use_ascii_where_needed()\n"
-        f"for words in ['grid --help', 'studies --storage={place}', 'show α₀ --storage={place}']:\n"
+        f"for words in ['grid --help', 'studies --storage={storage_url}', 'show α₀ --storage={storage_url}']:\n"
         "    assert c.run(words.split()) == 0\n"
         "print('json:', flush=True)\n"
-        f"assert c.run(['studies', '--json', '--storage={place}']) == 0\n"
+        f"assert c.run(['studies', '--json', '--storage={storage_url}']) == 0\n"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         timeout=60,
@@ -54,12 +54,12 @@ def test_terminal_without_unicode(place: str) -> None:
         cwd=ROOT,
         env=environment(PYTHONIOENCODING="ascii", LC_ALL="C"),
     )
-    assert done.returncode == 0, done.stderr
-    people, _, program = done.stdout.partition(b"json:\n")
-    text = people.decode("ascii")
+    assert completed.returncode == 0, completed.stderr
+    tables, _, document = completed.stdout.partition(b"json:\n")
+    text = tables.decode("ascii")
     assert "alpha0" in text
     assert "alpha0-Grosse" in text.replace("Gro?e", "Grosse")
-    assert json.loads(program.decode("utf-8"))[0]["name"] == "α₀-Größe"
+    assert json.loads(document.decode("utf-8"))[0]["name"] == "α₀-Größe"
 
 
 class Screen:
@@ -80,22 +80,22 @@ class Screen:
         return True
 
 
-def screen_for(monkeypatch: pytest.MonkeyPatch) -> Screen:
+def replace_stdout(monkeypatch: pytest.MonkeyPatch) -> Screen:
     """Replace stdout by a color terminal of 80 columns."""
-    made = Screen()
+    screen = Screen()
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(sys, "stdout", made)
-    return made
+    monkeypatch.setattr(sys, "stdout", screen)
+    return screen
 
 
 COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|9\d|38;[\d;]+)m")
 
 
-def test_colors_only_where_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = screen_for(monkeypatch)
+def test_colors_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = replace_stdout(monkeypatch)
     assert run(["tune", "--help"]) == 0
     assert COLOR.search(screen.text)
     screen.text = ""
@@ -118,7 +118,7 @@ def test_dumb_terminal_gets_lines_instead_of_bars(monkeypatch: pytest.MonkeyPatc
 
 
 def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = screen_for(monkeypatch)
+    screen = replace_stdout(monkeypatch)
     columns = ["study", "use", "regret"]
     row = ["raven-ucb/variance-drift/T10000/K10", "α₀ 1, β₀ 1, ε 0.1", "1 (0 to 2)"]
     print_table("Title", columns, [row], if_too_wide="stack")
@@ -139,7 +139,7 @@ def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) ->
     assert_names(below, "regret")
 
 
-def test_printed_commands_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_printed_commands_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.argv", ["my env/bin/ravenlab", "tune"])
     monkeypatch.setenv("PATH", str(tmp_path))
     assert command_name() == "'my env/bin/ravenlab'"
@@ -148,14 +148,14 @@ def test_printed_commands_can_be_typed(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert command_name() == "ravenlab"
 
 
-def test_tune_prints_next_steps(place: str, capsys: Captured) -> None:
+def test_tune_prints_next_steps(storage_url: str, capsys: Captured) -> None:
     small = ["--horizon=100", "--arms=3", "--trials=2", "--replications=2", "--selection=9", "--report=9", "--jobs=1"]
-    asked = ["tune", "blips", *small, f"--storage={place}"]
-    assert run(asked) == 0
+    arguments = ["tune", "blips", *small, f"--storage={storage_url}"]
+    assert run(arguments) == 0
     err = capsys.readouterr().err
-    assert_names(err, f"ravenlab export raven-ucb/blips/T100/K3 --storage {place} -o recommended.json")
-    for word in ("--quiet", "--json"):
-        assert run([*asked, word]) == 0
+    assert_names(err, f"ravenlab export raven-ucb/blips/T100/K3 --storage {storage_url} -o recommended.json")
+    for option in ("--quiet", "--json"):
+        assert run([*arguments, option]) == 0
         assert "Next" not in capsys.readouterr().err
 
 

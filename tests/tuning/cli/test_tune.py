@@ -1,4 +1,4 @@
-"""`ravenlab tune`: output, invalid input, and Optuna's own tools on its storage."""
+"""`ravenlab tune`: output, invalid input, and the tools of Optuna on its storage."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replication
 def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--jobs=1", "--json"]) == 0
     captured = capsys.readouterr()
-    (found,) = json.loads(captured.out)["recommendations"]
-    assert found["study"] == "raven-ucb/blips/T200/K3"
-    assert found["trials"] == 24
-    assert {"name", "params", "regret", "difference", "low", "high"} == set(found["versus"][0])
-    assert found["regret"]["low"] < found["regret"]["mean"] < found["regret"]["high"]
+    (recommendation,) = json.loads(captured.out)["recommendations"]
+    assert recommendation["study"] == "raven-ucb/blips/T200/K3"
+    assert recommendation["trials"] == 24
+    assert {"name", "params", "regret", "difference", "low", "high"} == set(recommendation["versus"][0])
+    assert recommendation["regret"]["low"] < recommendation["regret"]["mean"] < recommendation["regret"]["high"]
     assert_names(captured.err, 24, 10)
     before = finished_trials(url)
     assert run(["tune", "blips", *SMALL, f"--storage={url}"]) == 0
@@ -35,12 +35,15 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "blips" in capsys.readouterr().out
 
 
-def test_scenarios_times_horizons(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_scenario_is_tuned_for_every_horizon(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [*SMALL, "--horizon=100,200", f"--storage={url}", "--quiet", "--json"]
     assert run(["tune", "stationary", "blips", *words]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
-    assert [(one["scenario"], one["horizon"]) for one in json.loads(captured.out)["recommendations"]] == [
+    assert [
+        (recommendation["scenario"], recommendation["horizon"])
+        for recommendation in json.loads(captured.out)["recommendations"]
+    ] == [
         ("stationary", 100),
         ("stationary", 200),
         ("blips", 100),
@@ -57,15 +60,15 @@ def test_dry_run_runs_nothing(url: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bundled_studies_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bundled_studies_are_found_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
     assert_names(capsys.readouterr().out.splitlines()[-1], 21)
 
 
 def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--policy=d-ucb", "--range=gamma=0.9:0.999", "--fix=xi=0.5", "--set=every=10%", "--noise=laplace"]
-    more = ["--sampler=random", "--pruner=race", "--objective=cvar:0.9", "--seed=3", "--name=mine <b>"]
-    assert run(["tune", "blips", *SMALL, *words, *more, f"--storage={url}", "--quiet"]) == 0
+    problem = ["--policy=d-ucb", "--range=gamma=0.9:0.999", "--fix=xi=0.5", "--set=every=10%", "--noise=laplace"]
+    search = ["--sampler=random", "--pruner=race", "--objective=cvar:0.9", "--seed=3", "--name=mine <b>"]
+    assert run(["tune", "blips", *SMALL, *problem, *search, f"--storage={url}", "--quiet"]) == 0
     capsys.readouterr()
     study = optuna.load_study(storage=url, study_name="mine <b>")
     spec = keys.read_spec(study)
@@ -128,7 +131,7 @@ def test_invalid_input_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_optunas_own_tools_read_the_result(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tools_of_optuna_read_the_result(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
     capsys.readouterr()
     optuna_command = Path(sys.executable).parent / "optuna"
@@ -150,9 +153,9 @@ def test_optunas_own_tools_read_the_result(url: str, capsys: pytest.CaptureFixtu
 
 
 def test_api_gives_the_same_result(url: str) -> None:
-    (found,) = ravenlab.tune(
+    (recommendation,) = ravenlab.tune(
         "blips", 200, arms=3, trials=24, batch=8, replications=10, selection=60, report=60, storage=url
     )
-    assert json.loads(ravenlab.export(storage=url))["recommendations"][0] == found.as_object()
-    policy = ravenlab.RavenUCB(arms=3, **found.params)
+    assert json.loads(ravenlab.export(storage=url))["recommendations"][0] == recommendation.as_object()
+    policy = ravenlab.RavenUCB(arms=3, **recommendation.params)
     assert policy.select() == 0

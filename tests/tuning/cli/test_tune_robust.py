@@ -18,7 +18,7 @@ from tests.studies.examples import finished_trials
 from tuning.cli.app import run
 
 SCENARIOS = ["stationary", "localized-jump"]
-WORDS = [
+SMALL = [
     *("--horizon=120", "--arms=3", "--trials=6", "--batch=4", "--replications=5", "--selection=20", "--report=20"),
     "--quiet",
     "--jobs=1",
@@ -28,7 +28,7 @@ Captured = pytest.CaptureFixture[str]
 
 def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
-    words = ["tune", "--robust", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    words = ["tune", "--robust", *SCENARIOS, *SMALL, url, f"--csv={path}"]
     assert run([*words, "--dry-run"]) == 0
     assert_names(capsys.readouterr().out, "6", "5", "2", "tpe", "worst")
     assert run(words) == 0
@@ -60,7 +60,7 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
 
 def test_pareto_front(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
-    words = ["tune", "--robust", "--pareto", *SCENARIOS, *WORDS, url, f"--csv={path}"]
+    words = ["tune", "--robust", "--pareto", *SCENARIOS, *SMALL, url, f"--csv={path}"]
     assert run(words) == 0
     assert_names(capsys.readouterr().out, "Pareto")
     assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
@@ -107,11 +107,11 @@ def test_robust_search_in_a_study_file(tmp_path: Path, capsys: Captured) -> None
     assert_names(out, "robust/raven-ucb/blips,periodic/T2000/K10", 200)
     assert_names(out.splitlines()[-1], 6, "712,000,000")
     jsonschema.validate(tomllib.loads(text), study_file_schema())
-    for wrong, names in (
+    for invalid, names in (
         ("[[robust]]\nscenarios = ['blips']", ["robust 1", "2", "scenarios"]),
         ("[[robust]]\nscenarios = ['blips', 'periodic']\nmeasur = 'mean'", ["robust 1", "'measur'"]),
         ("[robust]\nscenarios = ['blips', 'periodic']", ["[[robust]]"]),
         (text + text, ["robust/raven-ucb/blips,periodic/T1000/K10"]),
     ):
-        path.write_text(wrong)
+        path.write_text(invalid)
         assert_names(refused("validate", str(path)), *names)

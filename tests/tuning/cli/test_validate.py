@@ -1,4 +1,4 @@
-"""`ravenlab validate`: output, and robustness against any file."""
+"""`ravenlab validate`: output, and random files that are accepted or refused in one line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ VALID: dict[str, Any] = {
 }
 TEXT = tomli_w.dumps(VALID)
 
-ODD: st.SearchStrategy[Any] = st.one_of(
+ODD_VALUES: st.SearchStrategy[Any] = st.one_of(
     st.booleans(),
     st.integers(),
     st.sampled_from([0, -1, 1, 2**63, -(2**70), 10**30]),
@@ -55,28 +55,28 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def list_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return the paths of all values in a document."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, below in inner for found in ((*path, key), *places(below, (*path, key)))]
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [location for key, child in items for location in ((*path, key), *list_paths(child, (*path, key)))]
 
 
 @st.composite
-def mutated(draw: Callable[[Any], Any]) -> str:
-    """Generate the valid document with values swapped, and keys renamed, moved or removed."""
+def mutated_files(draw: Callable[[Any], Any]) -> str:
+    """Generate the valid document with values replaced, and keys renamed, moved or removed."""
     document = json.loads(json.dumps(VALID))
     for _ in range(draw(st.integers(1, 3))):
-        path = draw(st.sampled_from(places(document) or [()]))
+        path = draw(st.sampled_from(list_paths(document) or [()]))
         if not path:
             break
         owner = document
         for key in path[:-1]:
             owner = owner[key]
         last = path[-1]
-        what = draw(st.sampled_from(["swap", "swap", "swap", "lose", "rename"]))
-        if what == "swap":
-            owner[last] = copy.deepcopy(draw(ODD))
-        elif what == "lose" or isinstance(owner, list):
+        change = draw(st.sampled_from(["replace", "replace", "replace", "remove", "rename"]))
+        if change == "replace":
+            owner[last] = copy.deepcopy(draw(ODD_VALUES))
+        elif change == "remove" or isinstance(owner, list):
             del owner[last]
         else:
             owner[draw(st.sampled_from([f"{last}x", last[:-1], "horizon", "name", "é\n"]) | st.text(max_size=9))] = (
@@ -86,7 +86,7 @@ def mutated(draw: Callable[[Any], Any]) -> str:
 
 
 @st.composite
-def torn(draw: Callable[[Any], Any]) -> str:
+def damaged_files(draw: Callable[[Any], Any]) -> str:
     """Generate the valid text with pieces cut out, repeated or overwritten."""
     text = TEXT
     for _ in range(draw(st.integers(1, 3))):
@@ -107,8 +107,8 @@ def validate(content: bytes) -> tuple[int, str, str]:
         return run_command(["validate", str(path)])
 
 
-def check(content: bytes) -> None:
-    """Check: exit code 0 and a list, or 2 and one line; accepted files also match the schema."""
+def check_validation(content: bytes) -> None:
+    """Assert that a file is accepted and matches the schema, or is refused with one line."""
     code, out, err = validate(content)
     assert code in (0, 2)
     if code == 0:
@@ -126,20 +126,20 @@ MANY = settings(max_examples=220, suppress_health_check=list(HealthCheck))
 
 
 @MANY
-@given(mutated())
+@given(mutated_files())
 def test_mutated_files(text: str) -> None:
-    check(text.encode("utf-8", "surrogatepass"))
+    check_validation(text.encode("utf-8", "surrogatepass"))
 
 
 @MANY
-@given(torn())
-def test_torn_files(text: str) -> None:
-    check(text.encode("utf-8", "surrogatepass"))
+@given(damaged_files())
+def test_damaged_files(text: str) -> None:
+    check_validation(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: f"[[study]]\n{text}".encode()))
 def test_random_bytes(content: bytes) -> None:
-    check(content)
+    check_validation(content)
 
 
 def test_lists_the_studies_of_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,13 +158,24 @@ def test_lists_the_studies_of_each_file(tmp_path: Path, capsys: pytest.CaptureFi
 def test_prints_nothing_if_a_later_file_is_invalid(tmp_path: Path) -> None:
     path = tmp_path / "studies.toml"
     path.write_text("[[study]]\nscenario = 'blips'\n[[study]]\nscenario = 'periodic'\nspace.alpha0 = [5, 1]")
-    said = f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1."
-    assert refused("validate", "quick", str(path)) == said
+    expected = f"ravenlab: {path}: study 2: space.alpha0: low must be below high but got 5 and 1."
+    assert refused("validate", "quick", str(path)) == expected
 
 
-@pytest.mark.parametrize("words", [["quik"], ["none.toml"], ["."], [""], ["a\0b"], ["x" * 5000], []])
-def test_unknown_files_are_one_line(words: list[str]) -> None:
-    assert refused("validate", *words)
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["quik"], "quik"),
+        (["none.toml"], "none.toml"),
+        (["."], "is a folder"),
+        ([""], "is a folder"),
+        (["a\0b"], "unknown study"),
+        (["x" * 5000], "x" * 100),
+        ([], "FILE"),
+    ],
+)
+def test_unknown_files_are_one_line(words: list[str], name: str) -> None:
+    assert name in refused("validate", *words)
 
 
 def test_lists_bundled_studies(capsys: pytest.CaptureFixture[str]) -> None:
