@@ -6,7 +6,7 @@ or g⁻ ≥ h, the arm restarts; the reward that raised the alarm is discarded.
 
 An arm without rewards since its restart is pulled immediately. Otherwise, with probability a an open arm is drawn
 uniformly (one random number decides, a second one, drawn only then, selects the arm); else argmax of
-m + sqrt(ln n / N), n the sum of N over all arms, as in the original with ξ = 1.
+m + sqrt(ξ·ln n / N), n the sum of N over all arms.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
 """Rows after those of `engine/restart.py`: u₀ (final after M rewards), g⁺ and g⁻."""
 
 TOTAL, ALARMS = 0, 1  # cells: n, and the number of restarts
-M, _, EPSILON, H, A, LOW, HIGH = range(7)  # parameters
+M, _, EPSILON, H, A, XI, LOW, HIGH = range(8)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """A restarted arm, else a uniform arm with probability a, else argmax of m + sqrt(ln n / N)."""
+    """A restarted arm, else a uniform arm with probability a, else argmax of m + sqrt(ξ·ln n / N)."""
     restarted = first_below(open_, arms, COUNT, 1.0)
     if restarted >= 0:
         return restarted
     if rng.random() < p[A]:
         return uniform_arm(open_, count_open(open_), rng.random())
-    bonus = sqrt(log(max(1.0, cells[TOTAL])))
+    bonus = sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
     return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
@@ -82,7 +82,7 @@ def exploration_rate(context: ParamContext) -> float:
 class CUSUMUCB(UnitPolicy):
     r"""UCB that restarts an arm when a cumulative sum detects that its mean has changed.
 
-    $$m + \sqrt{\frac{\ln n}{N}}, \qquad g^\pm \leftarrow \max(0, g^\pm \pm (z - u_0) - \varepsilon), \quad
+    $$m + \sqrt{\frac{\xi\ln n}{N}}, \qquad g^\pm \leftarrow \max(0, g^\pm \pm (z - u_0) - \varepsilon), \quad
     \text{restart at } g^\pm \ge h$$
     """
 
@@ -90,11 +90,14 @@ class CUSUMUCB(UnitPolicy):
     family = "sampling"
     reference = "Liu, Lee and Shroff 2018"
     parameters = (
-        Param("m", 100.0, least=1.0, integer=True, meaning="M, number of first rewards that give the reference mean"),
+        Param(
+            "m", 100.0, 10.0, 1000.0, least=1.0, integer=True, meaning="M, first rewards that give the reference mean"
+        ),
         CHANGES_PARAMETER,
-        Param("epsilon", 0.05, 0.005, 0.5, meaning="ε, tolerated deviation from the reference mean"),
-        Param("h", log_steps_per_change, 1.0, 50.0, meaning="alarm threshold of the cumulative sum"),
+        Param("epsilon", 0.05, 0.005, 0.5, unit_power=1, meaning="ε, tolerated deviation from the reference mean"),
+        Param("h", log_steps_per_change, 1.0, 50.0, unit_power=1, meaning="alarm threshold of the cumulative sum"),
         Param("a", exploration_rate, 0.001, 0.5, most=1.0, meaning="probability of uniform exploration"),
+        Param("xi", 1.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         *UNIT_PARAMETERS,
     )
     random = True

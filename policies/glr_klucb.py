@@ -1,14 +1,22 @@
 """GLR-klUCB: kl-UCB with a restart of an arm when a generalized likelihood ratio test detects a change of its mean.
 
-Reference: Besson, Kaufmann, Maillard and Seznec 2022, with local restarts. With d(m, q) = (q − m)²/(2s²), τ the step
-of the arm's last restart (0 initially) and N, m of its rewards since then, the index is the largest q with
-N·d(m, q) ≤ ln(t − τ), that is m + sqrt(2s²·ln(t − τ) / N). Alarm: at some split i of the n = N rewards into the first i
-with mean m₁ and the others with mean m₂,
+Reference: Besson, Kaufmann, Maillard and Seznec 2022, with local restarts. With d the relative entropy of the
+likelihood, τ the step of the arm's last restart (0 initially) and N, m of its rewards since then, the index is the
+largest q with N·d(m, q) ≤ ξ·ln(t − τ), as in the original with ξ = 1. Alarm: at some split i of the n = N rewards into
+the first i with mean m₁ and the others with mean m₂,
 
-    i·d(m₁, m) + (n−i)·d(m₂, m) = n·(P_i − i·m)² / (2s²·i·(n−i)) > ln(3·n^{3/2}/δ),  P_i the sum of the first i.
+    i·d(m₁, m) + (n−i)·d(m₂, m) > ln(3·n^{3/2}/δ).
 
 An alarm restarts that arm only and discards the reward that raised it; the arm is then pulled immediately. Forced
 exploration takes the open arms in turn at the start of every ⌈K/rate⌉ steps.
+
+Gaussian likelihood: d(m, q) = (q − m)²/(2s²), so the index is m + sqrt(2s²·ξ·ln(t − τ) / N), and with P_i the sum of
+the first i rewards the left side of the test is n·(P_i − i·m)² / (2s²·i·(n−i)). Without a given s², it is estimated for
+each arm: s² = (Q + 10·v)/(N − 1 + 10), with Q the sum of squared deviations from m, and v the variance within arms,
+pooled over all arms and restarts. v keeps arms with few rewards, all equal by chance, from being abandoned.
+
+Bernoulli likelihood, on rewards scaled to [0, 1]: d is the binary relative entropy, and with h(m) the negative entropy
+m·ln m + (1−m)·ln(1−m) the left side is i·h(m₁) + (n−i)·h(m₂) − n·h(m).
 
 The test costs O(ln n) and runs at every eighth reward of an arm. It tries, for each j = 0, 1, 2, …, the last 16
 multiples of 2^j below n: all of the last 16 splits, and coarser ones further back, at most (n−i)/8 apart. Each j has a
@@ -22,44 +30,90 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, ParamContext, Policy, Value
+from policies.engine.base import CLOSED, Param, ParamContext, Value
 from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, reset_arm
-from policies.engine.rules import CHANGES_PARAMETER, first_below
-from policies.kl_ucb import S2_PARAMETER
+from policies.engine.rules import (
+    CHANGES_PARAMETER,
+    GAUSSIAN,
+    LIKELIHOOD_PARAMETER,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    first_below,
+    to_unit,
+)
+from policies.kl_ucb import negative_entropy, upper_bound
 
-BASE, SUM, RESTART = ROWS, ROWS + 1, ROWS + 2
-"""Rows after those of `engine/restart.py`: first reward and P_n since the restart, and τ."""
+BASE, SUM, RESTART, SQUARES, REACH = ROWS, ROWS + 1, ROWS + 2, ROWS + 3, ROWS + 4
+"""Rows after those of `engine/restart.py`: first reward and P_n since the restart, τ, Q, and the latest known q − m."""
 
-ALARMS = 0  # cell: number of restarts
+ALARMS, POOLED, FREEDOM = 0, 1, 2  # cells: number of restarts; sum of all Q, and its degrees of freedom
+PRIOR = 10.0  # rewards that v counts for
 EVERY = 8  # rewards of an arm between tests
 RING, LEVELS = 16, 32  # splits stored for each j, and number of j
-_, DELTA, RATE, S2 = range(4)  # parameters
+_, DELTA, RATE, LIKELIHOOD, S2, XI, LOW, HIGH = range(8)  # parameters
+
+
+@inlined
+def arm_variance(k, arms, cells, p):  # type: ignore[no-untyped-def]
+    """s² of arm k: the given one, else (Q + 10·v)/(N − 1 + 10)."""
+    if p[S2] > 0.0:
+        return p[S2]
+    pooled = cells[POOLED] / max(1.0, cells[FREEDOM])
+    return (arms[SQUARES, k] + PRIOR * pooled) / (arms[COUNT, k] - 1.0 + PRIOR)
+
+
+@inlined
+def best_gaussian(t, open_, arms, cells, p):  # type: ignore[no-untyped-def]
+    """argmax of m + sqrt(2s²·ξ·ln(t − τ) / N).
+
+    Since ln t ≥ ln(t − τ), the second logarithm is computed only for arms that would win with ln t.
+    """
+    slope = sqrt(2.0 * p[XI] * log(t))
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED or arms[COUNT, k] == 0.0:
+            continue
+        width = sqrt(arm_variance(k, arms, cells, p)) * arms[WIDTH, k]
+        score = arms[MEAN, k] + slope * width
+        if score <= best:
+            continue
+        if arms[RESTART, k] > 0.0:
+            since = max(1.0, t - arms[RESTART, k])
+            score = arms[MEAN, k] + sqrt(2.0 * p[XI] * log(since)) * width
+        if score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
+def best_bernoulli(t, open_, arms, p):  # type: ignore[no-untyped-def]
+    """argmax of q; arms whose upper bound m + sqrt(ξ·ln t / (2N)) (Pinsker) is too small are skipped."""
+    root = sqrt(0.5 * p[XI] * log(t))
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        m = arms[MEAN, k]
+        if open_[k] == CLOSED or arms[COUNT, k] == 0.0 or m + root * arms[WIDTH, k] <= best:
+            continue
+        level = p[XI] * log(max(1.0, t - arms[RESTART, k])) / arms[COUNT, k]
+        q = upper_bound(m, negative_entropy(m), level, m + arms[REACH, k])
+        arms[REACH, k] = q - m
+        if q > best:
+            best, chosen = q, k
+    return chosen
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm without rewards since its restart, else forced exploration, else argmax of m + sqrt(2s²·ln(t − τ) / N).
-
-    Since ln t ≥ ln(t − τ), the second logarithm is computed only for arms that would win with ln t.
-    """
+    """An arm without rewards since its restart, else forced exploration, else argmax q."""
     restarted = first_below(open_, arms, COUNT, 1.0)
     if restarted >= 0:
         return restarted
     forced = forced_arm(t, open_, p[RATE])
     if forced >= 0:
         return forced
-    slope = sqrt(2.0 * p[S2] * log(t))
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + slope * arms[WIDTH, k]
-        if open_[k] == CLOSED or arms[COUNT, k] == 0.0 or score <= best:
-            continue
-        if arms[RESTART, k] > 0.0:
-            since = max(1.0, t - arms[RESTART, k])
-            score = arms[MEAN, k] + sqrt(2.0 * p[S2] * log(since)) * arms[WIDTH, k]
-        if score > best:
-            best, chosen = score, k
-    return chosen
+    if p[LIKELIHOOD] == GAUSSIAN:
+        return best_gaussian(t, open_, arms, cells, p)
+    return best_bernoulli(t, open_, arms, p)
 
 
 @inlined
@@ -78,20 +132,35 @@ def store_split(k, arms, memory):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def mean_changed(k, arms, memory, p):  # type: ignore[no-untyped-def]
-    """Whether n·(P_i − i·m)² > 2s²·ln(3·n^{3/2}/δ)·i·(n−i) at a stored split i."""
+def mean_entropy(total, count):  # type: ignore[no-untyped-def]
+    """count·h(total/count), with the mean clipped to [0, 1] against rounding errors."""
+    return count * negative_entropy(min(1.0, max(0.0, total / count)))
+
+
+@inlined
+def mean_changed(k, arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Whether the likelihood ratio of a stored split i exceeds ln(3·n^{3/2}/δ)."""
     n = arms[COUNT, k]
+    gaussian = p[LIKELIHOOD] == GAUSSIAN
     m = arms[SUM, k] / n
-    bar = 2.0 * p[S2] * log(3.0 * n * sqrt(n) / p[DELTA]) / n
+    threshold = log(3.0 * n * sqrt(n) / p[DELTA])
+    bar = 2.0 * arm_variance(k, arms, cells, p) * threshold / n
+    total = arms[SUM, k] + n * arms[BASE, k]
+    whole = mean_entropy(total, n)
     multiples, ring, hits = int(n) - 1, k * LEVELS * 2 * RING, 0
     for _ in range(LEVELS):
         if multiples == 0 or hits > 0:
             break
         for i in range(ring, ring + min(multiples, RING)):
             s = memory[i]
-            gap = memory[i + RING] - s * m
-            if gap * gap > bar * s * (n - s):
-                hits += 1
+            if gaussian:
+                gap = memory[i + RING] - s * m
+                if gap * gap > bar * s * (n - s):
+                    hits += 1
+            else:
+                first = memory[i + RING] + s * arms[BASE, k]
+                if mean_entropy(first, s) + mean_entropy(total - first, n - s) - whole > threshold:
+                    hits += 1
         multiples //= 2
         ring += 2 * RING
     return hits > 0
@@ -100,16 +169,25 @@ def mean_changed(k, arms, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward and restart the arm on an alarm."""
+    z = x if p[LIKELIHOOD] == GAUSSIAN else to_unit(x, p[LOW], p[HIGH])
     arms[COUNT, k] += 1.0
     n = arms[COUNT, k]
     if n == 1.0:
-        arms[BASE, k] = x
+        arms[BASE, k] = z
         arms[SUM, k] = 0.0
-    arms[SUM, k] += x - arms[BASE, k]
+    else:
+        y = z - arms[BASE, k]
+        squares = (y - arms[SUM, k] / (n - 1.0)) * (y - (arms[SUM, k] + y) / n)
+        arms[SUM, k] += y
+        arms[SQUARES, k] += squares
+        cells[POOLED] += squares
+        cells[FREEDOM] += 1.0
     arms[MEAN, k] = arms[BASE, k] + arms[SUM, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
-    if int(n) % EVERY == 0 and mean_changed(k, arms, memory, p):
+    if int(n) % EVERY == 0 and p[DELTA] > 0.0 and mean_changed(k, arms, cells, memory, p):
         reset_arm(k, arms)
+        arms[SQUARES, k] = 0.0
+        arms[REACH, k] = 0.0
         arms[RESTART, k] = t
         cells[ALARMS] += 1.0
     else:
@@ -127,10 +205,10 @@ def exploration_rate(context: ParamContext) -> float:
     return min(1.0, 0.1 * sqrt(context.arms * context.number("changes") * log(horizon) / horizon))
 
 
-class GLRKLUCB(Policy):
+class GLRKLUCB(UnitPolicy):
     r"""kl-UCB that restarts an arm when two means explain its rewards significantly better than one.
 
-    $$m + \sqrt{\frac{2 s^2 \ln(t - \tau)}{N}}, \qquad
+    $$\max\{q : N\, d(m, q) \le \xi \ln(t - \tau)\}, \qquad
     \text{restart if } i\, d(m_1, m) + (n - i)\, d(m_2, m) > \ln\frac{3 n^{3/2}}{\delta}$$
     """
 
@@ -138,12 +216,17 @@ class GLRKLUCB(Policy):
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
         CHANGES_PARAMETER,
-        Param("delta", false_alarm_rate, most=1.0, meaning="δ, probability of a false alarm of an unchanged arm"),
+        Param(
+            "delta", false_alarm_rate, 1e-6, 1.0, most=1.0, meaning="δ, probability of a false alarm of an unchanged arm"
+        ),
         Param("exploration", exploration_rate, 0.001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
-        S2_PARAMETER,
+        LIKELIHOOD_PARAMETER,
+        Param("s2", 0.0, power=2, meaning="s², variance of the rewards (Gaussian); 0 estimates it for each arm"),
+        Param("xi", 1.0, 0.001, 5.0, meaning="ξ, factor of ln(t − τ) in the index"),
+        *UNIT_PARAMETERS,
     )
-    rows = ROWS + 3
-    cells = 1
+    rows = ROWS + 5
+    cells = 3
     choose = staticmethod(select)
     learn = staticmethod(update)
 

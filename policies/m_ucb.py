@@ -1,10 +1,10 @@
 """M-UCB: UCB1 with a restart when the two halves of an arm's last w rewards differ (Cao, Wen, Kveton and Xie 2019).
 
 Rewards are scaled to z = clip((x − low)/(high − low), 0, 1). With τ the step of the last restart (0 initially) and N, m
-of the rewards since then, the index is m + sqrt(2·ln(t − τ) / N). Forced exploration at rate γ takes the open arms in
-turn at the start of every ⌈K/γ⌉ steps since τ. Once an arm has w rewards since τ, |sum of the later half − sum of the
-earlier half| > b restarts all arms; the reward that raised the alarm is discarded. If w is odd, the last w − 1 rewards
-are used.
+of the rewards since then, the index is m + sqrt(ξ·ln(t − τ) / N), as in the original with ξ = 2. Forced exploration at
+rate γ takes the open arms in turn at the start of every ⌈K/γ⌉ steps since τ. Once an arm has w rewards since τ,
+|sum of the later half − sum of the earlier half| > b restarts all arms; the reward that raised the alarm is discarded.
+If w is odd, the last w − 1 rewards are used.
 
 The difference D of the halves is updated in O(1): a new z moves the oldest reward of the later half, y, to the earlier
 half, whose oldest, o, is removed: D ← D + z − 2y + o. D is recomputed at each wrap-around of the ring, so that
@@ -23,12 +23,12 @@ from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_abov
 
 DIFFERENCE = ROWS  # row after those of `engine/restart.py`: D, once the window is full
 RESTART, ALARMS = 0, 1  # cells: τ, and the number of restarts
-W, B, GAMMA, LOW, HIGH = range(5)  # parameters
+W, B, GAMMA, XI, LOW, HIGH = range(6)  # parameters
 
 
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm without rewards since τ, else forced exploration, else argmax of m + sqrt(2·ln(t − τ) / N)."""
+    """An arm without rewards since τ, else forced exploration, else argmax of m + sqrt(ξ·ln(t − τ) / N)."""
     restarted = first_below(open_, arms, COUNT, 1.0)
     if restarted >= 0:
         return restarted
@@ -36,7 +36,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     forced = forced_arm(since, open_, p[GAMMA])
     if forced >= 0:
         return forced
-    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(2.0 * log(since)))
+    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(p[XI] * log(since)))
 
 
 @inlined
@@ -80,7 +80,7 @@ def alarm_threshold(context: ParamContext) -> float:
 class MUCB(UnitPolicy):
     r"""UCB1 that restarts when the latest rewards of an arm differ from those just before.
 
-    $$m + \sqrt{\frac{2\ln(t - \tau)}{N}}, \qquad
+    $$m + \sqrt{\frac{\xi\ln(t - \tau)}{N}}, \qquad
     \text{restart if } \Bigl|\sum_{\text{later half}} z - \sum_{\text{earlier half}} z\Bigr| > b$$
     """
 
@@ -88,8 +88,9 @@ class MUCB(UnitPolicy):
     reference = "Cao, Wen, Kveton and Xie 2019"
     parameters = (
         Param("w", 200.0, 20.0, 2000.0, least=2.0, integer=True, meaning="length of the window of each arm in rewards"),
-        Param("b", alarm_threshold, meaning="alarm threshold for the difference of the halves"),
+        Param("b", alarm_threshold, 0.5, 100.0, unit_power=1, meaning="alarm threshold for the difference of the halves"),
         Param("gamma", 0.05, 0.001, 0.5, most=1.0, meaning="γ, share of steps with forced exploration"),
+        Param("xi", 2.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         *UNIT_PARAMETERS,
     )
     rows = ROWS + 1

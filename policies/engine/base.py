@@ -79,6 +79,8 @@ class Param:
         choices: Allowed words of a categorical parameter.
         meaning: Description for lists and documentation.
         power: Rewards c times as large need c^power times the value for the same pulls.
+        unit_power: The same exponent for a policy that maps rewards to [0, 1] by its parameters `low` and `high`, if
+            these stay as they are.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Param:
     choices: tuple[str, ...] = ()
     meaning: str = ""
     power: float = 0
+    unit_power: float = 0
 
     def resolve(self, value: Value | None, context: ParamContext) -> Value:
         """Return a value after validation, or the default for None."""
