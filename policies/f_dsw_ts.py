@@ -100,7 +100,6 @@ class FDSWTS(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     random = True
-    slow = True
     rows = 5
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -217,7 +217,12 @@ class GLRKLUCB(UnitPolicy):
     parameters = (
         CHANGES_PARAMETER,
         Param(
-            "delta", false_alarm_rate, 1e-6, 1.0, most=1.0, meaning="δ, probability of a false alarm of an unchanged arm"
+            "delta",
+            false_alarm_rate,
+            1e-6,
+            1.0,
+            most=1.0,
+            meaning="δ, false-alarm probability of an unchanged arm",
         ),
         Param("exploration", exploration_rate, 0.001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
         LIKELIHOOD_PARAMETER,

@@ -88,7 +88,7 @@ class MUCB(UnitPolicy):
     reference = "Cao, Wen, Kveton and Xie 2019"
     parameters = (
         Param("w", 200.0, 20.0, 2000.0, least=2.0, integer=True, meaning="length of the window of each arm in rewards"),
-        Param("b", alarm_threshold, 0.5, 100.0, unit_power=1, meaning="alarm threshold for the difference of the halves"),
+        Param("b", alarm_threshold, 0.5, 100.0, unit_power=1, meaning="alarm threshold of the halves' difference"),
         Param("gamma", 0.05, 0.001, 0.5, most=1.0, meaning="γ, share of steps with forced exploration"),
         Param("xi", 2.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         *UNIT_PARAMETERS,

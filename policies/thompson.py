@@ -71,7 +71,6 @@ class Thompson(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     random = True
-    slow = True
     rows = 3
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from environments.errors import InputError
 from environments.text import join_words
@@ -151,6 +152,7 @@ class ComparisonDefaults:
     tune = 50
     search_replications = 50
     replications = 200
+    defaults: Literal["scaled", "original"] = "scaled"
 
 
 def robust_samplers() -> list[str]:

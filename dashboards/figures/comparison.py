@@ -29,7 +29,7 @@ from dashboards.figures.style import (
 from environments.text import format_interval, format_number, format_p_value, format_percent
 from environments.view import change_steps
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
-from studies.results.comparison import SETTINGS, ComparisonResult, Leaderboard, Standing
+from studies.results.comparison import ComparisonResult, Leaderboard, Standing
 from studies.spec.comparison import SettingKind
 from studies.symbols import format_params
 
@@ -142,7 +142,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
         },
     }
     best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
-    how = SETTINGS[results[0].main.setting]
+    how = results[0].main.description
     return make_figure(
         [cells],
         format_title("Regret relative to the best policy", how, f"{len(results)} cases"),
@@ -185,7 +185,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     """
     spec, ranks = result.comparison.spec, board.ranks
     title = format_title(
-        "Mean rank over worlds", escape_text(spec.scenario), SETTINGS[board.setting], f"T = {spec.horizon:,}"
+        "Mean rank over worlds", escape_text(spec.scenario), board.description, f"T = {spec.horizon:,}"
     )
     if ranks is None:
         return make_empty_figure(title, "Ranks require at least two policies.")
@@ -224,7 +224,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
         [*dots, what, *bars],
         title,
         f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
-        f" {SETTINGS[board.setting]}; rank 1 is the best possible. From the best: {values_text}."
+        f" {board.description}; rank 1 is the best possible. From the best: {values_text}."
         f" Critical difference {format_number(ranks.critical)}.{friedman}"
         f" Groups without significant differences: {joined}.",
         height=150 + ROW_HEIGHT * len(ordered),
@@ -267,10 +267,10 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
         format_title(
             "Regret over time",
             escape_text(spec.scenario),
-            SETTINGS[board.setting],
+            board.description,
             *format_sizes(spec.horizon, spec.arms, spec.replications),
         ),
-        f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {SETTINGS[board.setting]}, with 95 %"
+        f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {board.description}, with 95 %"
         " bands."
         f" At the end: {values_text}.{more}",
         height=420 + 20 * rows,

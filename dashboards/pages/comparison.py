@@ -18,7 +18,6 @@ from studies.export.comparison import (
     overview_table,
 )
 from studies.results.comparison import (
-    SETTINGS,
     ComparisonResult,
     Leaderboard,
     describe_overview,
@@ -123,7 +122,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
         boards.append(
             BoardSection(
                 id=slugs.new(f"{name}-{board.setting}"),
-                title=capitalize_first(SETTINGS[board.setting]),
+                title=capitalize_first(board.description),
                 table=_table(result, board),
                 panels=drawn,
             )
@@ -156,6 +155,7 @@ def _command(spec: ComparisonSpec) -> str:
         "tune": spec.tune,
         "replications": spec.replications,
         "search-replications": spec.search_replications,
+        "defaults": spec.defaults,
         "seed": spec.seed,
     }
     words = ["ravenlab", "compare", spec.scenario]

@@ -173,9 +173,6 @@ class Policy:
     """Whether the rules draw random numbers."""
     uses_true_means: ClassVar[bool] = False
     """Whether rewards are scaled by the true means: in simulations only, to reproduce a published table."""
-    slow: ClassVar[bool] = False
-    """Whether each arm needs Beta or Gamma draws at each step, 10 to 20 times the cost of an index: comparisons give
-    such a policy a smaller search budget."""
     scalable: ClassVar[bool] = True
     """Whether scaling parameters by their `power` adapts the policy to rewards of another scale."""
     rows: ClassVar[int] = 1

@@ -89,6 +89,30 @@ def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float
     }
 
 
+def scale_defaults(policy: type[Policy], values: Mapping[str, Value], spread: float, low: float, high: float) -> Values:
+    """Convert defaults to rewards with standard deviation `spread` that lie mostly between `low` and `high`.
+
+    Defaults are sized for rewards in [0, 1], whose standard deviation is at most ½. Rewards with standard deviation σ
+    are therefore taken as 2σ times as large. A policy that maps rewards to [0, 1] gets their range, and what it maps
+    them to is 2σ/(high − low) times as large. Policies that cannot be converted keep their defaults.
+
+    >>> from policies import UCB1
+    >>> scale_defaults(UCB1, {"c": 2.0}, spread=0.25, low=0.0, high=1.0)
+    {'c': 0.5}
+    """
+    if not policy.scalable or spread <= 0.0 or high <= low:
+        return dict(values)
+    factor, unit_factor, bounds = 2.0 * spread, 2.0 * spread / (high - low), {"low": low, "high": high}
+    scaled: Values = dict(values)
+    for param in policy.parameters:
+        value = values[param.name]
+        if param.name in bounds:
+            scaled[param.name] = bounds[param.name]
+        elif not isinstance(value, str):
+            scaled[param.name] = value * factor**param.power * unit_factor**param.unit_power
+    return scaled
+
+
 def read_entries(path: Path) -> list[Entry]:
     """Read all recommendations of an export in file order, those for several scenarios last."""
     document = _read_document(path)

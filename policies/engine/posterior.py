@@ -88,6 +88,5 @@ class ForgettingTS(UnitPolicy):
 
     family = "sampling"
     random = True
-    slow = True
     rows = 4
     choose = staticmethod(select)

@@ -75,7 +75,6 @@ class PublishedFDSWTS(PublishedPolicy):
     name = "published-f-dsw-ts"
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount per step"),)
     random = True
-    slow = True
     uses_true_means = True
     rows = 5
     start = staticmethod(start)

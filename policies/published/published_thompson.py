@@ -49,7 +49,6 @@ class PublishedThompson(PublishedPolicy):
 
     name = "published-thompson"
     random = True
-    slow = True
     uses_true_means = True
     rows = 3
     start = staticmethod(start)

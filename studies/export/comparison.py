@@ -11,7 +11,6 @@ from environments.text import format_count, format_interval, format_number, form
 from studies.export import latex_table, markdown_table
 from studies.results.comparison import (
     LEGEND,
-    SETTINGS,
     ComparisonResult,
     Leaderboard,
     Standing,
@@ -40,6 +39,7 @@ TEXT_COLUMNS = ("Policy", "Parameters")
 def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> DataFrame:
     """Format a leaderboard as a table, the best first; `timed` adds the measured CPU time per step."""
     untuned = result.board("defaults") if board.setting == "tuned" else None
+    defaults = "At scaled defaults" if result.comparison.spec.defaults == "scaled" else "At defaults"
     rows = []
     for standing in board.standings:
         entry = standing.entry
@@ -51,7 +51,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
             "Mean rank": f"{standing.mean_rank:.2f}",
         }
         if untuned is not None:
-            row["At defaults"] = format_number(untuned.find(standing.policy).mean)
+            row[defaults] = format_number(untuned.find(standing.policy).mean)
             row["Search"] = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
         if timed:
             row["ns per step"] = "–" if entry.nanoseconds is None else format_number(round(entry.nanoseconds))
@@ -64,7 +64,7 @@ def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     """Describe scenario, horizon, arms, setting and number of worlds."""
     spec = result.comparison.spec
     where = f"{spec.scenario}, T = {format_count(spec.horizon)}, K = {spec.arms}"
-    return f"{where}, {SETTINGS[board.setting]}, R = {format_count(spec.replications)} worlds"
+    return f"{where}, {board.description}, R = {format_count(spec.replications)} worlds"
 
 
 def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
@@ -82,7 +82,7 @@ def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
 
 def overview_caption(results: Sequence[ComparisonResult]) -> str:
     """Describe the content of the overview."""
-    return f"Mean regret, {SETTINGS[results[0].main.setting]}"
+    return f"Mean regret, {results[0].main.description}"
 
 
 def order_by_relative_regret(results: Sequence[ComparisonResult]) -> list[str]:

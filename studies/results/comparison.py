@@ -22,7 +22,7 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
-from studies.spec.comparison import SLOW_REPLICATIONS, SLOW_TRIALS, ResolvedComparisonSpec, SettingKind
+from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
 from studies.symbols import format_params
 
 
@@ -83,6 +83,14 @@ class Comparison:
     def settings(self) -> tuple[SettingKind, ...]:
         """Settings of the leaderboards, the main one first."""
         return ("tuned", "defaults") if self.spec.tune else ("defaults",)
+
+    def describe(self, setting: SettingKind) -> str:
+        """Describe a setting in words."""
+        if setting == "tuned":
+            return "all policies tuned"
+        if self.spec.defaults == "scaled":
+            return "all policies at defaults scaled to the spread of the rewards"
+        return "all policies at their defaults"
 
 
 LEVEL = 0.05  # significance level of adjusted p-values
@@ -149,6 +157,8 @@ class Leaderboard:
     """All entries of one setting, the best first."""
 
     setting: SettingKind
+    description: str
+    """The setting in words, such as "all policies tuned"."""
     standings: tuple[Standing, ...]
     ranks: RankTest | None
     """None if there is only one policy."""
@@ -228,7 +238,6 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
 
 
 MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
-SETTINGS = {"tuned": "all policies tuned", "defaults": "all policies at their defaults"}
 
 LEGEND = (
     "★ best, ≈ statistically indistinguishable from the best (paired t-tests of all pairs, Holm correction, 5 % level)."
@@ -254,7 +263,7 @@ def describe_best(board: Leaderboard, worlds: int) -> str:
     regret = f"mean regret {format_interval(best.mean, best.low, best.high)} on {plural(worlds, 'held-out world')}"
     if len(board.standings) == 1:
         return f"{best.policy}{params} is the only policy: {regret}."
-    return f"With {SETTINGS[board.setting]}, {best.policy}{params} has the lowest regret: {regret}."
+    return f"With {board.description}, {best.policy}{params} has the lowest regret: {regret}."
 
 
 def describe_margin(board: Leaderboard) -> str:
@@ -286,15 +295,10 @@ def describe_search(result: ComparisonResult) -> str | None:
     spec = result.comparison.spec
     if spec.tune == 0:
         return None
-    reduced = [policy for policy in spec.policies if spec.budget(policy) != (spec.tune, spec.search_replications)]
-    budget = (
-        f"Search budget per policy: {format_count(spec.tune)} trials × {format_count(spec.search_replications)} worlds"
+    return (
+        f"Search budget of every policy: {format_count(spec.tune)} trials ×"
+        f" {format_count(spec.search_replications)} worlds."
     )
-    if not reduced:
-        return f"{budget}."
-    cap = f"{min(spec.tune, SLOW_TRIALS)} × {min(spec.search_replications, SLOW_REPLICATIONS)}"
-    names = join_words(reduced, "and")
-    return f"{budget}; {cap} for {names} (slow policies, which draw random numbers for each arm)."
 
 
 def describe_overview(results: Sequence[ComparisonResult]) -> str:
@@ -308,7 +312,7 @@ def describe_overview(results: Sequence[ComparisonResult]) -> str:
         f" {among[policy]}"
         for policy in ordered[:3]
     ]
-    return f"With {SETTINGS[results[0].main.setting]}: {'; '.join(sentences)}."
+    return f"With {results[0].main.description}: {'; '.join(sentences)}."
 
 
 def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
@@ -323,7 +327,7 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
         change = f"Tuning did not reduce the regret of {best.policy} ({format_number(before.mean)} at its defaults)"
     same = untuned.best.policy == best.policy
     leader = "it is also best" if same else f"{untuned.best.policy} is best"
-    return f"{change}; with {SETTINGS['defaults']} {leader}."
+    return f"{change}; with {untuned.description}, {leader}."
 
 
 def _list_standings(standings: Sequence[Standing]) -> str:

@@ -6,10 +6,13 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from environments.blocks import reward_bounds, reward_scale
 from policies import find_policy
 from policies.engine.base import Value
+from policies.engine.loading import scale_defaults
 from studies.registry import ComparisonDefaults
 from studies.spec.fields import Replications, SimulatedSpec, Trials, hash_unless_default
+from studies.spec.space import round_digits
 from studies.spec.study import StudySpec
 
 # The policies of the paper's Table 3, in its order.
@@ -19,9 +22,6 @@ PAPER_POLICIES = (
 )
 
 SettingKind = Literal["defaults", "tuned"]
-
-# Limits on the search of a slow policy, whose steps take 10 to 20 times as long as those of others.
-SLOW_TRIALS, SLOW_REPLICATIONS = 20, 20
 
 # Finalists of each search, and held-out worlds for selection per world of a trial. The report of a search uses as many
 # worlds as a trial, because the comparison evaluates the winner again.
@@ -34,7 +34,7 @@ HASH_LETTERS = 6
 # The regret of every entry in every world is stored with the entry.
 MAX_WORLDS = 100_000
 
-HASHED_FIELDS = ("settings", "policies", "tune", "search_replications", "replications", "seed")
+HASHED_FIELDS = ("settings", "policies", "tune", "search_replications", "replications", "defaults", "seed")
 
 
 class ComparisonSpec(SimulatedSpec):
@@ -48,6 +48,7 @@ class ComparisonSpec(SimulatedSpec):
     tune: Trials = Field(default=ComparisonDefaults.tune, ge=0)
     search_replications: Replications = ComparisonDefaults.search_replications
     replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MAX_WORLDS)
+    defaults: Literal["scaled", "original"] = ComparisonDefaults.defaults
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
@@ -77,21 +78,15 @@ class ComparisonSpec(SimulatedSpec):
         kinds: tuple[SettingKind, ...] = ("defaults", "tuned") if self.tune else ("defaults",)
         return [(policy, kind) for kind in kinds for policy in self.policies]
 
-    def budget(self, policy: str) -> tuple[int, int]:
-        """Return the number of trials of a policy's search and the number of worlds per trial.
-
-        >>> spec = ComparisonSpec(scenario="blips", tune=100)
-        >>> spec.budget("ucb1"), spec.budget("thompson")
-        ((100, 50), (20, 20))
-        """
-        return _limit_budget(policy, self.tune, self.search_replications)
-
     def search_spec(self, policy: str) -> StudySpec:
-        """Return the search that tunes a policy. Comparisons with the same budget share it."""
+        """Return the search that tunes a policy; all policies get the same budget.
+
+        Comparisons with the same budget share it.
+        """
         from studies.spec.parse import parse_study_spec
 
         spec = self.resolved()
-        trials, replications = self.budget(policy)
+        trials, replications = self.tune, self.search_replications
         fields: dict[str, Any] = {
             "policy": policy,
             "scenario": spec.scenario,
@@ -106,15 +101,31 @@ class ComparisonSpec(SimulatedSpec):
             "seed": self.seed,
         }
         hashed = {"settings": self.settings, "trials": trials, "replications": replications, "seed": self.seed}
-        budget = _limit_budget(policy, ComparisonDefaults.tune, ComparisonDefaults.search_replications)
-        defaults = {"settings": {}, "seed": 0, "trials": budget[0], "replications": budget[1]}
+        defaults = {
+            "settings": {},
+            "seed": 0,
+            "trials": ComparisonDefaults.tune,
+            "replications": ComparisonDefaults.search_replications,
+        }
         name = f"{spec.default_name()}/{policy}{hash_unless_default(hashed, defaults, HASH_LETTERS)}"
         return parse_study_spec({**fields, "name": name}, where=policy)
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
-        """Return all parameters of an entry."""
+        """Return all parameters of a tuned entry."""
         spec = self.resolved()
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)
+
+    def default_params(self, policy: str) -> dict[str, Value]:
+        """Return all parameters of an entry at its defaults, scaled to the spread of the rewards unless `original`."""
+        spec = self.resolved()
+        values = self.resolve_params(policy, {})
+        if self.defaults == "original":
+            return values
+        problem = (self.source.open(), spec.horizon, spec.arms, self.seed)
+        _, spread = reward_scale(*problem)
+        low, high = reward_bounds(*problem)
+        numbers = (round_digits(number) for number in (spread, low, high))
+        return self.resolve_params(policy, scale_defaults(find_policy(policy), values, *numbers))
 
     def study_name(self) -> str:
         """Return `compare/scenario/T…/K…`, with a hash if any other field differs from its default."""
@@ -141,10 +152,3 @@ class ResolvedComparisonSpec(ComparisonSpec):
     def default_name(self) -> str:
         """Return the name of a comparison with default settings."""
         return f"compare/{self.scenario}/T{self.horizon}/K{self.arms}"
-
-
-def _limit_budget(policy: str, trials: int, replications: int) -> tuple[int, int]:
-    """Reduce the budget of trials and worlds if the policy is slow."""
-    if not find_policy(policy).slow:
-        return trials, replications
-    return min(trials, SLOW_TRIALS), min(replications, SLOW_REPLICATIONS)

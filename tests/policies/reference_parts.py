@@ -121,6 +121,23 @@ def draw_posterior_mean(w: Floats, x: Floats, values: Mapping[str, Any], rng: np
     return float(mu + math.sqrt(variance / kappa) * rng.standard_normal())
 
 
+def divergence(m: float, q: float) -> float:
+    """Return d(m, q) of two Bernoulli distributions, with 0·ln 0 = 0."""
+    if q in (0.0, 1.0):
+        return 0.0 if m == q else math.inf
+    first = m * math.log(m / q) if m > 0 else 0.0
+    return first + ((1 - m) * math.log((1 - m) / (1 - q)) if m < 1 else 0.0)
+
+
+def bisect_bound(m: float, level: float) -> float:
+    """Return the largest q with d(m, q) ≤ level."""
+    low, high = m, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(m, middle) <= level else (low, middle)
+    return low
+
+
 class ReferenceRestart(ReferenceBase):
     """Rewards of each arm since its restart, as lists."""
 

@@ -26,7 +26,8 @@ class ReferenceCUSUMUCB(ReferenceRestart):
             return open_arms[int(self.rng.random() * len(open_arms))]
         total = sum(len(rewards) for rewards in self.rewards)
         return {
-            k: float(np.mean(self.rewards[k])) + math.sqrt(math.log(total) / len(self.rewards[k])) for k in open_arms
+            k: float(np.mean(self.rewards[k])) + math.sqrt(self.values["xi"] * math.log(total) / len(self.rewards[k]))
+            for k in open_arms
         }
 
     def learn(self, t: int, k: int, x: float) -> None:
@@ -47,7 +48,7 @@ class ReferenceCUSUMUCB(ReferenceRestart):
     "params",
     [
         {},
-        {"m": 10, "h": 1.01, "epsilon": 0.013},
+        {"m": 10, "h": 1.01, "epsilon": 0.013, "xi": 0.02},
         {"m": 1, "h": 0.35, "epsilon": 0.0, "a": 0.0},
         {"m": 30, "h": 1.57, "a": 1.0, "low": 0.3, "high": 0.8},
     ],
@@ -103,7 +104,7 @@ def test_restarted_arm_waits_for_its_reward() -> None:
     rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
     assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
     assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 2
-    assert select(4, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(7), rest[4]) == -1
+    assert select(4, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(8), rest[4]) == -1
 
 
 def test_rejects_invalid_parameters() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from policies.engine.base import CLOSED, OPEN, WAITING
 from policies.engine.simulation import simulate
 from policies.glr_klucb import ALARMS, GLRKLUCB, select
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards_until_alarm
+from tests.policies.reference_parts import ReferenceRestart, bisect_bound, divergence, forced_arm, rewards_until_alarm
 
 
 def splits(n: int) -> set[int]:
@@ -26,8 +27,35 @@ def ratio(rewards: list[float], s: int, s2: float) -> float:
     return float(s * (first - mean) ** 2 + (len(rewards) - s) * (last - mean) ** 2) / (2 * s2)
 
 
+def binary_ratio(rewards: list[float], s: int) -> float:
+    """Return s·d(m₁, m) + (n−s)·d(m₂, m) with the relative entropy d of Bernoulli distributions."""
+    mean = float(np.mean(rewards))
+    return sum(len(part) * divergence(float(np.mean(part)), mean) for part in (rewards[:s], rewards[s:]))
+
+
 class ReferenceGLRKLUCB(ReferenceRestart):
-    """m + sqrt(2s²·ln(t − τ) / N) since an arm's restart, which follows a generalized likelihood-ratio test."""
+    """The largest q with N·d(m, q) ≤ ξ·ln(t − τ); an arm restarts after a generalized likelihood-ratio test."""
+
+    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
+        super().__init__(arms, horizon, values, rng)
+        self.finished: list[list[float]] = []
+
+    def variance(self, k: int) -> float:
+        """Return s², or the variance of the arm shrunk towards the variance within all arms by ten observations."""
+        if self.values["s2"] > 0:
+            return float(self.values["s2"])
+        segments = [segment for segment in (*self.finished, *self.rewards) if segment]
+        squares = sum(float(np.var(segment)) * len(segment) for segment in segments)
+        pooled = squares / max(1, sum(len(segment) - 1 for segment in segments))
+        n = len(self.rewards[k])
+        return (float(np.var(self.rewards[k])) * n + 10 * pooled) / (n - 1 + 10)
+
+    def bound(self, t: int, k: int) -> float:
+        n, mean = len(self.rewards[k]), float(np.mean(self.rewards[k]))
+        level = self.values["xi"] * math.log(t - self.restarted[k]) / n
+        if self.values["likelihood"] == "bernoulli":
+            return bisect_bound(mean, level)
+        return mean + math.sqrt(2 * self.variance(k) * level)
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)
@@ -36,18 +64,19 @@ class ReferenceGLRKLUCB(ReferenceRestart):
         turn = forced_arm(t, open_arms, self.values["exploration"])
         if turn is not None:
             return turn
-        return {
-            k: float(np.mean(self.rewards[k]))
-            + math.sqrt(2 * self.values["s2"] * math.log(t - self.restarted[k]) / len(self.rewards[k]))
-            for k in open_arms
-        }
+        return {k: self.bound(t, k) for k in open_arms}
 
     def learn(self, t: int, k: int, x: float) -> None:
-        self.rewards[k].append(x)
-        n = len(self.rewards[k])
+        binary = self.values["likelihood"] == "bernoulli"
+        self.rewards[k].append(self.unit(x) if binary else x)
+        rewards = self.rewards[k]
+        n = len(rewards)
         if n % 8 == 0 and self.values["delta"] > 0:
             threshold = math.log(3 * n**1.5 / self.values["delta"])
-            if max(ratio(self.rewards[k], s, self.values["s2"]) for s in splits(n)) > threshold:
+            variance = self.variance(k)
+            ratios = [binary_ratio(rewards, s) if binary else ratio(rewards, s, variance) for s in splits(n)]
+            if max(ratios) > threshold:
+                self.finished.append(rewards)
                 self.restart(t, [k])
 
 
@@ -59,6 +88,9 @@ class ReferenceGLRKLUCB(ReferenceRestart):
         {"s2": 0.02, "delta": 0.5},
         {"s2": 0.003, "delta": 1.0, "exploration": 0.0},
         {"s2": 0.05, "delta": 0.0, "exploration": 1.0},
+        {"delta": 1.0, "xi": 0.05},
+        {"likelihood": "bernoulli", "delta": 1.0, "xi": 0.3},
+        {"likelihood": "bernoulli", "delta": 1.0, "low": 0.3, "high": 0.5, "exploration": 0.0},
     ],
 )
 def test_matches_reference_implementation(scenario: str, params: dict[str, Any]) -> None:
@@ -66,7 +98,7 @@ def test_matches_reference_implementation(scenario: str, params: dict[str, Any])
     check_against_reference(
         "glr-klucb", ReferenceGLRKLUCB, scenario, horizon=400, arms=4, params=params, replications=1
     )
-    assert ReferenceGLRKLUCB.alarms > 0 or params.get("s2") != 0.003
+    assert ReferenceGLRKLUCB.alarms > 0 or (params.get("s2") != 0.003 and params.get("high") != 0.5)
     assert ReferenceGLRKLUCB.alarms == 0 or params.get("delta") != 0.0
 
 

@@ -12,24 +12,7 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import ReferenceBase
-
-
-def divergence(m: float, q: float) -> float:
-    """Return d(m, q) of two Bernoulli distributions, with 0·ln 0 = 0."""
-    if q in (0.0, 1.0):
-        return 0.0 if m == q else math.inf
-    first = m * math.log(m / q) if m > 0 else 0.0
-    return first + ((1 - m) * math.log((1 - m) / (1 - q)) if m < 1 else 0.0)
-
-
-def bisect_bound(m: float, level: float) -> float:
-    """Return the largest q with d(m, q) ≤ level."""
-    low, high = m, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if divergence(m, middle) <= level else (low, middle)
-    return low
+from tests.policies.reference_parts import ReferenceBase, bisect_bound, divergence
 
 
 class ReferenceKLUCB(ReferenceBase):

@@ -16,7 +16,7 @@ from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards
 
 
 class ReferenceMUCB(ReferenceRestart):
-    """UCB1 since a restart of all arms, which follows when the halves of an arm's window differ by more than b."""
+    """m + sqrt(ξ·ln(t − τ) / N) since a restart of all arms, which follows when the halves of an arm's window differ by more than b."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)
@@ -27,7 +27,7 @@ class ReferenceMUCB(ReferenceRestart):
         if turn is not None:
             return turn
         return {
-            k: float(np.mean(self.rewards[k])) + math.sqrt(2 * math.log(since) / len(self.rewards[k]))
+            k: float(np.mean(self.rewards[k])) + math.sqrt(self.values["xi"] * math.log(since) / len(self.rewards[k]))
             for k in open_arms
         }
 
@@ -45,7 +45,7 @@ class ReferenceMUCB(ReferenceRestart):
     "params",
     [
         {},
-        {"w": 20, "b": 2.6, "gamma": 0.3},
+        {"w": 20, "b": 2.6, "gamma": 0.3, "xi": 0.03},
         {"w": 7, "b": 1.25, "gamma": 0.0},
         {"w": 2, "b": 0.7, "gamma": 1.0},
         {"w": 50, "b": 3.2, "low": 0.3, "high": 0.8},

@@ -71,6 +71,16 @@ def compare(
             COMPARISON,
         ),
     ] = None,
+    defaults: Annotated[
+        str | None,
+        option(
+            "--defaults",
+            "Default parameters: scaled to the spread of the rewards, or original, which for most policies assume"
+            f" rewards in [0, 1]. {default(ComparisonDefaults.defaults)}",
+            COMPARISON,
+            metavar="scaled|original",
+        ),
+    ] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
@@ -106,6 +116,7 @@ def compare(
             "tune": tune,
             "replications": replications,
             "search_replications": search_replications,
+            "defaults": defaults,
             "arms": arms,
             "seed": seed,
             "name": name,

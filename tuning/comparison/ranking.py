@@ -36,11 +36,14 @@ MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differenc
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """Rank the entries of a comparison, separately for each kind of setting."""
     seed = comparison.spec.seed
-    boards = [build_board(setting, comparison.of(setting), seed) for setting in comparison.settings]
+    boards = [
+        build_board(setting, comparison.describe(setting), comparison.of(setting), seed)
+        for setting in comparison.settings
+    ]
     return ComparisonResult(comparison, tuple(boards))
 
 
-def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
+def build_board(setting: SettingKind, description: str, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
     """Order entries by mean regret, and test their differences on the same worlds."""
     order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
     listed = [entries[i] for i in order]
@@ -58,7 +61,7 @@ def build_board(setting: SettingKind, entries: Sequence[ComparisonEntry], seed: 
                 *paired_interval(samples[i], samples[0], seed), share, raw[0, i], corrected[0, i]
             )
         standings.append(Standing(i + 1, entry, *mean_interval(samples[i], seed), behind, float(mean_ranks[i])))
-    return Leaderboard(setting, tuple(standings), ranks)
+    return Leaderboard(setting, description, tuple(standings), ranks)
 
 
 def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:

@@ -165,9 +165,9 @@ def _play(
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
-    values = spec.resolve_params(policy, params or {})
+    values = spec.default_params(policy) if params is None else spec.resolve_params(policy, params)
     played = play_entry(Evaluator(problem, workers), values, spec.replications)
-    trials, replications = (0, 0) if params is None else spec.budget(policy)
+    trials, replications = (0, 0) if params is None else (spec.tune, spec.search_replications)
     return ComparisonEntry(
         policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
     )

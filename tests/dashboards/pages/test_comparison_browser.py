@@ -35,7 +35,7 @@ def make_comparison(scenario: str, shift: int) -> Comparison:
         regret = worlds * (1.0 + 0.1 * place + 0.5 * (setting == "defaults")) + rng.normal(0.0, 1.0, 12)
         steps = list(range(50, 1001, 50))
         curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / 1000.0))
-        trials, replications = spec.budget(policy) if setting == "tuned" else (0, 0)
+        trials, replications = (spec.tune, spec.search_replications) if setting == "tuned" else (0, 0)
         params = spec.resolve_params(policy, {})
         entries.append(ComparisonEntry(policy, setting, params, regret, curve, trials, replications, 100.0 + number))
     return Comparison(spec, spec.study_name(), tuple(entries))

@@ -17,7 +17,7 @@ CURVE = RegretCurve((1,), (0.0,), (0.0,))
 def make_board(**regrets: Floats) -> Leaderboard:
     names = {"a": "ucb1", "b": "ccb", "c": "softmax", "d": "ucb-v"}
     entries = [ComparisonEntry(names[key], "defaults", {}, regret, CURVE) for key, regret in regrets.items()]
-    return build_board("defaults", entries, seed=0)
+    return build_board("defaults", "all policies at their defaults", entries, seed=0)
 
 
 @pytest.fixture

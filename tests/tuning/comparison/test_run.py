@@ -12,7 +12,6 @@ import pytest
 import ravenlab
 from environments import InputError
 from environments.streams import Stream
-from policies import find_policy, policy_names
 from policies.engine.simulation import simulate
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
 from studies.spec.parse import STUDY_FIELDS
@@ -50,7 +49,7 @@ def test_entries_match_simulate(url: str) -> None:
         assert entry.nanoseconds is not None
         assert 0 < entry.nanoseconds < 1e6
         if entry.setting == "defaults":
-            assert entry.params == find_policy(entry.policy).resolve({}, 4, 150)
+            assert entry.params == spec.default_params(entry.policy)
             continue
         search = optuna.load_study(study_name=spec.search_spec(entry.policy).study_name(), storage=storage)
         recommended = keys.read_recommendation(search)
@@ -80,17 +79,48 @@ def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_pa
     assert "nanoseconds" not in whole.as_json()
 
 
-def test_slow_policies_get_smaller_searches(url: str) -> None:
-    comparison = ravenlab.compare(
-        "stationary", 40, arms=2, policies="thompson,ucb1", tune=21, search_replications=4, replications=4, storage=url
-    )
-    trials = {entry.policy: entry.trials for entry in comparison.results[0].comparison.of("tuned")}
-    assert trials == {"thompson": 20, "ucb1": 21}
-    assert "21 trials × 4 worlds; 20 × 4 for thompson" in comparison.as_markdown()
-    assert r"$20 \times 4$" in comparison.as_latex()
-    slow = {name for name in policy_names() if find_policy(name).slow}
-    assert {"thompson", "d-ts", "sw-ts", "f-dsw-ts"} <= slow
-    assert not slow & {"raven-ucb", "ucb1", "epsilon-greedy"}
+def test_all_policies_get_the_same_budget(url: str) -> None:
+    policies = ("thompson", "f-dsw-ts", "ucb1")
+    comparison = run_comparison(small(policies=policies, tune=3), url)
+    budgets = {entry.policy: (entry.trials, entry.search_replications) for entry in comparison.of("tuned")}
+    assert budgets == dict.fromkeys(policies, (3, 5))
+    stored = open_storage(url, create=False)
+    for policy in policies:
+        search = optuna.load_study(study_name=small(tune=3).search_spec(policy).study_name(), storage=stored)
+        assert len(search.trials) == 3
+        assert {trial.user_attrs[keys.REPLICATIONS] for trial in search.trials} == {5}
+
+
+def test_scaled_defaults_do_not_depend_on_the_scale_of_the_rewards() -> None:
+    """With rewards ten times as large, scaled defaults give ten times the regret; original ones do not."""
+    larger = {"mean_low": 0.0, "mean_high": 10.0, "variance_low": 1.0, "variance_high": 9.0}
+    usual = {"mean_low": 0.0, "mean_high": 1.0, "variance_low": 0.01, "variance_high": 0.09}
+    world: dict[str, Any] = {"horizon": 400, "arms": 4, "replications": 20, "seed": 3}
+    for policy in ("ucb1", "sw-ucb", "kl-ucb", "m-ucb", "cusum-ucb", "glr-klucb"):
+        regret = {}
+        for defaults in ("scaled", "original"):
+            regret[defaults] = [
+                simulate(
+                    policy, "stationary", settings=settings, **world,
+                    params=small(scenario="stationary", settings=settings, defaults=defaults).default_params(policy),
+                ).regret.mean()
+                for settings in (usual, larger)
+            ]  # fmt: skip
+        assert regret["scaled"][1] == pytest.approx(10 * regret["scaled"][0], rel=0.15), policy
+        if policy != "glr-klucb":
+            assert regret["original"][1] != pytest.approx(10 * regret["original"][0], rel=0.15), policy
+
+
+def test_scaled_defaults_are_fairer_to_policies_sized_for_unit_rewards() -> None:
+    """On jumps, SW-UCB and M-UCB at their original defaults explore for rewards of more than twice the spread."""
+    world: dict[str, Any] = {"horizon": 3000, "arms": 10, "replications": 20, "seed": 5}
+    for policy in ("sw-ucb", "m-ucb", "ucb1"):
+        original, scaled = (
+            simulate(policy, "localized-jump", params=small(arms=10, defaults=kind).default_params(policy), **world)
+            for kind in ("original", "scaled")
+        )
+        gain = original.regret - scaled.regret
+        assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(gain.size), policy
 
 
 def test_study_names_contain_differences() -> None:
