@@ -38,14 +38,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class RewardScale:
-    """Scale of the rewards in the search segment."""
+    """Scale of rewards, measured where a policy is searched."""
 
     low: float
     """1st percentile."""
     high: float
     """99th percentile."""
     factor: float
-    """Scale relative to rewards of the base world; α₀ and similar parameters are multiplied by it."""
+    """Scale relative to the rewards that parameters were made for; α₀ and similar parameters are multiplied by it."""
 
 
 class Recording:

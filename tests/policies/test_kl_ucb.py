@@ -12,7 +12,7 @@ from environments.errors import InputError
 from policies import find_policy
 from policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.reference import check_against_reference
-from tests.policies.reference_parts import ReferenceBase, bisect_bound, divergence
+from tests.policies.reference_parts import ReferenceBase, bisect_bound
 
 
 class ReferenceKLUCB(ReferenceBase):

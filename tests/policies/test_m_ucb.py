@@ -16,7 +16,7 @@ from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards
 
 
 class ReferenceMUCB(ReferenceRestart):
-    """m + sqrt(ξ·ln(t − τ) / N) since a restart of all arms, which follows when the halves of an arm's window differ by more than b."""
+    """m + sqrt(ξ·ln(t − τ) / N) since a restart of all arms, which follows a difference of half windows above b."""
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         unknown = self.restarted_arm(open_arms)

@@ -89,18 +89,26 @@ class GLRKLUCB(Restarting):
         super().__init__(arms, horizon)
         self.delta = 1 / math.sqrt(arms * 10 * horizon)
         self.rate = 0.1 * math.sqrt(arms * 10 * math.log(horizon) / horizon)
+        self.pooled, self.freedom = 0.0, 0
+
+    def variances(self) -> Array:
+        return (self.squares + 10 * self.pooled / max(1, self.freedom)) / (self.n + 9)
 
     def scores(self, t: int) -> Array:
-        return self.mean + np.sqrt(0.5 * np.log(t - self.since) / self.n)
+        return self.mean + np.sqrt(2 * self.variances() * np.log(t - self.since) / self.n)
 
     def learn(self, t: int, k: int, x: float) -> None:
+        before = self.squares[k]
         super().learn(t, k, x)
+        self.pooled += self.squares[k] - before
         self.rewards[k].append(x)
         n = len(self.rewards[k])
+        self.freedom += n > 1
         if n % self.every == 0:
             sums, s = np.cumsum(self.rewards[k]), np.arange(1, n)
-            ratios = n * (sums[:-1] - s * sums[-1] / n) ** 2 / (0.5 * s * (n - s))
+            ratios = n * (sums[:-1] - s * sums[-1] / n) ** 2 / (2 * self.variances()[k] * s * (n - s))
             if ratios.max() > math.log(3 * n**1.5 / self.delta):
+                self.squares[k] = 0.0
                 self.restart(t, k)
 
 

@@ -1,0 +1,131 @@
+"""What fixed weights, narrow ranges and unscaled defaults cost in a comparison of policies.
+
+    python -m tools.comparison_fairness --output tables.md
+
+prints two Markdown tables. T is 10,000 and K is 10.
+
+- Search spaces: each policy is tuned twice with the same budget, in the restricted search space of a case and in its
+  own. Regret is the mean on held-out worlds with its 95 % confidence interval.
+- Defaults: the mean regret of each policy at its original defaults and at defaults scaled to the spread of the rewards,
+  on the same worlds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import optuna
+
+import ravenlab
+from environments.streams import Stream
+from environments.text import format_interval, format_number
+from studies.spec.comparison import ComparisonSpec
+from tools.docs.marks import table
+
+HORIZON, ARMS = 10_000, 10
+REPLICATIONS, SELECTION = 50, 200
+"""Worlds per trial, and worlds on which the finalists are compared."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A policy, a scenario and the restricted search space, described in words."""
+
+    policy: str
+    scenario: str
+    restriction: str
+    fixed: dict[str, Any] = field(default_factory=dict)
+    space: dict[str, Any] = field(default_factory=dict)
+
+
+SPACES = (
+    Case("m-ucb", "localized-jump", "ξ = 2, b = 46.28", fixed={"xi": 2.0, "b": 46.28}),
+    Case("cusum-ucb", "localized-jump", "ξ = 1, M = 100", fixed={"xi": 1.0, "m": 100.0}),
+    Case(
+        "glr-klucb",
+        "variance-drift",
+        "one s² for all arms (searched), ξ = 1, δ = 0.001",
+        fixed={"xi": 1.0, "delta": 0.001},
+        space={"s2": {"low": 1e-4, "high": 1.0}},
+    ),
+    Case("raven-ucb", "variance-drift", "none"),
+    Case(
+        "f-dsw-ts",
+        "stationary",
+        "1 − γ ≥ 0.0001, n ≤ 1,000",
+        space={"gamma": {"low": 1e-4, "high": 0.3, "scale": "one-minus"}, "n": {"low": 10.0, "high": 1000.0}},
+    ),
+)
+
+POLICIES = (
+    *("sw-raven", "raven-ucb", "kl-ucb", "ucb1", "ucb-v", "ars-ucb", "sw-ucb", "d-ucb"),
+    *("m-ucb", "cusum-ucb", "glr-klucb", "softmax", "thompson"),
+)
+
+
+def tune(case: Case, trials: int, report: int, jobs: int, restricted: bool) -> str:
+    """Return the regret of the recommendation with its interval."""
+    fields: dict[str, Any] = {"fixed": case.fixed, "space": case.space} if restricted else {}
+    with tempfile.TemporaryDirectory() as folder:
+        (result,) = ravenlab.tune(
+            case.scenario, HORIZON, policy=case.policy, arms=ARMS, trials=trials, replications=REPLICATIONS,
+            selection=SELECTION, report=report, jobs=jobs, storage=f"sqlite:///{folder}/studies.sqlite3", **fields,
+        )  # fmt: skip
+    regret = result.regret
+    return format_interval(regret.mean, regret.low, regret.high, level=None)
+
+
+def compare_spaces(trials: int, report: int, jobs: int) -> list[str]:
+    """Tune each case in both search spaces."""
+    rows = []
+    for case in SPACES:
+        own = tune(case, trials, report, jobs, restricted=False)
+        restricted = tune(case, trials, report, jobs, restricted=True) if case.fixed or case.space else "–"
+        print(f"{case.policy} on {case.scenario}: {restricted} with {case.restriction}, {own} otherwise", flush=True)
+        rows.append([f"`{case.policy}`", f"`{case.scenario}`", case.restriction, restricted, own])
+    return table(["policy", "scenario", "restriction", "regret, restricted", "regret, own search space"], rows)
+
+
+def compare_defaults(scenario: str, replications: int) -> list[str]:
+    """Play each policy at its original and at its scaled defaults."""
+    rows = []
+    for policy in POLICIES:
+        cells = []
+        for defaults in ("original", "scaled"):
+            spec = ComparisonSpec(scenario=scenario, horizon=HORIZON, arms=ARMS, defaults=defaults)
+            played = ravenlab.simulate(
+                policy, scenario, horizon=HORIZON, arms=ARMS, replications=replications, stream=Stream.REPORT,
+                params=spec.default_params(policy),
+            )  # fmt: skip
+            error = played.regret.std(ddof=1) / replications**0.5
+            cells.append(f"{format_number(round(float(played.regret.mean()), 1))} ± {format_number(round(error, 1))}")
+        print(f"{policy} on {scenario}: {cells[0]} at original defaults, {cells[1]} at scaled ones", flush=True)
+        rows.append([f"`{policy}`", *cells])
+    return table(["policy", "original defaults", "scaled defaults"], rows)
+
+
+def main() -> None:
+    """Entry point of `python -m tools.comparison_fairness`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--trials", type=int, default=80)
+    parser.add_argument("--report", type=int, default=1000, help="held-out worlds")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, help="file for the tables")
+    options = parser.parse_args()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    parts = [
+        compare_defaults("localized-jump", min(200, options.report)),
+        compare_spaces(options.trials, options.report, options.jobs),
+    ]
+    text = "\n\n".join("\n".join(part) for part in parts) + "\n"
+    print(text)
+    if options.output is not None:
+        options.output.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
