@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from environments.checks import check_integer, check_number
 from environments.errors import InputError
+from environments.recorded.recording import RewardScale
 from environments.text import format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import Policy, Value, Values
@@ -89,20 +90,20 @@ def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float
     }
 
 
-def scale_defaults(policy: type[Policy], values: Mapping[str, Value], spread: float, low: float, high: float) -> Values:
-    """Convert defaults to rewards with standard deviation `spread` that lie mostly between `low` and `high`.
+def scale_defaults(policy: type[Policy], values: Mapping[str, Value], scale: RewardScale) -> Values:
+    """Convert defaults, which are made for rewards in [0, 1], to rewards of another scale and range.
 
-    Defaults are sized for rewards in [0, 1], whose standard deviation is at most ½. Rewards with standard deviation σ
-    are therefore taken as 2σ times as large. A policy that maps rewards to [0, 1] gets their range, and what it maps
-    them to is 2σ/(high − low) times as large. Policies that cannot be converted keep their defaults.
+    A policy that maps rewards to [0, 1] gets their range as `low` and `high`; what it observes is then
+    factor/(high − low) times as large. Policies that cannot be converted keep their defaults.
 
     >>> from policies import UCB1
-    >>> scale_defaults(UCB1, {"c": 2.0}, spread=0.25, low=0.0, high=1.0)
+    >>> scale_defaults(UCB1, {"c": 2.0}, RewardScale(low=0.0, high=1.0, factor=0.5))
     {'c': 0.5}
     """
-    if not policy.scalable or spread <= 0.0 or high <= low:
+    if not policy.scalable or scale.factor <= 0.0 or scale.high <= scale.low:
         return dict(values)
-    factor, unit_factor, bounds = 2.0 * spread, 2.0 * spread / (high - low), {"low": low, "high": high}
+    factor, bounds = scale.factor, {"low": scale.low, "high": scale.high}
+    unit_factor = factor / (scale.high - scale.low)
     scaled: Values = dict(values)
     for param in policy.parameters:
         value = values[param.name]

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from environments.blocks import reward_bounds, reward_scale
+from environments.recorded.recording import RewardScale
 from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.loading import scale_defaults
@@ -115,17 +116,24 @@ class ComparisonSpec(SimulatedSpec):
         spec = self.resolved()
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)
 
-    def default_params(self, policy: str) -> dict[str, Value]:
-        """Return all parameters of an entry at its defaults, scaled to the spread of the rewards unless `original`."""
+    def reward_scale(self) -> RewardScale:
+        """Measure the rewards on worlds of the search stream.
+
+        The factor is 2σ: the standard deviation of the noise, relative to the largest one of rewards in [0, 1].
+        """
         spec = self.resolved()
-        values = self.resolve_params(policy, {})
-        if self.defaults == "original":
-            return values
         problem = (self.source.open(), spec.horizon, spec.arms, self.seed)
         _, spread = reward_scale(*problem)
         low, high = reward_bounds(*problem)
-        numbers = (round_digits(number) for number in (spread, low, high))
-        return self.resolve_params(policy, scale_defaults(find_policy(policy), values, *numbers))
+        return RewardScale(round_digits(low), round_digits(high), round_digits(2.0 * spread))
+
+    def default_params(self, policy: str, scale: RewardScale | None = None) -> dict[str, Value]:
+        """Return all parameters of an entry at its defaults, scaled to the rewards unless `defaults` is original."""
+        values = self.resolve_params(policy, {})
+        if self.defaults == "original":
+            return values
+        scaled = scale_defaults(find_policy(policy), values, scale or self.reward_scale())
+        return self.resolve_params(policy, scaled)
 
     def study_name(self) -> str:
         """Return `compare/scenario/T…/K…`, with a hash if any other field differs from its default."""

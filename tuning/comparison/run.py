@@ -14,6 +14,7 @@ import numpy as np
 from environments import scenarios
 from environments.catalog import load_scenario_plugin
 from environments.errors import InputError
+from environments.recorded.recording import RewardScale
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies import policy_names
@@ -132,6 +133,8 @@ def run_comparison(
         entries = read_entries(name, resolved, study.get_trials(deepcopy=False))
         missing = resolved.entries()[len(entries) :]
         listener.begin(resolved, len(entries))
+        scaled = resolved.defaults == "scaled" and any(setting == "defaults" for _, setting in missing)
+        scale = resolved.reward_scale() if scaled else None
         if workers.concurrent_studies > 1:
             searches = [policy for policy, setting in missing if setting == "tuned"]
             run_concurrently(workers, [partial(_tune, resolved, policy, url, workers, SILENT) for policy in searches])
@@ -139,7 +142,7 @@ def run_comparison(
             begin = time.perf_counter()
             listener.playing(policy, setting)
             params = _tune(resolved, policy, url, workers, listener.search) if setting == "tuned" else None
-            entry = _play(resolved, policy, setting, params, workers)
+            entry = _play(resolved, policy, setting, params, scale, workers)
             store_entry(study, resolved, entry, time.perf_counter() - begin)
             entries.append(entry)
             listener.stored(len(entries), entry)
@@ -161,11 +164,16 @@ def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers,
 
 
 def _play(
-    spec: ResolvedComparisonSpec, policy: str, setting: SettingKind, params: Values | None, workers: Workers
+    spec: ResolvedComparisonSpec,
+    policy: str,
+    setting: SettingKind,
+    params: Values | None,
+    scale: RewardScale | None,
+    workers: Workers,
 ) -> ComparisonEntry:
     source = POLICIES.source(policy)
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
-    values = spec.default_params(policy) if params is None else spec.resolve_params(policy, params)
+    values = spec.default_params(policy, scale) if params is None else spec.resolve_params(policy, params)
     played = play_entry(Evaluator(problem, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else (spec.tune, spec.search_replications)
     return ComparisonEntry(
