@@ -96,7 +96,7 @@ class CUSUMUCB(UnitPolicy):
         CHANGES_PARAMETER,
         Param("epsilon", 0.05, 0.005, 0.5, unit_power=1, meaning="ε, tolerated deviation from the reference mean"),
         Param("h", log_steps_per_change, 1.0, 50.0, unit_power=1, meaning="alarm threshold of the cumulative sum"),
-        Param("a", exploration_rate, 0.001, 0.5, most=1.0, meaning="probability of uniform exploration"),
+        Param("a", exploration_rate, 0.0001, 0.5, most=1.0, meaning="probability of uniform exploration"),
         Param("xi", 1.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         *UNIT_PARAMETERS,
     )

@@ -216,15 +216,8 @@ class GLRKLUCB(UnitPolicy):
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
         CHANGES_PARAMETER,
-        Param(
-            "delta",
-            false_alarm_rate,
-            1e-6,
-            1.0,
-            most=1.0,
-            meaning="δ, false-alarm probability of an unchanged arm",
-        ),
-        Param("exploration", exploration_rate, 0.001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
+        Param("delta", false_alarm_rate, 1e-10, 1.0, most=1.0, meaning="δ, false-alarm probability of each arm"),
+        Param("exploration", exploration_rate, 0.0001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
         LIKELIHOOD_PARAMETER,
         Param("s2", 0.0, power=2, meaning="s², variance of the rewards (Gaussian); 0 estimates it for each arm"),
         Param("xi", 1.0, 0.001, 5.0, meaning="ξ, factor of ln(t − τ) in the index"),

@@ -185,6 +185,18 @@ def test_better_than_ucb1_on_jumps() -> None:
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
+def test_estimated_variance_and_searched_weight_in_variance_drift() -> None:
+    """One variance for all arms and steps has more than twice the regret."""
+    world: dict[str, Any] = {"horizon": 10_000, "arms": 10, "replications": 30, "seed": 6}
+    searched, fixed = (
+        simulate("glr-klucb", "variance-drift", params=params, **world).regret
+        for params in ({"delta": 1e-6, "exploration": 0.0077, "xi": 0.16}, {"s2": 0.2, "exploration": 0.005})
+    )
+    gain = fixed - searched
+    assert gain.mean() > 5 * gain.std(ddof=1) / math.sqrt(gain.size)
+    assert searched.mean() < 0.5 * fixed.mean()
+
+
 def test_restarted_arm_waits_for_its_reward() -> None:
     policy = GLRKLUCB(3, horizon=100)
     policy.update(1, 0.5)
