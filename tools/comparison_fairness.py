@@ -112,7 +112,7 @@ def main() -> None:
     """Entry point of `python -m tools.comparison_fairness`."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--trials", type=int, default=80)
-    parser.add_argument("--report", type=int, default=1000, help="held-out worlds")
+    parser.add_argument("--report", type=int, default=500, help="held-out worlds")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, help="file for the tables")
     options = parser.parse_args()
