@@ -355,17 +355,16 @@ def measure_support(
     timescale = min(timescale, n / (1 + near.changes.size))
     sparse, sparsest, adapts = 0, logged[0], False
     for k in logged:
-        at = near.order[near.begin[k] : near.begin[k + 1]]
-        is_open = np.ones(n, dtype=np.bool_)
-        for first, last in _closed_spans(k, n, open_at_start, switches):
-            is_open[first:last] = False
-        open_time = np.cumsum(is_open)
-        edges = np.concatenate([[0], open_time[at], [open_time[-1]]])
+        times, open_time = near.order[near.begin[k] : near.begin[k + 1]] + 1, n
+        for first, last in reversed(list(_closed_spans(k, n, open_at_start, switches))):
+            times = np.where(times > last, times - (last - first), times)
+            open_time -= last - first
+        edges = np.concatenate([[0], times, [open_time]])
         reach = min(MIN_LOCAL_EVENTS, edges.size - 1)
         longest = int((edges[reach:] - edges[:-reach]).max())
         if longest > sparse:
             sparse, sparsest = longest, k
-        adapts = adapts or _varies(open_time[at] / open_time[-1])
+        adapts = adapts or _varies(times / open_time)
     closed = [k for k in logged if not open_at_start[k]] + [k for _, k, opens in switches if not opens]
     return Support(timescale, sparse, sparsest, adapts, closed[0] if adapts and closed else None)
 
