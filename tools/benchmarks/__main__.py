@@ -27,9 +27,9 @@ GROUPS: dict[str, Callable[[], Sequence[Race | Figure]]] = {
 
 
 def _cells(row: Mapping[str, object]) -> list[str]:
-    """One row of the table; a figure that misses its target is red."""
+    """Return the cells of a row; a value that misses its target is red."""
     ratio, floor, ceiling = (
-        float(str(row.get(key, edge))) for key, edge in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
+        float(str(row.get(key, default))) for key, default in (("ratio", 0), ("floor", 0), ("ceiling", "inf"))
     )
     setting, measured, *rest = cells(row)
     return [setting, measured if floor <= ratio <= ceiling else f"[bold red]{measured}[/bold red]", *rest]
@@ -47,17 +47,18 @@ def main() -> None:
     machine = this_machine()
     if options.markdown is not None:
         for group in options.only or GROUPS:
-            filled(options.markdown.read_text(encoding="utf-8"), group, [])  # fails now if the page has no place for it
+            # Fail before measuring if the page lacks the marks of a group.
+            filled(options.markdown.read_text(encoding="utf-8"), group, [])
     rows: list[dict[str, object]] = []
     for group in options.only or GROUPS:
-        found = []
+        group_rows = []
         for race in GROUPS[group]():
             console.print(f"[dim]{race.name} …[/dim]")
-            found += race.run(options.rounds)
-        rows += found
+            group_rows += race.run(options.rounds)
+        rows += group_rows
         if options.markdown is not None:
             text = options.markdown.read_text(encoding="utf-8")
-            options.markdown.write_text(with_table(text, group, found, machine), encoding="utf-8")
+            options.markdown.write_text(with_table(text, group, group_rows, machine), encoding="utf-8")
     table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column in ("setting", "what") else "right", overflow="fold")

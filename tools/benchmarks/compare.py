@@ -1,9 +1,9 @@
-"""The duration of a comparison on `logistics`, extrapolated from a fraction of its budget.
+"""Duration of a comparison on `logistics`, extrapolated from a fraction of its budget.
 
 For each of the paper's nine policies the first candidates of its search play a few worlds; the time is scaled by the
 number of simulated steps of the full budget (50 trials × 50 replications × 50,000 steps for every policy, plus
 validation and the final evaluation). Sampling and storing are measured once. CPU time is used, divided by the cores
-where work is parallel, so other load on the machine has no influence.
+where work is parallel, so other load on the machine does not affect the result.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
 TRIALS, WORLDS = 3, 4
-"""Measured candidates per policy, and worlds per candidate."""
+"""Number of measured candidates per policy, and of worlds per candidate."""
 
 CORES, EFFICIENCY = 2, 0.92
-"""Assumed cores, and the measured efficiency of threads on two cores."""
+"""Assumed number of cores, and the measured efficiency of threads on two cores."""
 
 CEILING = 45.0
 
@@ -38,8 +38,8 @@ def _spec() -> ComparisonSpec:
     return ComparisonSpec(scenario="logistics")
 
 
-def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
-    """Extrapolated simulation time of a policy in seconds."""
+def _measure_simulation(spec: ComparisonSpec, policy: str, jobs: int) -> float:
+    """Return the extrapolated simulation time of a policy in seconds."""
     search = spec.search_spec(policy).resolved()
     evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
@@ -53,12 +53,12 @@ def _playing(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     evaluator.play(values, 1, 0, WORLDS)
     seconds = (time.process_time() - begin) / (min(jobs, CORES) * EFFICIENCY)
     assert search.horizon is not None
-    entries = 2 * spec.replications * search.horizon
-    return seconds * (search.simulated_steps() + entries) / (TRIALS * WORLDS * search.horizon)
+    final_steps = 2 * spec.replications * search.horizon
+    return seconds * (search.simulated_steps() + final_steps) / (TRIALS * WORLDS * search.horizon)
 
 
-def _around(spec: ComparisonSpec) -> float:
-    """Seconds of a search without simulation: sampling and storing its trials."""
+def _measure_overhead(spec: ComparisonSpec) -> float:
+    """Return the seconds of a search without simulation: sampling and storing its trials."""
     search = spec.search_spec("ucb1")
     short = StudySpec(**{**search.model_dump(), "horizon": 50, "arms": 5, "name": None, "space": {}, "settings": {}})
     with tempfile.TemporaryDirectory() as folder:
@@ -68,23 +68,23 @@ def _around(spec: ComparisonSpec) -> float:
 
 
 @lru_cache(maxsize=1)
-def shares() -> dict[str, float]:
-    """Seconds of every policy at the full budget."""
+def measure_policies() -> dict[str, float]:
+    """Return the seconds of every policy at the full budget."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     spec, jobs = _spec(), cpu_count()
-    around = _around(spec)
-    return {policy: _playing(spec, policy, jobs) + around for policy in spec.policies}
+    overhead = _measure_overhead(spec)
+    return {policy: _measure_simulation(spec, policy, jobs) + overhead for policy in spec.policies}
 
 
-def minutes() -> float:
-    """Minutes of the comparison."""
-    found = shares()
-    for policy, seconds in sorted(found.items(), key=lambda item: -item[1]):
+def measure_minutes() -> float:
+    """Return the minutes of the comparison."""
+    durations = measure_policies()
+    for policy, seconds in sorted(durations.items(), key=lambda item: -item[1]):
         print(f"  {policy}: {seconds:.0f} s")
-    return sum(found.values()) / 60.0
+    return sum(durations.values()) / 60.0
 
 
 def races() -> list[Figure]:
-    """One figure with its ceiling."""
+    """Return the duration with its upper limit."""
     name = "comparison on logistics, the paper's nine policies, extrapolated from a fraction"
-    return [Figure(name, minutes, CEILING, "minutes", 1)]
+    return [Figure(name, measure_minutes, CEILING, "minutes", 1)]

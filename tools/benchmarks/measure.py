@@ -1,4 +1,4 @@
-"""Timings measured side by side: every contender runs once per round, and the median of the ratios is reported."""
+"""Interleaved timings: every contender runs once per round, and the median of the ratios is reported."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Contender = Callable[[], float]
-"""Does some work and returns its amount, for example in steps."""
+"""A function that does some work and returns its amount, for example in steps."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The ratio of speeds expected between two contenders."""
+    """Expected ratio of the speeds of two contenders."""
 
     fast: str
     slow: str
@@ -23,7 +23,7 @@ class Claim:
 
 @dataclass
 class Race:
-    """Contenders in one setting, and the expected ratios."""
+    """Contenders in one setting, with the expected ratios."""
 
     name: str
     contenders: dict[str, Contender]
@@ -31,7 +31,7 @@ class Race:
     speeds: dict[str, list[float]] = field(default_factory=dict)
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """Measure and return one row per claim."""
+        """Measure all contenders and return one row per claim."""
         for contender in self.contenders.values():
             contender()
         for _ in range(rounds):
@@ -58,7 +58,7 @@ class Race:
 
 @dataclass
 class Figure:
-    """An absolute figure with an upper limit: the median of several measurements."""
+    """An absolute measurement with an upper limit; the median of several is reported."""
 
     name: str
     measure: Callable[[], float]
@@ -67,15 +67,15 @@ class Figure:
     times: int
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """One row."""
-        found = [self.measure() for _ in range(self.times)]
+        """Measure and return one row; `rounds` is ignored."""
+        values = [self.measure() for _ in range(self.times)]
         return [
             {
                 "race": self.name,
                 "claim": self.about,
-                "ratio": statistics.median(found),
-                "lowest": min(found),
-                "highest": max(found),
+                "ratio": statistics.median(values),
+                "lowest": min(values),
+                "highest": max(values),
                 "ceiling": self.ceiling,
                 "rounds": self.times,
             }

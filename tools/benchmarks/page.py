@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md."""
+"""Tables of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = ("setting", "measured", "what", "lowest to highest", "mark", "million 
 
 
 def this_machine() -> dict[str, str]:
-    """Versions and processor of this machine."""
+    """Return versions and processor of this machine."""
     import numba
     import numpy as np
 
@@ -27,27 +27,27 @@ def this_machine() -> dict[str, str]:
 
 
 def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], machine: Mapping[str, str]) -> str:
-    """The page with the new table of a group.
+    """Return the page with a new table of a group.
 
-    >>> row = {"race": "a race", "claim": "× a snail", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
+    >>> row = {"race": "raven", "claim": "× a plain loop", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
     >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
     <!-- raven -->
     | setting | measured | what | lowest to highest | mark | million steps/s |
     | --- | --- | --- | --- | --- | --- |
-    | a race | 12.3 | × a snail | 12 to 13 | – | – |
+    | raven | 12.3 | × a plain loop | 12 to 13 | – | – |
     <BLANKLINE>
     Medians of 5 rounds; numba 0.68.
     <!-- end of raven -->
     """
     rounds = sorted({int(str(row["rounds"])) for row in rows})
-    how = " or ".join(str(count) for count in rounds)
-    where = ", ".join(f"{key} {value}" for key, value in machine.items())
-    said = f"Medians of {how} {'round' if rounds == [1] else 'rounds'}; {where}."
-    return filled(page, group, [*table(COLUMNS, [cells(row) for row in rows]), "", said])
+    counts = " or ".join(str(count) for count in rounds)
+    environment = ", ".join(f"{key} {value}" for key, value in machine.items())
+    footnote = f"Medians of {counts} {'round' if rounds == [1] else 'rounds'}; {environment}."
+    return filled(page, group, [*table(COLUMNS, [cells(row) for row in rows]), "", footnote])
 
 
 def cells(row: Mapping[str, object]) -> list[str]:
-    """The cells of one row."""
+    """Return the cells of a row."""
     floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
     mark = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
     speed = float(str(row.get("per_second", 0)))
@@ -72,7 +72,7 @@ def short(value: object) -> str:
 
 
 def _processor() -> str:
-    """The processor name."""
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -11,7 +11,7 @@ Array = Any
 
 
 class Plain:
-    """Counts, means and squared deviations of all arms; subclasses define the scores."""
+    """Base class with counts, means and squared deviations of all arms; subclasses define the scores."""
 
     def __init__(self, arms: int, horizon: int) -> None:
         self.arms, self.horizon = arms, horizon
@@ -26,9 +26,9 @@ class Plain:
 
     def learn(self, t: int, k: int, x: float) -> None:
         self.n[k] += 1
-        before = x - self.mean[k]
-        self.mean[k] += before / self.n[k]
-        self.squares[k] += before * (x - self.mean[k])
+        deviation = x - self.mean[k]
+        self.mean[k] += deviation / self.n[k]
+        self.squares[k] += deviation * (x - self.mean[k])
 
     @property
     def variance(self) -> Array:
@@ -36,11 +36,11 @@ class Plain:
 
 
 Make = Callable[[int, int], Plain]
-"""Creates a policy from its number of arms and its horizon."""
+"""A function that creates a policy from the number of arms and the horizon."""
 
 
 def plain_loop(make: Make, means: Array, sigma: Array, horizon: int, steps: int) -> float:
-    """Regret over the first steps of a stationary world."""
+    """Return the regret over the first steps of a stationary world."""
     policy = make(means.size, horizon)
     rng = np.random.default_rng(2)
     best = means.max()

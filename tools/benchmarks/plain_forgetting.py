@@ -100,8 +100,8 @@ class FDSWTS(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
         self.s, self.f = np.zeros(arms), np.zeros(arms)
-        self.hot = [deque[float](maxlen=self.window) for _ in range(arms)]
-        self.hot_s, self.hot_f = np.ones(arms), np.ones(arms)
+        self.recent = [deque[float](maxlen=self.window) for _ in range(arms)]
+        self.recent_s, self.recent_f = np.ones(arms), np.ones(arms)
 
     def learn(self, t: int, k: int, x: float) -> None:
         x = min(1.0, max(0.0, x))
@@ -109,12 +109,12 @@ class FDSWTS(Plain):
         self.f *= self.gamma
         self.s[k] += x
         self.f[k] += 1.0 - x
-        self.hot[k].append(x)
-        self.hot_s[k] = 1.0 + sum(self.hot[k])
-        self.hot_f[k] = 1.0 + len(self.hot[k]) - sum(self.hot[k])
+        self.recent[k].append(x)
+        self.recent_s[k] = 1.0 + sum(self.recent[k])
+        self.recent_f[k] = 1.0 + len(self.recent[k]) - sum(self.recent[k])
 
     def scores(self, t: int) -> Array:
-        return np.minimum(self.rng.beta(self.s + 1, self.f + 1), self.rng.beta(self.hot_s, self.hot_f))
+        return np.minimum(self.rng.beta(self.s + 1, self.f + 1), self.rng.beta(self.recent_s, self.recent_f))
 
 
 class WLS(Plain):

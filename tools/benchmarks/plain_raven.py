@@ -12,7 +12,7 @@ from environments.world import Worlds, mean_of, reward_of
 
 
 def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, steps: int, r: int = 0) -> float:
-    """Regret over the first steps of an incrementally drifting world; all scores are recomputed at every step."""
+    """Return the regret over the first steps of an incrementally drifting world, with all scores recomputed."""
     rng = np.random.default_rng(1)
     base, slope = worlds.level[r, 0, :, 0], worlds.motion[r, :, 0]
     sigma = np.sqrt(worlds.level[r, 0, :, 1])
@@ -43,7 +43,7 @@ def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, step
 
 @compiled
 def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # type: ignore[no-untyped-def]
-    """A loop over the tape of the fast path with cached terms per arm, which scans all arms at every step."""
+    """Play the worlds of the fast path with cached terms per arm, scanning all arms at every step."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     level_of_arm, width, means, squares, pulls = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     horizon, arms = worlds.noise.shape[1], scratch.shape[1]
@@ -83,7 +83,7 @@ def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # 
 
 
 def rescan_all(worlds: Worlds, candidates: Any) -> Any:
-    """Regrets [C, R] of the scanning loop."""
+    """Return the regrets [C, R] of the scanning loop."""
     from policies.engine.leader_run import fill_coefficients
 
     replications, horizon = worlds.noise.shape

@@ -1,4 +1,4 @@
-"""Plain change-detection policies: lists of rewards, tested again at every step."""
+"""Plain change-detection policies that test lists of rewards at every step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tools.benchmarks.plain import Array, Make, Plain
 
 
 class Restarting(Plain):
-    """Statistics since a restart, and forced exploration."""
+    """Base class with statistics since the last restart and forced exploration."""
 
     rate = 0.05
 
@@ -22,8 +22,8 @@ class Restarting(Plain):
     def select(self, t: int) -> int:
         if (self.n == 0).any():
             return int(np.argmin(self.n))
-        place = (t - 1) % math.ceil(self.arms / self.rate)
-        return place if place < self.arms else super().select(t)
+        position = (t - 1) % math.ceil(self.arms / self.rate)
+        return position if position < self.arms else super().select(t)
 
     def restart(self, t: int, k: int) -> None:
         self.n[k] = self.mean[k] = 0.0

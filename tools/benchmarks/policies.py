@@ -26,7 +26,7 @@ SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
 
 
 def race(name: str, arms: int, horizon: int, replications: int, floor: float) -> Race:
-    """One policy at its defaults in stationary worlds; "thompson bernoulli" selects its other likelihood.
+    """Return the race of a policy at its defaults in stationary worlds; "… bernoulli" selects that likelihood.
 
     The first pull of each arm in the plain loop is not counted as work.
     """
@@ -54,12 +54,12 @@ def race(name: str, arms: int, horizon: int, replications: int, floor: float) ->
 
 
 def floor_of(name: str) -> float:
-    """The expected speed-up of a policy, by the kind of variates that it draws."""
+    """Return the expected speed-up of a policy, by the kind of variates that it draws."""
     return FLOORS[next((kind for kind, names in KINDS.items() if name in names), "index")]
 
 
 def races() -> list[Race]:
-    """All policies at K 10, and the least-squares policies also at K 100."""
+    """Return races of all policies at K = 10, and of the least-squares policies also at K = 100."""
     small = [race(name, 10, 10_000, 10, floor_of(name)) for name in ALL]
     return [
         *small,

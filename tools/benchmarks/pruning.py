@@ -17,8 +17,8 @@ SCENARIOS = ("stationary", "localized-jump", "blips")
 SEEDS, HELD_OUT = 12, 4000
 
 
-def one_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
-    """Replications played, and the mean regret of the best trial on held-out worlds."""
+def run_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
+    """Return the number of replications played, and the mean regret of the best trial on held-out worlds."""
     fields = {"scenario": scenario, "pruner": pruner, "seed": seed, "horizon": 2000, "trials": 96, "replications": 100}
     spec = StudySpec.model_validate(fields).resolved()
     study = optuna.create_study(study_name=f"{scenario}/{seed}")
@@ -35,12 +35,14 @@ def main() -> None:
     print("| scenario | pruner | replications played | regret of the search's best | against no pruning |")
     print("| --- | --- | --- | --- | --- |")
     for scenario in SCENARIOS:
-        found = {pruner: np.array([one_search(scenario, pruner, seed) for seed in range(SEEDS)]) for pruner in PRUNERS}
-        whole = found["none"]
+        results = {
+            pruner: np.array([run_search(scenario, pruner, seed) for seed in range(SEEDS)]) for pruner in PRUNERS
+        }
+        unpruned = results["none"]
         for pruner in PRUNERS:
-            share = found[pruner][:, 0].mean() / whole[:, 0].mean()
-            regret = found[pruner][:, 1]
-            difference = regret - whole[:, 1]
+            share = results[pruner][:, 0].mean() / unpruned[:, 0].mean()
+            regret = results[pruner][:, 1]
+            difference = regret - unpruned[:, 1]
             error = difference.std(ddof=1) / np.sqrt(SEEDS)
             against = "–" if pruner == "none" else f"{difference.mean():+.2f} ± {error:.2f}"
             print(f"| {scenario} | {pruner} | {share:.0%} | {regret.mean():.2f} | {against} |")

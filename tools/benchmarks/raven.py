@@ -21,23 +21,23 @@ GENERATORS = (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.P
 
 
 def random_candidates(count: int, seed: int = 0) -> Any:
-    """Log-uniform candidates in the search space, as parameter vectors."""
+    """Return log-uniform candidates in the search space, as parameter vectors."""
     rng = np.random.default_rng(seed)
     low, high = np.log([0.01, 0.01, 0.001]), np.log([10.0, 10.0, 0.5])
-    drawn = np.exp(low + rng.random((count, 3)) * (high - low))
+    values = np.exp(low + rng.random((count, 3)) * (high - low))
     names = ("alpha0", "beta0", "epsilon")
     return np.array(
-        [RAVEN.vector(RAVEN.resolve(dict(zip(names, map(float, row), strict=True)), 10, 1)) for row in drawn]
+        [RAVEN.vector(RAVEN.resolve(dict(zip(names, map(float, row), strict=True)), 10, 1)) for row in values]
     )
 
 
 def incremental(horizon: int, arms: int, replications: int) -> Worlds:
-    """The worlds of all races."""
+    """Return the worlds of all races."""
     return draw_worlds(find_scenario("incremental-drift"), horizon, arms, 1, 0, replications)
 
 
 def fastest_generator() -> type[np.random.BitGenerator]:
-    """The NumPy generator that draws normals fastest on this machine."""
+    """Return the NumPy generator that draws normals fastest on this machine."""
 
     def seconds(kind: type[np.random.BitGenerator]) -> float:
         rng = np.random.Generator(kind(1))
@@ -52,12 +52,12 @@ def fastest_generator() -> type[np.random.BitGenerator]:
 
 
 def race(arms: int, horizon: int, replications: int, candidates: int, floor: float, plain_steps: int) -> Race:
-    """The fast path compared with the plain NumPy loop at one size."""
-    worlds, some = incremental(horizon, arms, replications), random_candidates(candidates)
+    """Return the race of the fast path and the plain NumPy loop at one size."""
+    worlds, parameters = incremental(horizon, arms, replications), random_candidates(candidates)
     work = float(candidates * replications * horizon)
 
     def fast() -> float:
-        assert leader_run(worlds, some) is not None
+        assert leader_run(worlds, parameters) is not None
         return work
 
     def worst() -> float:
@@ -80,16 +80,16 @@ def race(arms: int, horizon: int, replications: int, candidates: int, floor: flo
 
 
 def race_small() -> Race:
-    """K 10, T 10,000, 200 replications, 200 candidates, also compared with the scanning loop and the bulk draw."""
+    """Return the race at K = 10 and T = 10,000, which includes the scanning loop and drawing the rewards."""
     setting = race(10, 10_000, 200, 200, 1000.0, 4000)
-    worlds, some = incremental(10_000, 10, 200), random_candidates(8, seed=1)
+    worlds, parameters = incremental(10_000, 10, 200), random_candidates(8, seed=1)
     kind = fastest_generator()
     rng = np.random.Generator(kind(1))
     buffer = np.empty(2_000_000)
 
     def scan() -> float:
-        rescan_all(worlds, some)
-        return float(some.shape[0] * worlds.noise.size)
+        rescan_all(worlds, parameters)
+        return float(parameters.shape[0] * worlds.noise.size)
 
     def draw() -> float:
         for _ in range(5):
@@ -110,7 +110,7 @@ def race_small() -> Race:
 
 
 def races() -> list[Race]:
-    """All sizes."""
+    """Return the races of all sizes."""
     return [
         race_small(),
         race(100, 50_000, 8, 100, 600.0, 4000),

@@ -1,4 +1,4 @@
-"""A report of 21 studies: its size, the time to create it, and the time until it is interactive."""
+"""A report of 21 studies: size, time to create it, and time until it is interactive."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from tests.studies.examples import make_recommendation, store_study
 from tools.benchmarks.measure import Figure
 from tuning.api import report
 
-LONG, USUAL = 2000, 30
-"""Trials of one study, and of each of the others."""
+LONG, SHORT = 2000, 30
+"""Number of trials of the first study, and of each of the others."""
 
 
 @lru_cache(maxsize=1)
 def _folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder with a storage of synthetic studies: all scenarios at three horizons."""
+    """Return a folder with a storage of synthetic studies of all scenarios at three horizons."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     folder = tempfile.TemporaryDirectory()
     storage = open_storage(f"sqlite:///{folder.name}/studies.sqlite3", create=True)
-    for place, spec in enumerate(load_study_file(find_study_file("all-scenarios"))):
-        here = spec.resolved()
-        found = make_recommendation(
-            scenario=here.scenario,
-            horizon=here.horizon,
-            arms=here.arms,
-            study=here.study_name(),
+    for index, spec in enumerate(load_study_file(find_study_file("all-scenarios"))):
+        resolved = spec.resolved()
+        recommendation = make_recommendation(
+            scenario=resolved.scenario,
+            horizon=resolved.horizon,
+            arms=resolved.arms,
+            study=resolved.study_name(),
             importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1},
         )
-        trials = LONG if place == 0 else USUAL
-        store_study(storage, spec.model_copy(update={"trials": trials}), trials, found)
+        trials = LONG if index == 0 else SHORT
+        store_study(storage, spec.model_copy(update={"trials": trials}), trials, recommendation)
     storage.engine.dispose()
     return folder
 
@@ -47,7 +47,7 @@ def _make() -> Path:
 
 
 def seconds_to_make() -> float:
-    """Seconds to create the report."""
+    """Return the seconds to create the report."""
     _folder()
     begin = time.perf_counter()
     _make()
@@ -55,12 +55,12 @@ def seconds_to_make() -> float:
 
 
 def megabytes() -> float:
-    """The size of the file."""
+    """Return the size of the file in megabytes."""
     return _make().stat().st_size / 1e6
 
 
 def seconds_to_interactive() -> float:
-    """Seconds from opening the file until the page is interactive."""
+    """Return the seconds from opening the file until the page is interactive."""
     path, browser_path = _make(), find_browser()
     if browser_path is None:
         return float("nan")
@@ -72,7 +72,7 @@ def seconds_to_interactive() -> float:
 
 
 def races() -> list[Figure]:
-    """Three figures with their upper limits."""
+    """Return three measurements with their upper limits."""
     return [
         Figure("report over 21 studies, one of 2000 trials", seconds_to_make, 15.0, "seconds to make", 3),
         Figure("report over 21 studies, file", megabytes, 8.0, "MB", 1),

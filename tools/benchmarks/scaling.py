@@ -16,8 +16,8 @@ from tools.benchmarks.raven import incremental, random_candidates
 from tuning.workers.cluster import ClusterWorkers, open_cluster
 
 REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
-SHARES = 8
-EMPTY = 200
+UNITS = 8
+EMPTY_TASKS = 200
 
 
 @cache
@@ -26,38 +26,38 @@ def _problem() -> tuple[Any, Any]:
 
 
 def work(_: int) -> float:
-    """One unit of work: some tenths of a second."""
+    """Run one unit of work, which takes a few tenths of a second, and return its steps."""
     worlds, candidates = _problem()
     leader_run(worlds, candidates)
     return float(REPLICATIONS * CANDIDATES * HORIZON)
 
 
 def nothing(number: int) -> int:
-    """An empty task."""
+    """Return the argument: an empty task."""
     return number
 
 
 @cache
 def cluster() -> ClusterWorkers:
-    """Two local workers, until this process ends."""
+    """Return two local workers that run until this process ends."""
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(open_cluster("local", 2))
 
 
 def overhead() -> float:
-    """Milliseconds per empty task."""
+    """Return the milliseconds per empty task."""
     begin = time.perf_counter()
-    assert cluster().run(nothing, [(i,) for i in range(EMPTY)]) == list(range(EMPTY))
-    return 1000.0 * (time.perf_counter() - begin) / EMPTY
+    assert cluster().run(nothing, [(i,) for i in range(EMPTY_TASKS)]) == list(range(EMPTY_TASKS))
+    return 1000.0 * (time.perf_counter() - begin) / EMPTY_TASKS
 
 
 def races() -> list[Race | Figure]:
-    """The same work in threads, in processes and on Dask."""
+    """Return the race of threads, processes and Dask, and the cost of a task."""
     _problem()
     threads = ThreadPoolExecutor(2)
     processes = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
-    calls = [(i,) for i in range(SHARES)]
+    calls = [(i,) for i in range(UNITS)]
     for _ in range(3):
         list(processes.map(work, range(2)))
         cluster().run(work, calls[:4])
@@ -65,10 +65,10 @@ def races() -> list[Race | Figure]:
         Race(
             "raven-ucb K=10 T=10000 on two workers",
             {
-                "threads": lambda: sum(threads.map(work, range(SHARES))),
+                "threads": lambda: sum(threads.map(work, range(UNITS))),
                 "dask": lambda: sum(cluster().run(work, calls)),
-                "processes": lambda: sum(processes.map(work, range(SHARES))),
-                "one": lambda: sum(map(work, range(SHARES // 2))),
+                "processes": lambda: sum(processes.map(work, range(UNITS))),
+                "one": lambda: sum(map(work, range(UNITS // 2))),
             },
             [
                 Claim("threads", "processes", 0.9, "× two independent processes, by two threads"),

@@ -21,7 +21,7 @@ NUMBERS = itertools.count()
 
 
 def store(url: str) -> float:
-    """Open the storage and store trials in a new study."""
+    """Store trials in a new study and return their number."""
     name = f"storing {next(NUMBERS)}"
 
     def body(storage: optuna.storages.RDBStorage) -> float:
@@ -41,13 +41,13 @@ def store(url: str) -> float:
 
 
 class Storing(Race):
-    """Both storages in turn; PostgreSQL is a temporary local server."""
+    """Race of SQLite and a temporary local PostgreSQL server."""
 
     def run(self, rounds: int) -> list[dict[str, object]]:
-        """One row per storage."""
+        """Measure both storages and return one row per storage."""
         with tempfile.TemporaryDirectory() as folder, server() as postgres:
-            here, there = f"sqlite:///{folder}/studies.sqlite3", postgres.new_database()
-            self.contenders = {"SQLite": lambda: store(here), "PostgreSQL": lambda: store(there)}
+            sqlite_url, postgres_url = f"sqlite:///{folder}/studies.sqlite3", postgres.new_database()
+            self.contenders = {"SQLite": lambda: store(sqlite_url), "PostgreSQL": lambda: store(postgres_url)}
             super().run(rounds)
         return [
             {
@@ -65,5 +65,5 @@ class Storing(Race):
 
 
 def races() -> list[Race]:
-    """The race of both storages."""
+    """Return the race of both storages."""
     return [Storing(f"storing {TRIALS} trials in a new study", {}, [])]

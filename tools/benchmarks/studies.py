@@ -19,28 +19,31 @@ from tuning.search.loop import search
 from tuning.workers.problem import Evaluator
 
 TRIALS, REPLICATIONS, HORIZON = 200, 200, 10_000
-SHARE = 8
-"""Replications on which `study.optimize` is measured."""
+MEASURED_REPLICATIONS = 8
+"""Number of replications on which `study.optimize` is measured."""
 
 
 def optimize_share() -> float:
-    """`study.optimize` on SQLite around the plain NumPy loop: returns the completed fraction of the study."""
-    worlds = incremental(HORIZON, 10, SHARE)
+    """Run `study.optimize` with the plain NumPy loop on SQLite and return the completed fraction of the study."""
+    worlds = incremental(HORIZON, 10, MEASURED_REPLICATIONS)
 
     def objective(trial: optuna.Trial) -> float:
         alpha0 = trial.suggest_float("alpha0", 0.01, 10.0, log=True)
         beta0 = trial.suggest_float("beta0", 0.01, 10.0, log=True)
         epsilon = trial.suggest_float("epsilon", 0.001, 0.5, log=True)
-        return sum(numpy_loop(worlds, alpha0, beta0, epsilon, HORIZON, r) for r in range(SHARE)) / SHARE
+        return (
+            sum(numpy_loop(worlds, alpha0, beta0, epsilon, HORIZON, r) for r in range(MEASURED_REPLICATIONS))
+            / MEASURED_REPLICATIONS
+        )
 
     with tempfile.TemporaryDirectory() as folder:
         study = optuna.create_study(storage=f"sqlite:///{folder}/plain.sqlite3")
         study.optimize(objective, n_trials=1)
-    return SHARE / (TRIALS * REPLICATIONS)
+    return MEASURED_REPLICATIONS / (TRIALS * REPLICATIONS)
 
 
 def whole_command() -> float:
-    """`ravenlab tune --jobs 2` from start to recommendation."""
+    """Run `ravenlab tune --jobs 2` from start to recommendation."""
     words = [
         "tune",
         "incremental-drift",
@@ -59,7 +62,7 @@ def whole_command() -> float:
 
 
 def sample_and_store(trials: int) -> float:
-    """CPU milliseconds per trial on SQLite with a minimal simulation."""
+    """Return the CPU milliseconds per trial on SQLite with a minimal simulation."""
     spec = StudySpec(scenario="stationary", horizon=10, arms=2, replications=2, trials=trials).resolved()
     with tempfile.TemporaryDirectory() as folder:
         storage = open_storage(f"sqlite:///{folder}/studies.sqlite3", create=True)
@@ -72,7 +75,7 @@ def sample_and_store(trials: int) -> float:
 
 
 def races() -> list[Race | Figure]:
-    """The complete study, and the cost of a trial."""
+    """Return the race of the complete study, and the costs of a trial."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return [
         Race(

@@ -40,13 +40,13 @@ TRIALS, BATCH, TASKS = 200, 16, 1000
 
 
 @dataclass(frozen=True)
-class Measured:
+class Costs:
     """Measured costs in seconds of one core."""
 
     trial: float
-    """Sample and store one trial, in the driver."""
+    """Driver: sampling and storing one trial."""
     database: float
-    """The same trial, in PostgreSQL's processes."""
+    """PostgreSQL: the same trial."""
     driver_task: float
     scheduler_task: float
     rates: Mapping[int, float]
@@ -55,7 +55,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Load:
-    """The load that N busy workers cause, for batches of one kind."""
+    """Load caused by N busy workers, for batches of one kind."""
 
     work: float
     """Seconds of work per batch."""
@@ -64,43 +64,44 @@ class Load:
     drivers: float
     scheduler: float
     database: float
-    """Drivers, scheduler and database in cores."""
+    """Cores of drivers, scheduler and database."""
 
-    def first(self) -> str:
-        """The first bottleneck."""
+    def bottleneck(self) -> str:
+        """Return the component that is overloaded first."""
         one_core = {"driver": self.drivers, "scheduler": self.scheduler}
         return max(one_core, key=lambda name: one_core[name])
 
 
-def load(measured: Measured, horizon: int, arms: int, replications: int, workers: int = WORKERS) -> Load:
-    """The model above.
+def load(costs: Costs, horizon: int, arms: int, replications: int, workers: int = WORKERS) -> Load:
+    """Apply the model above.
 
-    >>> found = load(Measured(0.01, 0.001, 0.001, 0.002, {10: 1e8}), 10_000, 10, 200)
-    >>> round(found.work, 2), round(found.driver, 3), found.first()
+    >>> batch = load(Costs(0.01, 0.001, 0.001, 0.002, {10: 1e8}), 10_000, 10, 200)
+    >>> round(batch.work, 2), round(batch.driver, 3), batch.bottleneck()
     (0.32, 0.161, 'driver')
     """
-    work = BATCH * replications * horizon / measured.rates[arms]
+    work = BATCH * replications * horizon / costs.rates[arms]
     tasks = work / min(work, task_seconds(workers, work))
-    driver = BATCH * measured.trial + tasks * measured.driver_task
+    driver = BATCH * costs.trial + tasks * costs.driver_task
     batches = workers / work
     return Load(
-        work, driver, batches * driver, batches * tasks * measured.scheduler_task, batches * BATCH * measured.database
+        work, driver, batches * driver, batches * tasks * costs.scheduler_task, batches * BATCH * costs.database
     )
 
 
-class Free(Evaluator):
-    """Simulates nothing, so only sampling and storing remain."""
+class NoSimulation(Evaluator):
+    """Evaluator without simulation, to measure sampling and storing."""
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Distinct artificial regrets."""
+        """Return artificial regrets that depend on the candidate."""
         distances = [
-            sum(abs(float(value) - 1.0) for value in some.values() if isinstance(value, float)) for some in candidates
+            sum(abs(float(value) - 1.0) for value in values.values() if isinstance(value, float))
+            for values in candidates
         ]
         return np.repeat(np.array(distances)[:, None, None], count * 3, axis=1).reshape(len(candidates), count, 3)
 
 
 def measure_trial() -> tuple[float, float]:
-    """Driver and PostgreSQL seconds per trial with TPE, averaged over a study."""
+    """Return driver and PostgreSQL seconds per trial with TPE, averaged over a study."""
     spec = StudySpec(scenario="stationary", horizon=100, arms=10, trials=TRIALS, batch=BATCH, replications=10)
     with server() as postgres:
         assert postgres.process is not None
@@ -109,27 +110,27 @@ def measure_trial() -> tuple[float, float]:
         def body(storage: optuna.storages.RDBStorage) -> tuple[float, float]:
             study = optuna.create_study(storage=storage)
             assert postgres.process is not None
-            there, here = _cpu(postgres.process.pid), time.process_time()
-            search(spec, study, Free(spec))
-            spent = time.process_time() - here
-            return spent / TRIALS, (_cpu(postgres.process.pid) - there) / TRIALS
+            database_start, driver_start = _cpu(postgres.process.pid), time.process_time()
+            search(spec, study, NoSimulation(spec))
+            driver_seconds = time.process_time() - driver_start
+            return driver_seconds / TRIALS, (_cpu(postgres.process.pid) - database_start) / TRIALS
 
         return run_as_driver(url, "measured", body)
 
 
 def measure_task() -> tuple[float, float]:
-    """Driver and scheduler seconds per task."""
+    """Return driver and scheduler seconds per task."""
     with tempfile.TemporaryDirectory() as folder, dask_cluster(Path(folder)) as cluster:
         assert cluster.scheduler is not None
-        with open_cluster(cluster.address) as crew:
-            crew.run(nothing, [(i,) for i in range(50)])
-            there, here = _cpu(cluster.scheduler.pid), time.process_time()
-            crew.run(nothing, [(i,) for i in range(TASKS)])
-            return (time.process_time() - here) / TASKS, (_cpu(cluster.scheduler.pid) - there) / TASKS
+        with open_cluster(cluster.address) as workers:
+            workers.run(nothing, [(i,) for i in range(50)])
+            scheduler_start, driver_start = _cpu(cluster.scheduler.pid), time.process_time()
+            workers.run(nothing, [(i,) for i in range(TASKS)])
+            return (time.process_time() - driver_start) / TASKS, (_cpu(cluster.scheduler.pid) - scheduler_start) / TASKS
 
 
 def steps_per_second(arms: int) -> float:
-    """Steps per second of RAVEN-UCB on one thread, for random candidates."""
+    """Return the steps per second of RAVEN-UCB on one thread, for random candidates."""
     from policies.engine.leader_run import leader_run
 
     worlds, candidates = incremental(10_000, arms, 20), random_candidates(40)
@@ -140,9 +141,9 @@ def steps_per_second(arms: int) -> float:
 
 
 def _cpu(pid: int) -> float:
-    """CPU seconds of a process and its children."""
-    some = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    return sum(sum(each.cpu_times()[:2]) for each in some)
+    """Return the CPU seconds of a process and its children."""
+    processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
 def main() -> None:
@@ -152,27 +153,27 @@ def main() -> None:
     options = parser.parse_args()
     trial, database = measure_trial()
     driver_task, scheduler_task = measure_task()
-    measured = Measured(
-        trial, database, driver_task, scheduler_task, {arms: steps_per_second(arms) for arms in (10, 100)}
-    )
-    small = [
+    costs = Costs(trial, database, driver_task, scheduler_task, {arms: steps_per_second(arms) for arms in (10, 100)})
+    cost_rows = [
         ["driver: sample and store a trial (TPE, mean of 200)", f"{1e3 * trial:.2f} ms"],
         ["PostgreSQL: the same trial", f"{1e3 * database:.2f} ms"],
         ["driver: one task", f"{1e3 * driver_task:.2f} ms"],
         ["scheduler: one task", f"{1e3 * scheduler_task:.2f} ms"],
-        *([f"worker: RAVEN-UCB, K {arms}", f"{rate / 1e6:.0f} M steps/s"] for arms, rate in measured.rates.items()),
+        *([f"worker: RAVEN-UCB, K {arms}", f"{rate / 1e6:.0f} M steps/s"] for arms, rate in costs.rates.items()),
     ]
     kinds = [(10_000, 10, 200), (10_000, 10, 2000), (50_000, 10, 2000), (50_000, 100, 2000), (200_000, 100, 2000)]
-    large = []
+    load_rows = []
     for horizon, arms, replications in kinds:
-        found = load(measured, horizon, arms, replications)
-        words = [f"T {horizon:,}, K {arms}, R {replications:,}", f"{short(found.work)} s", f"{found.driver:.2f} s"]
-        busy = short(found.work / found.driver)
-        large.append([*words, busy, *map(short, (found.drivers, found.scheduler, found.database)), found.first()])
+        batch = load(costs, horizon, arms, replications)
+        cells = [f"T {horizon:,}, K {arms}, R {replications:,}", f"{short(batch.work)} s", f"{batch.driver:.2f} s"]
+        workers = short(batch.work / batch.driver)
+        load_rows.append(
+            [*cells, workers, *map(short, (batch.drivers, batch.scheduler, batch.database)), batch.bottleneck()]
+        )
     columns = ["study", "work per batch", "driver time per batch", "workers per driver", "drivers for 1,000 workers"]
     pages = {
-        "measured small": table(["operation", "time on one core"], small),
-        "a thousand workers": table([*columns, "scheduler, cores", "database, cores", "bottleneck"], large),
+        "measured small": table(["operation", "time on one core"], cost_rows),
+        "a thousand workers": table([*columns, "scheduler, cores", "database, cores", "bottleneck"], load_rows),
     }
     for name, lines in pages.items():
         print(*lines, "", sep="\n")
