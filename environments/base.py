@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from environments.errors import InputError
 from environments.streams import generator
 
 if TYPE_CHECKING:
@@ -37,11 +39,46 @@ class BaseDraw:
 
 
 class Change(NamedTuple):
-    """From step `at` on the arms have the levels in row `row`; a blip ends at step `until`."""
+    """From step `at` on the arms have the levels in row `row`; a blip ends at step `until`.
 
-    at: int
+    Both are either one step for all worlds, or steps [R] by world; a step after the horizon means never.
+    """
+
+    at: int | Ints
     row: int
-    until: int | None = None
+    until: int | Ints | None = None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the time differs between worlds."""
+        return np.ndim(self.at) > 0
+
+
+CHANGE_TIMES = ("fixed", "geometric", "jittered")
+"""Values of the parameter `times` of effects that change at several times."""
+
+
+def check_times(times: object) -> None:
+    """Raise InputError if `times` is not one of `CHANGE_TIMES`.
+
+    >>> check_times("geometric")
+    """
+    if times not in CHANGE_TIMES:
+        raise InputError(f"times must be one of {', '.join(CHANGE_TIMES)} but got {times!r}.", field="times")
+
+
+def most_changes(times: str, every: int, horizon: int) -> int:
+    """Return the largest number of changes in a world.
+
+    Geometric times are cut off at a number that is exceeded with a probability below 1e-8.
+
+    >>> most_changes("fixed", 100, 1000), most_changes("jittered", 100, 1000), most_changes("geometric", 100, 1000)
+    (10, 11, 39)
+    """
+    expected = horizon / every
+    if times == "geometric":
+        return min(horizon, math.ceil(expected + 6.0 * math.sqrt(expected) + 10.0))
+    return horizon // every + (times == "jittered")
 
 
 @dataclass
@@ -70,6 +107,8 @@ class Draft:
     amplitude: Floats | None = None
     phase: Floats | None = None
     period: int = 0
+    walk: tuple[Ints, Floats] | None = None
+    """A random walk: first steps [S] of its segments, and its offsets [R, S, K] from the means."""
     longest_delay: int | None = None
     changes: list[Change] = field(default_factory=list)
 
@@ -113,6 +152,32 @@ class Draft:
         """Return the steps every, 2·every, … up to the horizon, without step 1."""
         return [t for t in range(every, self.horizon + 1, every) if t > 1]
 
+    def change_times(self, times: str, every: int, key: str, lasting: int = 0) -> list[int | Ints]:
+        """Return the steps of changes that last for `lasting` steps: one step for all worlds, or steps [R] by world.
+
+        - fixed: every, 2·every, …
+        - geometric: lasting + G steps between two changes, G geometric with mean every − lasting; the first change is
+          at step 1 + G.
+        - jittered: j·every + U, U uniform on −h … h with h = ⌊(every − lasting − 1)/2⌋.
+
+        All have the mean distance `every`, and more than `lasting` steps between two changes. Random times after the
+        horizon become horizon + 1.
+        """
+        if times == "fixed":
+            return [*self.times(every)]
+        count = most_changes(times, every, self.horizon)
+        at = np.empty((self.replications, count), dtype=np.int64)
+        jitter = (every - lasting - 1) // 2
+        for r, rng in self.generators(key):
+            if times == "geometric":
+                gaps = rng.geometric(1.0 / (every - lasting), count) + lasting
+                at[r] = 1 - lasting + np.cumsum(np.minimum(gaps, self.horizon + lasting))
+            else:
+                number = np.arange(1, count + 1) + (every == 1)  # step 1 is never a change
+                at[r] = every * number + rng.integers(-jitter, jitter + 1, count)
+        at[at > self.horizon] = self.horizon + 1
+        return [*at.T]
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -134,6 +199,9 @@ class Effect:
 
     extra_arms: ClassVar[int] = 0
     """Number of arms that the effect adds to the K requested ones."""
+
+    moves_levels: ClassVar[bool] = False
+    """Whether every segment needs a level row of its own, since the effect is added to all levels."""
 
     moves_variance: ClassVar[bool] = False
     """Whether it changes only the variance, which is impossible for Bernoulli arms."""

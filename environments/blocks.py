@@ -71,13 +71,14 @@ def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
     """Write the mean and the variance of each world, averaged over its steps and open arms."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(out.shape[0]):
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
         level, motion = worlds.level[r], worlds.motion[r]
         means, variances, count = 0.0, 0.0, 0
-        for segment in range(worlds.row.shape[0]):
-            row, blip = worlds.row[segment], worlds.blip[segment]
+        for segment in range(rows.shape[0]):
+            row, blip = rows[segment], blips[segment]
             for k in range(level.shape[1]):
-                first = max(worlds.starts[segment], worlds.opens[r, k])
-                last = min(worlds.starts[segment + 1], worlds.closes[r, k])
+                first = max(starts[segment], worlds.opens[r, k])
+                last = min(starts[segment + 1], worlds.closes[r, k])
                 for t in range(first, last):
                     mean, variance = mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t)
                     means += mean

@@ -16,6 +16,7 @@ from environments.effects.gradual_drift import GradualDrift
 from environments.effects.incremental_drift import IncrementalDrift
 from environments.effects.localized_jump import LocalizedJump
 from environments.effects.periodic import Periodic
+from environments.effects.random_walk import RandomWalk
 from environments.effects.variance_drift import VarianceDrift
 from environments.errors import InputError, unknown_name
 from environments.plugins import PluginRegistry, describe_failure
@@ -23,7 +24,17 @@ from environments.scenario import Scenario
 
 SCENARIO_PLUGINS: PluginRegistry[Scenario] = PluginRegistry("scenario", "ravenlab.scenarios")
 
-_EFFECTS = (IncrementalDrift, VarianceDrift, GradualDrift, LocalizedJump, Periodic, Blips, ArmChurn, Delayed)
+_EFFECTS = (
+    IncrementalDrift,
+    VarianceDrift,
+    GradualDrift,
+    LocalizedJump,
+    Periodic,
+    Blips,
+    ArmChurn,
+    RandomWalk,
+    Delayed,
+)
 EFFECTS: dict[str, type[Effect]] = {effect.name: effect for effect in _EFFECTS}
 
 EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")  # attributes that an effect must define
@@ -31,7 +42,7 @@ EFFECT_ATTRIBUTES = ("name", "category", "meaning", "order")  # attributes that 
 
 @lru_cache(maxsize=1)
 def scenarios() -> dict[str, Scenario]:
-    """Return all named scenarios: the control, the paper's kinds of change, then the published ones.
+    """Return all named scenarios: the control, the kinds of change, then the published ones.
 
     >>> "variance-drift" in scenarios()
     True

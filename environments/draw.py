@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from pathlib import Path
 
 import numpy as np
 
-from environments.base import Draft
+from environments.base import Change, Draft
 from environments.checks import check_replications
 from environments.errors import InputError
 from environments.noise import NOISES
@@ -31,6 +30,7 @@ from environments.world import (
     VARIANCE,
     VARIANCE_PER_STEP,
     Floats,
+    Ints,
     Worlds,
     fill_best,
     mean_of,
@@ -92,38 +92,88 @@ def build_draft(
 def means_at(draft: Draft, step: int) -> Floats:
     """Return the means [R, K] of all arms of a draft at one step, computed as in the loop."""
     worlds = _schedule(draft)
-    segment = int(np.searchsorted(worlds.starts, step, side="right")) - 1
-    row, blip = worlds.row[segment], worlds.blip[segment]
     out = np.empty((draft.replications, draft.arms))
     for r in range(draft.replications):
+        segment = int(np.searchsorted(worlds.starts[r], step, side="right")) - 1
+        row, blip = worlds.row[r, segment], worlds.blip[r, segment]
         level, motion = worlds.level[r], worlds.motion[r]
         for k in range(draft.arms):
             out[r, k] = mean_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, step)
     return out
 
 
-def _segments(draft: Draft) -> tuple[list[int], list[int], list[int]]:
-    """Return first steps, level rows and blip marks of the segments between changes."""
-    cuts = {1, draft.horizon + 1}
-    for change in draft.changes:
-        cuts.update(t for t in (change.at, change.until) if t is not None and t <= draft.horizon)
-    starts = sorted(cuts)
-    lasting = sorted(c for c in draft.changes if c.until is None)
-    blips = sorted(c for c in draft.changes if c.until is not None)
-    rows, marks = [], []
-    for start in starts[:-1]:
-        blip = bisect_right(blips, start, key=lambda c: c.at) - 1
-        level = bisect_right(lasting, start, key=lambda c: c.at) - 1
-        in_blip = blip >= 0 and start < (blips[blip].until or 0)
-        rows.append(blips[blip].row if in_blip else lasting[level].row if level >= 0 else 0)
-        marks.append(int(in_blip))
+def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
+    """Return first steps [R, S + 1], level rows [R, S] and blip marks [R, S] of the segments between changes."""
+    lasting = [change for change in draft.changes if change.until is None]
+    blips = [change for change in draft.changes if change.until is not None]
+    fixed = not any(change.is_random for change in draft.changes)
+    worlds = 1 if fixed else draft.replications
+    walk = draft.walk[0] if draft.walk is not None else np.empty(0, dtype=np.int64)
+    level_at, level_row = _times(worlds, [change.at for change in lasting]), _rows(lasting)
+    blip_at, blip_row = _times(worlds, [change.at for change in blips]), _rows(blips)
+    blip_until = _times(worlds, [change.until for change in blips if change.until is not None])
+    segments = [
+        _segments_of_world(draft.horizon, walk, level_at[r], level_row, blip_at[r], blip_until[r], blip_row)
+        for r in range(worlds)
+    ]
+    if fixed:
+        segments *= draft.replications
+    # The size depends on the scenario only, so that a world is the same in every block of worlds.
+    size = segments[0][1].size if fixed else 1 + len(lasting) + 2 * len(blips) + walk.size
+    starts = np.full((draft.replications, size + 1), draft.horizon + 1, dtype=np.int64)
+    rows, marks = (np.zeros((draft.replications, size), dtype=np.int64) for _ in range(2))
+    for r, (world_starts, world_rows, world_marks) in enumerate(segments):
+        starts[r, : world_starts.size] = world_starts
+        rows[r, : world_rows.size], marks[r, : world_marks.size] = world_rows, world_marks
     return starts, rows, marks
+
+
+def _times(worlds: int, times: list[int | Ints]) -> Ints:
+    """Return times of changes, each one step or steps by world, as an array [worlds, changes]."""
+    out = np.empty((worlds, len(times)), dtype=np.int64)
+    for j, time in enumerate(times):
+        out[:, j] = time
+    return out
+
+
+def _rows(changes: list[Change]) -> Ints:
+    return np.array([change.row for change in changes], dtype=np.int64)
+
+
+def _segments_of_world(
+    horizon: int, walk: Ints, level_at: Ints, level_row: Ints, blip_at: Ints, blip_until: Ints, blip_row: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return first steps [S + 1], level rows [S] and blip marks [S] of one world; of simultaneous changes the last."""
+    cuts = np.concatenate([walk, level_at, blip_at, blip_until])
+    starts = np.unique(np.concatenate([[1], cuts[cuts <= horizon], [horizon + 1]]))
+    first = starts[:-1]
+    order = np.lexsort((level_row, level_at))
+    level = np.searchsorted(level_at[order], first, side="right") - 1
+    rows = np.concatenate([level_row[order], [0]])[level]  # before the first change: row 0
+    order = np.lexsort((blip_row, blip_at))
+    blip = np.searchsorted(blip_at[order], first, side="right") - 1
+    marks = (blip >= 0) & (first < np.concatenate([blip_until[order], [0]])[blip])
+    rows = np.where(marks, np.concatenate([blip_row[order], [0]])[blip], rows)
+    return starts, rows, marks.astype(np.int64)
+
+
+def _add_walk(draft: Draft, starts: Ints, rows: Ints, blips: Ints, level: Floats) -> tuple[Ints, Floats]:
+    """Return level rows of segments and levels of which each segment outside a blip has its own, with the walk."""
+    assert draft.walk is not None
+    steps, offsets = draft.walk
+    worlds = np.arange(draft.replications)[:, None]
+    moved = level[worlds, rows]
+    offset = offsets[worlds, np.searchsorted(steps, starts[:, :-1], side="right") - 1]
+    moved[..., MEAN] += offset
+    moved[..., NEW_MEAN] += offset
+    own_row = level.shape[1] + np.arange(rows.shape[1])
+    return np.where(blips == 1, rows, own_row), np.concatenate([level, moved], axis=1)
 
 
 def _schedule(draft: Draft) -> Worlds:
     """Create the arrays of the loop without the noise."""
     count, horizon = draft.replications, draft.horizon
-    starts, rows, blips = _segments(draft)
+    starts, row, blip = _segments(draft)
     kind = BERNOULLI if draft.noise == "bernoulli" else 0
     level = np.zeros((count, draft.mean.shape[1], draft.arms, 4))
     level[..., MEAN], level[..., VARIANCE] = draft.mean, draft.variance
@@ -135,6 +185,8 @@ def _schedule(draft: Draft) -> Worlds:
         level[..., NEW_MEAN], level[..., NEW_VARIANCE] = draft.new_mean, draft.new_variance
         begin, end = draft.ramp
         share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
+    if draft.walk is not None:
+        row, level = _add_walk(draft, starts, row, blip, level)
     if draft.slope is not None:
         kind |= SLOPE
         motion[..., PER_STEP] = draft.slope
@@ -152,9 +204,9 @@ def _schedule(draft: Draft) -> Worlds:
         kind |= DELAYED
     return Worlds(
         kind=kind,
-        starts=np.array(starts, dtype=np.int64),
-        row=np.array(rows, dtype=np.int64),
-        blip=np.array(blips, dtype=np.int64),
+        starts=starts,
+        row=row,
+        blip=blip,
         level=level,
         motion=motion,
         season=season,

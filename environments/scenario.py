@@ -38,7 +38,7 @@ class Scenario:
 
     @property
     def category(self) -> str:
-        """DPC, PC or TF as in the paper's Table 1; a dash for controls."""
+        """DPC, PC or TF as in the paper's Table 1; a dash for others."""
         return "+".join(dict.fromkeys(e.category for e in self.effects if e.category != "–")) or "–"
 
     @property
@@ -116,14 +116,18 @@ class Scenario:
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
         """Return the memory of one world: its tape and its schedule."""
-        return self._tape_bytes(horizon) + 32 * self._rows(horizon) * (arms + self.extra_arms)
+        # 32 bytes per arm and level row; 24 bytes per segment, of which a blip has two
+        return self._tape_bytes(horizon) + self._rows(horizon) * (32 * (arms + self.extra_arms) + 48)
 
     def _rows(self, horizon: int) -> int:
-        rows = 1
+        rows, segments = 1, 0
         for effect in self.effects:
             with plugin_errors("effect", effect.name, type(effect)):
-                rows += effect.rows(horizon)
-        return rows
+                if effect.moves_levels:
+                    segments += effect.rows(horizon)
+                else:
+                    rows += effect.rows(horizon)
+        return rows if segments == 0 else rows + segments + 2 * (rows - 1)
 
     def _tape_bytes(self, horizon: int) -> int:
         return horizon * (17 + 48 * self.delayed)

@@ -15,7 +15,8 @@ def change_steps(scenario: Scenario, horizon: int) -> list[int]:
     """Return the steps after the first at which a change starts or ends, in order.
 
     These are jumps, starts and ends of blips, arms that open or close, and start and end of a gradual drift; continuous
-    changes (linear drifts, oscillations) have none. The steps are the same in all worlds of a scenario.
+    changes (linear drifts, oscillations, random walks) have none. The steps are the same in all worlds of a scenario:
+    changes at random times are left out.
 
     >>> from environments import find_scenario
     >>> change_steps(find_scenario("localized-jump", {"every": "25%"}), 1000)
@@ -26,8 +27,8 @@ def change_steps(scenario: Scenario, horizon: int) -> list[int]:
     arms = max(1, min(scenario.arms, horizon - scenario.extra_arms))
     scenario.check(horizon, arms)
     draft = build_draft(scenario, horizon, arms)
-    steps = {change.at for change in draft.changes}
-    steps |= {change.until for change in draft.changes if change.until is not None}
+    fixed = [change for change in draft.changes if not change.is_random]
+    steps = {int(time) for change in fixed for time in (change.at, change.until) if time is not None}
     steps |= {int(t) for t in (*draft.opens[0], *draft.closes[0])}
     steps |= set(draft.ramp or ())
     return sorted(t for t in steps if 1 < t <= horizon)
@@ -61,8 +62,8 @@ def view_world(worlds: Worlds) -> View:
     variances = np.full_like(means, np.nan)
     level, motion = worlds.level[0], worlds.motion[0]
     for i, t in enumerate(steps):
-        segment = int(np.searchsorted(worlds.starts, t, side="right")) - 1
-        row, blip = worlds.row[segment], worlds.blip[segment]
+        segment = int(np.searchsorted(worlds.starts[0], t, side="right")) - 1
+        row, blip = worlds.row[0, segment], worlds.blip[0, segment]
         for k in range(arms):
             if worlds.opens[0, k] <= t < worlds.closes[0, k]:
                 law = mean_and_variance_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, t)
@@ -115,7 +116,7 @@ def _steps(worlds: Worlds) -> Ints:
     """Return evenly spaced steps, and both sides of every break unless there are too many."""
     horizon = worlds.noise.shape[1]
     even = np.linspace(1, horizon, min(EVEN_POINTS, horizon)).round().astype(np.int64)
-    breaks = np.concatenate([worlds.starts[1:-1], worlds.opens[0], worlds.closes[0]])
+    breaks = np.concatenate([worlds.starts[0, 1:-1], worlds.opens[0], worlds.closes[0]])
     breaks = np.unique(breaks[(breaks > 1) & (breaks <= horizon)])
     if worlds.share.size:
         ramp = np.flatnonzero((worlds.share > 0) & (worlds.share < 1)) + 1

@@ -35,11 +35,11 @@ class Worlds(NamedTuple):
     kind: int
     """Bits of the features that are present."""
     starts: Ints
-    """[S + 1] first step of each segment; the last entry is T + 1."""
+    """[R, S + 1] first step of each segment; the last entry is T + 1, and so are those of unused segments before it."""
     row: Ints
-    """[S] index of the level row of each segment."""
+    """[R, S] index of the level row of each segment."""
     blip: Ints
-    """[S] 1 if the segment is a blip, whose level has no drift, season or mixture."""
+    """[R, S] 1 if the segment is a blip, whose level has no drift, season or mixture."""
     level: Floats
     """[R, rows, K, 4] means and variances, and those at the end of a gradual drift."""
     motion: Floats
@@ -114,13 +114,14 @@ def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # typ
 @compiled
 def fill_best(worlds):  # type: ignore[no-untyped-def]
     """Write the best mean of every step: arm by arm, so that the inner loop runs over steps."""
-    kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
+    kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(worlds.noise.shape[0]):
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
         level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
         opens, closes = worlds.opens[r], worlds.closes[r]
         best[:] = -np.inf
-        for segment in range(worlds.row.shape[0]):
-            row, blip = worlds.row[segment], worlds.blip[segment]
+        for segment in range(rows.shape[0]):
+            row, blip = rows[segment], blips[segment]
             for k in range(level.shape[1]):
                 first = max(starts[segment], opens[k])
                 last = min(starts[segment + 1], closes[k])
@@ -163,12 +164,13 @@ def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  
 def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
     """Write means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is closed."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
+    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
     level, motion = worlds.level[r], worlds.motion[r]
     segment = 0
     for t in range(1, means.shape[0] + 1):
-        while t >= worlds.starts[segment + 1]:
+        while t >= starts[segment + 1]:
             segment += 1
-        row, blip = worlds.row[segment], worlds.blip[segment]
+        row, blip = rows[segment], blips[segment]
         for k in range(means.shape[1]):
             if not worlds.opens[r, k] <= t < worlds.closes[r, k]:
                 means[t - 1, k] = np.nan
@@ -183,12 +185,13 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
 def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
     """Write means and rewards of all arms, open or closed, of one world from step `first` on."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
+    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
     level, motion, coin, noise = worlds.level[r], worlds.motion[r], worlds.coin[r], worlds.noise[r]
     segment = 0
     for t in range(first, min(first + means.shape[0], noise.shape[0] + 1)):
-        while t >= worlds.starts[segment + 1]:
+        while t >= starts[segment + 1]:
             segment += 1
-        row, blip = worlds.row[segment], worlds.blip[segment]
+        row, blip = rows[segment], blips[segment]
         for k in range(means.shape[1]):
             means[t - first, k] = mean_of(kind, level, motion, season, share, row, blip, k, t)
             rewards[t - first, k] = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)

@@ -79,7 +79,8 @@ def redraw_noise(path: Worlds, runs: int, rng: np.random.Generator) -> Worlds:
     return path._replace(noise=rng.standard_normal((runs, steps)), coin=coin, **shared)
 
 
-SHARED = ("level", "motion", "best", "opens", "closes", "parts", "delay")  # fields of a path without noise
+SHARED = ("starts", "row", "blip", "level", "motion", "best", "opens", "closes", "parts", "delay")
+"""Fields of a path without noise."""
 
 
 def simulate_log(path: Worlds, logger: str, rng: np.random.Generator) -> Log:
@@ -101,7 +102,7 @@ def simulate_log(path: Worlds, logger: str, rng: np.random.Generator) -> Log:
         arm = played.pulls[0].astype(np.int64)
     reward = np.empty(steps)
     levels = (worlds.level[0], worlds.motion[0], worlds.season, worlds.coin[0], worlds.noise[0])
-    fill_rewards(worlds.kind, worlds.starts, worlds.row, worlds.blip, *levels, arm, reward)
+    fill_rewards(worlds.kind, worlds.starts[0], worlds.row[0], worlds.blip[0], *levels, arm, reward)
     return Log.from_columns([str(k) for k in arm], reward)
 
 

@@ -1,13 +1,14 @@
 """At t = every, 2·every, … all arms get a new base draw for the steps t … t+lasting−1.
 
-Afterwards they are exactly as without the blip: other effects continue meanwhile.
+Afterwards they are exactly as without the blip: other effects continue meanwhile. With `times` geometric or jittered,
+the times are random and differ between worlds (see `Draft.change_times`); blips never overlap.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from environments.base import Change, Draft, Effect
+from environments.base import Change, Draft, Effect, check_times, most_changes
 from environments.checks import Time, parse_steps
 from environments.errors import InputError
 
@@ -21,21 +22,25 @@ class Blips(Effect):
     meaning = "at regular intervals all arms change temporarily, then return to their previous values"
     order = 30
     stream_key = "blips"
+    times_stream_key = "blips times"
 
     every: Time = "10%"
     lasting: Time = "2%"
+    times: str = "fixed"
 
     def rows(self, horizon: int) -> int:
-        return horizon // parse_steps("every", self.every, horizon)
+        return most_changes(self.times, parse_steps("every", self.every, horizon), horizon)
 
     def check(self, horizon: int, arms: int) -> None:
+        check_times(self.times)
         every, lasting = parse_steps("every", self.every, horizon), parse_steps("lasting", self.lasting, horizon)
         if lasting >= every:
             raise InputError(f"lasting must be shorter than every but got lasting {lasting} and every {every} (steps).")
 
     def apply(self, draft: Draft) -> None:
         lasting = parse_steps("lasting", self.lasting, draft.horizon)
-        times = draft.times(parse_steps("every", self.every, draft.horizon))
+        every = parse_steps("every", self.every, draft.horizon)
+        times = draft.change_times(self.times, every, self.times_stream_key, lasting)
         if not times:
             return
         first = draft.add_rows(*draft.draw_base(self.stream_key, rows=len(times)))

@@ -1,7 +1,8 @@
 """At t = every, 2·every, … a random ⌊fraction·K⌋ of the arms gets a new base draw of μ and σ².
 
 At least 1 arm jumps; the arms are distinct and independent of earlier jumps. K does not count the extra arms of other
-effects, but these can jump as well.
+effects, but these can jump as well. With `times` geometric or jittered, the times are random and differ between worlds
+(see `Draft.change_times`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.base import Change, Draft, Effect
+from environments.base import Change, Draft, Effect, check_times, most_changes
 from environments.checks import Share, Time, parse_share, parse_steps
 
 
@@ -24,19 +25,23 @@ class LocalizedJump(Effect):
     meaning = "at regular intervals a random subset of the arms is redrawn"
     order = 15
     stream_key = "localized-jump"
+    times_stream_key = "localized-jump times"
 
     every: Time = "10%"
     fraction: Share = "1/3"
+    times: str = "fixed"
 
     def rows(self, horizon: int) -> int:
-        return horizon // parse_steps("every", self.every, horizon)
+        return most_changes(self.times, parse_steps("every", self.every, horizon), horizon)
 
     def check(self, horizon: int, arms: int) -> None:
+        check_times(self.times)
         parse_steps("every", self.every, horizon)
         parse_share("fraction", self.fraction)
 
     def apply(self, draft: Draft) -> None:
-        times = draft.times(parse_steps("every", self.every, draft.horizon))
+        every = parse_steps("every", self.every, draft.horizon)
+        times = draft.change_times(self.times, every, self.times_stream_key)
         if not times:
             return
         count = max(1, math.floor(parse_share("fraction", self.fraction) * (draft.arms - draft.extra_arms)))

@@ -67,7 +67,8 @@ def allocate_blocks(arms: int, horizon: int) -> Blocks:
 @compiled
 def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-def]
     """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
-    kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
+    kind, season, share = worlds.kind, worlds.season, worlds.share
+    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
     level, motion = worlds.level[r], worlds.motion[r]
     noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
     first = b * SHORTEST + 1
@@ -76,8 +77,8 @@ def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped
     for t in range(first, first + SHORTEST):
         while t >= starts[s + 1]:
             s += 1
-        total += reward_of(kind, level, motion, season, coin, noise, worlds.row[s], worlds.blip[s], k, t)
-        mean = mean_of(kind, level, motion, season, share, worlds.row[s], worlds.blip[s], k, t)
+        total += reward_of(kind, level, motion, season, coin, noise, rows[s], blips[s], k, t)
+        mean = mean_of(kind, level, motion, season, share, rows[s], blips[s], k, t)
         regret += best[t - 1] - mean
         if mean < best[t - 1]:
             suboptimal += 1.0
@@ -87,7 +88,7 @@ def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped
     for t in range(first, first + SHORTEST):
         while t >= starts[s + 1]:
             s += 1
-        x = reward_of(kind, level, motion, season, coin, noise, worlds.row[s], worlds.blip[s], k, t) - average
+        x = reward_of(kind, level, motion, season, coin, noise, rows[s], blips[s], k, t) - average
         squares += x * x
         prefix += x
         lowest = min(lowest, prefix)
@@ -226,7 +227,8 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
 @compiled
 def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
     """Play one candidate on one world."""
-    kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
+    kind, season, share = worlds.kind, worlds.season, worlds.share
+    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
     level, motion = worlds.level[r], worlds.motion[r]
     noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
     opens, closes = worlds.opens[r], worlds.closes[r]
@@ -308,7 +310,7 @@ def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out
                 while t >= starts[segment + 1]:
                     segment += 1
                 segment_end = starts[segment + 1]
-                row, blip = worlds.row[segment], worlds.blip[segment]
+                row, blip = rows[segment], blips[segment]
                 base = level[row, leader, MEAN]
                 slope = motion[leader, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
                 growth = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0

@@ -49,9 +49,10 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
     Optional outputs, which may be empty: curve [R, marks, 2] (cumulative regret and reward at the steps in marks) and
     pulls [R, T] (arm pulled at each step).
     """
-    kind, starts, season, share = worlds.kind, worlds.starts, worlds.season, worlds.share
+    kind, season, share = worlds.kind, worlds.season, worlds.share
     horizon, count = worlds.noise.shape[1], open_.shape[0]
     for r in range(first, last):
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
         level, motion = worlds.level[r], worlds.motion[r]
         noise, best, coin = worlds.noise[r], worlds.best[r], worlds.coin[r]
         opens, closes = worlds.opens[r], worlds.closes[r]
@@ -67,7 +68,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
         for t in range(1, horizon + 1):
             if t == starts[segment + 1]:
                 segment += 1
-                row, blip = worlds.row[segment], worlds.blip[segment]
+                row, blip = rows[segment], blips[segment]
             if t == event:
                 untried, event = 0, horizon + 1
                 for k in range(count):

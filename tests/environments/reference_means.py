@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from environments.base import most_changes
 from environments.scenario import Scenario
 from environments.streams import Stream, generator
 
@@ -58,8 +59,32 @@ class PlainWorld:
         return draws
 
     def times(self, effect: str) -> list[int]:
-        every = self.at(effect, "every")
-        return [t for t in range(2, self.horizon + 1) if t % every == 0]
+        """Return the times of changes; of random times also those after the horizon, since levels are drawn for all."""
+        every, kind = self.at(effect, "every"), self.effects[effect]["times"]
+        if kind == "fixed":
+            return [t for t in range(2, self.horizon + 1) if t % every == 0]
+        lasting = self.at(effect, "lasting") if effect == "blips" else 0
+        rng, count = self.rng(f"{effect} times"), most_changes(kind, every, self.horizon)
+        if kind == "jittered":
+            jitter = (every - lasting - 1) // 2
+            shifts = rng.integers(-jitter, jitter + 1, count)
+            return [(j + 1) * every + int(shift) for j, shift in enumerate(shifts)]
+        times, end = [], 1
+        for gap in rng.geometric(1 / (every - lasting), count):
+            times.append(end + int(gap))
+            end = times[-1] + lasting
+        return times
+
+    def walk(self, k: int, t: int) -> float:
+        """Return the offset of a random walk."""
+        if "random-walk" not in self.effects:
+            return 0.0
+        count = min(self.effects["random-walk"]["segments"], self.horizon)
+        scale = self.effects["random-walk"]["deviation"]
+        scale *= math.sqrt(self.horizon / (self.at("random-walk", "over") * count))
+        steps = self.rng("random-walk").standard_normal((self.arms, count - 1))[k]
+        started = sum(1 + j * self.horizon // count <= t for j in range(1, count))
+        return float(scale * steps[:started].sum())
 
     def draw(self) -> None:
         arms = range(self.arms)
@@ -118,7 +143,7 @@ class PlainWorld:
             start, end = self.at("gradual-drift", "start"), self.at("gradual-drift", "end")
             rho = min(1.0, max(0.0, (t - start) / (end - start)))
             parts = [(1.0 - rho, *old), (rho, *new)]
-        more_mean = more_variance = 0.0
+        more_mean, more_variance = self.walk(k, t), 0.0
         if "incremental-drift" in self.effects:
             drift = self.effects["incremental-drift"]["drift"]
             delta = self.rng("incremental-drift").uniform(-drift, drift, self.arms)[k]

@@ -7,17 +7,17 @@ import math
 from environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOPE, Worlds
 
 
-def segment_of(worlds: Worlds, t: int) -> int:
+def segment_of(worlds: Worlds, r: int, t: int) -> int:
     """Return the segment of step t."""
-    return max(s for s in range(len(worlds.row)) if worlds.starts[s] <= t)
+    return max(s for s in range(worlds.row.shape[1]) if worlds.starts[r, s] <= t)
 
 
 def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float, float]:
     """Return mean and variance of one component of arm k at step t."""
-    s = segment_of(worlds, t)
+    s = segment_of(worlds, r, t)
     column = 2 if new else 0
-    mean, variance = worlds.level[r, worlds.row[s], k, column : column + 2]
-    if not worlds.blip[s]:
+    mean, variance = worlds.level[r, worlds.row[r, s], k, column : column + 2]
+    if not worlds.blip[r, s]:
         slope, growth, sin_weight, cos_weight = worlds.motion[r, k]
         if worlds.kind & SLOPE:
             mean += slope * t
@@ -31,16 +31,16 @@ def component(worlds: Worlds, r: int, k: int, t: int, new: bool) -> tuple[float,
     return float(mean), float(variance)
 
 
-def rho(worlds: Worlds, t: int) -> float:
+def rho(worlds: Worlds, r: int, t: int) -> float:
     """Return the share of the new component at step t."""
-    if not worlds.kind & GRADUAL or worlds.blip[segment_of(worlds, t)]:
+    if not worlds.kind & GRADUAL or worlds.blip[r, segment_of(worlds, r, t)]:
         return 0.0
     return float(worlds.share[t - 1])
 
 
 def mean(worlds: Worlds, r: int, k: int, t: int) -> float:
     """Return μ_k(t)."""
-    share = rho(worlds, t)
+    share = rho(worlds, r, t)
     value = (1 - share) * component(worlds, r, k, t, False)[0]
     return value + share * component(worlds, r, k, t, True)[0] if share else value
 
@@ -52,7 +52,7 @@ def open_arms(worlds: Worlds, r: int, t: int) -> list[int]:
 
 def reward(worlds: Worlds, r: int, k: int, t: int) -> float:
     """Return the reward of arm k at step t."""
-    new = bool(worlds.kind & GRADUAL) and rho(worlds, t) > 0 and worlds.coin[r, t - 1] == 1
+    new = bool(worlds.kind & GRADUAL) and rho(worlds, r, t) > 0 and worlds.coin[r, t - 1] == 1
     level, variance = component(worlds, r, k, t, new)
     noise = float(worlds.noise[r, t - 1])
     if worlds.kind & BERNOULLI:

@@ -13,13 +13,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "incremental-drift": {"drift": 0.25, "over": "100%"},
     "variance-drift": {"growth": 1.0, "over": "100%"},
     "gradual-drift": {"start": "25%", "end": "75%"},
-    "localized-jump": {"every": "10%", "fraction": "1/3"},
+    "localized-jump": {"every": "10%", "fraction": "1/3", "times": "fixed"},
     "periodic": {"amplitude": 0.25, "period": "20%"},
-    "blips": {"every": "10%", "lasting": "2%"},
+    "blips": {"every": "10%", "lasting": "2%", "times": "fixed"},
     "arm-churn": {"opens": "33%", "closes": "67%", "closing": "best"},
+    "random-walk": {"deviation": 0.25, "over": "100%", "segments": 1000},
     "delayed": {"longest": 20},
     "bernoulli": {"mean_low": 0.8, "mean_high": 0.95},
-    "logistics": {"every": 5000, "fraction": "1/3"},
+    "logistics": {"every": 5000, "fraction": "1/3", "times": "fixed"},
     **{f"published-{name}": {"every": 5000} for name in ("variance-drift", "incremental-drift", "blips", "logistics")},
 }
 BASE = {"mean_low": 0.3, "mean_high": 0.8, "variance_low": 0.01, "variance_high": 0.09}

@@ -26,14 +26,23 @@ def are_identical(one: Worlds, other: Worlds) -> bool:
 
 def single_world(worlds: Worlds, r: int) -> Worlds:
     """Return world r of a block as a block of one world."""
-    shared = {"starts", "row", "blip", "season", "share"}
+    shared = {"season", "share"}
     parts = {name: getattr(worlds, name)[r : r + 1] for name in worlds._fields[1:] if name not in shared}
     return worlds._replace(**parts)
 
 
-@pytest.mark.parametrize("name", [*scenarios(), "gradual-drift+localized-jump+periodic+blips+arm-churn+delayed"])
-def test_a_block_equals_its_worlds_drawn_separately(name: str) -> None:
-    scenario = find_scenario(name)
+ALL_EFFECTS = "gradual-drift+localized-jump+periodic+random-walk+blips+arm-churn+delayed"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        *((name, {}) for name in [*scenarios(), ALL_EFFECTS]),
+        (ALL_EFFECTS, {"localized-jump.times": "geometric", "blips.times": "jittered"}),
+    ],
+)
+def test_a_block_equals_its_worlds_drawn_separately(name: str, settings: dict[str, Any]) -> None:
+    scenario = find_scenario(name, settings)
     block = draw_worlds(scenario, 60, 4, seed=5, first=0, replications=10)
     for r in np.random.default_rng(1).permutation(10):
         assert are_identical(single_world(block, int(r)), draw_worlds(scenario, 60, 4, seed=5, first=int(r)))
@@ -74,7 +83,7 @@ def test_an_effect_does_not_change_the_draws_of_others(effects: list[str], seed:
 
 
 def test_order_of_effects_does_not_matter() -> None:
-    names = ["gradual-drift", "localized-jump", "periodic", "blips", "arm-churn"]
+    names = ["gradual-drift", "localized-jump", "periodic", "random-walk", "blips", "arm-churn"]
     forward, backward = (draw_worlds(find_scenario("+".join(order)), 90, 4, 1) for order in (names, names[::-1]))
     assert are_identical(forward, backward)
 

@@ -90,8 +90,10 @@ def test_settings_apply_to_their_owner() -> None:
     assert scenario.parameters() == {
         "localized-jump.every": 7,
         "fraction": "1/3",
+        "localized-jump.times": "fixed",
         "blips.every": "10%",
         "lasting": 2,
+        "blips.times": "fixed",
         "mean_low": 0.0,
         "mean_high": 0.8,
         "variance_low": 0.01,

@@ -18,17 +18,18 @@ WORLD_KEYS = {"base", "noise"}
 
 EFFECT_KEYS = {
     "arm-churn": {"arm-churn"},
-    "blips": {"blips"},
+    "blips": {"blips", "blips times"},
     "delayed": {"delay"},
     "fixed-levels": set(),
     "gradual-drift": {"coin", "gradual-drift"},
     "incremental-drift": {"incremental-drift"},
-    "localized-jump": {"localized-jump"},
+    "localized-jump": {"localized-jump", "localized-jump times"},
     "periodic": {"periodic amplitude", "periodic phase"},
     "published-blips": {"published-blips"},
     "published-incremental-drift": {"published-incremental-drift"},
     "published-logistics": {"published-logistics"},
     "published-variance-drift": {"published-variance-drift"},
+    "random-walk": {"random-walk"},
     "variance-drift": {"variance-drift"},
 }
 """The stream keys of every effect. They must never change, since the worlds depend on them."""
@@ -44,7 +45,8 @@ def shipped_effects() -> dict[str, Effect]:
 
 def settings_of(name: str) -> dict[str, str]:
     """Return settings with which the effect draws from all its streams."""
-    return {"closing": "random"} if name == "arm-churn" else {}
+    random_times = {"times": "geometric"}
+    return {"arm-churn": {"closing": "random"}, "blips": random_times, "localized-jump": random_times}.get(name, {})
 
 
 @pytest.mark.parametrize("name", sorted(EFFECT_KEYS))
@@ -82,7 +84,7 @@ def test_equal_keys_give_equal_numbers_and_different_keys_different_ones() -> No
 
 def test_no_two_keys_share_a_stream() -> None:
     keys = {*WORLD_KEYS, "policy"}.union(*EFFECT_KEYS.values())
-    assert len({zlib.crc32(key.encode()) for key in keys}) == len(keys) == 17
+    assert len({zlib.crc32(key.encode()) for key in keys}) == len(keys) == 20
 
 
 def test_search_selection_report_and_grid_streams_are_disjoint() -> None:

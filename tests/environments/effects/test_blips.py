@@ -46,11 +46,46 @@ def test_after_a_blip_the_world_is_bit_identical_to_one_without(
 
 def test_the_last_blip_ends_at_the_horizon() -> None:
     worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 20}), 110, 3, 1)
-    assert worlds.starts.tolist() == [1, 50, 70, 100, 111]
-    assert worlds.blip.tolist() == [0, 1, 0, 1]
+    assert worlds.starts[0].tolist() == [1, 50, 70, 100, 111]
+    assert worlds.blip[0].tolist() == [0, 1, 0, 1]
     worlds = draw_worlds(find_scenario("blips", {"every": 50, "lasting": 1}), 100, 3, 1)
-    assert worlds.starts.tolist() == [1, 50, 51, 100, 101]
-    assert worlds.blip.tolist() == [0, 1, 0, 1]
+    assert worlds.starts[0].tolist() == [1, 50, 51, 100, 101]
+    assert worlds.blip[0].tolist() == [0, 1, 0, 1]
+
+
+@quick
+@given(
+    times=st.sampled_from(["geometric", "jittered"]),
+    every=st.integers(2, 60),
+    lasting=st.integers(1, 59),
+    seed=st.integers(0, 1000),
+)
+def test_blips_at_random_times_never_overlap_and_the_world_returns(
+    times: str, every: int, lasting: int, seed: int
+) -> None:
+    lasting = 1 + lasting % (every - 1)
+    scenario = find_scenario("blips", {"every": every, "lasting": lasting, "times": times})
+    worlds = draw_worlds(scenario, 200, 3, seed)
+    means, _ = world_tables(worlds)
+    usual, _ = world_tables(draw_worlds(find_scenario("stationary"), 200, 3, seed))
+    lengths = np.diff(worlds.starts[0])
+    for segment in np.flatnonzero(lengths):
+        first, end = worlds.starts[0, segment : segment + 2]
+        if worlds.blip[0, segment]:
+            assert lengths[segment] == lasting or end == 201
+            assert segment > 0
+            assert not worlds.blip[0, segment - 1]
+        assert (means[first - 1 : end - 1] == usual[0]).all() != bool(worlds.blip[0, segment])
+
+
+def test_the_mean_distance_of_blips_at_random_times_is_every() -> None:
+    for times in ("geometric", "jittered"):
+        scenario = find_scenario("blips", {"every": 50, "lasting": 20, "times": times})
+        worlds = draw_worlds(scenario, 5000, 2, 3, 0, 50)
+        starts = [worlds.starts[r, :-1][worlds.blip[r] == 1] for r in range(50)]
+        gaps = np.concatenate([np.diff(at) for at in starts])
+        assert gaps.min() > 20
+        assert abs(gaps.mean() - 50) < 4 * gaps.std() / gaps.size**0.5 + 0.5
 
 
 def test_every_blip_is_an_independent_draw() -> None:

@@ -28,9 +28,11 @@ def random_candidates(count: int, seed: int, **fixed: float | str) -> list[Value
     return [RAVEN.resolve({**values, **fixed}, 10, None) for values in candidates]
 
 
-def count_mismatches(scenario: str, horizon: int, arms: int, candidates: list[Values], replications: int = 4) -> int:
+def count_mismatches(
+    scenario: str, horizon: int, arms: int, candidates: list[Values], replications: int = 4, **settings: str
+) -> int:
     """Count the candidate-replication pairs whose results differ by more than rounding."""
-    worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, replications)
+    worlds = draw_worlds(find_scenario(scenario, settings), horizon, arms, 11, 0, replications)
     fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
     assert fast is not None
     general = np.stack([play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out for values in candidates])
@@ -49,12 +51,19 @@ def count_mismatches(scenario: str, horizon: int, arms: int, candidates: list[Va
         "periodic",
         "blips",
         "arm-churn",
+        "random-walk",
         "published-logistics",
         "periodic+blips+arm-churn+incremental-drift",
     ],
 )
 def test_equals_the_general_loop(scenario: str, arms: int, horizon: int) -> None:
     assert count_mismatches(scenario, horizon, arms, random_candidates(12, seed=arms)) == 0
+
+
+@pytest.mark.parametrize("times", ["geometric", "jittered"])
+@pytest.mark.parametrize("scenario", ["localized-jump", "blips"])
+def test_equals_the_general_loop_at_random_change_times(scenario: str, times: str) -> None:
+    assert count_mismatches(scenario, 5000, 10, random_candidates(12, seed=7), times=times) == 0
 
 
 @pytest.mark.parametrize("variance", ["welford", "printed", "accumulated"])
