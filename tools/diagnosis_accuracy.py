@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from studies.diagnosis import diagnose
 from studies.diagnosis.model_selection import KINDS
+from studies.diagnosis.random_walk import RANDOM_WALK
 from tests.project import DOCS
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.docs.marks import filled
 
 PAGE = DOCS / "diagnosis.md"
-WORLDS = ("stationary", *KINDS)
+WORLDS = ("stationary", *KINDS, RANDOM_WALK)
 OTHER = "several or another"
+
+MATRIX: list[tuple[str, str, dict[str, Any]]] = [
+    *((name, "", {}) for name in WORLDS),
+    *(
+        (name, f", {times} times", {"times": times})
+        for name in ("localized-jump", "blips")
+        for times in ("geometric", "jittered")
+    ),
+]
+"""Rows of the confusion matrices: scenario, label and settings."""
 
 ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
     ("localized-jump", "every 5 %", {"every": "5%"}),
@@ -32,6 +44,11 @@ ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
     *((name, "student-t noise", {"noise": "student-t"}) for name in WORLDS),
     *((name, "T 1000", {"horizon": 1000}) for name in WORLDS),
     *((name, "log of one arm per step", {"log": True}) for name in WORLDS),
+    ("random-walk", "deviation 0.1", {"deviation": 0.1}),
+    ("random-walk", "deviation 0.5", {"deviation": 0.5}),
+    ("random-walk", "20 segments", {"segments": 20}),
+    ("localized-jump", "every 5 %, geometric times", {"every": "5%", "times": "geometric"}),
+    ("blips", "every 5 %, lasting 1 %, geometric times", {"every": "5%", "lasting": "1%", "times": "geometric"}),
     ("periodic+blips", "both", {}),
     ("incremental-drift+periodic", "both", {}),
     ("localized-jump+arm-churn", "both", {}),
@@ -52,14 +69,14 @@ def in_order(verdict: str) -> str:
     return "+".join(sorted(verdict.split("+")))
 
 
-def matrix(tries: int) -> list[str]:
+def matrix(tries: int, independent: bool = False) -> list[str]:
     """The confusion matrix: rows are scenarios, columns are diagnoses."""
     lines = [f"| scenario | {' | '.join(WORLDS)} | {OTHER} |", "| --- |" + " ---: |" * (len(WORLDS) + 1)]
-    for name in WORLDS:
-        counted = count_verdicts(name, tries)
+    for name, label, settings in MATRIX:
+        counted = count_verdicts(name, tries, independent=independent, **settings)
         known = [counted[kind] for kind in WORLDS]
         cells = [str(number or "–") for number in (*known, tries - sum(known))]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        lines.append(f"| {name}{label} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return lines
 
@@ -79,12 +96,18 @@ def elsewhere(tries: int) -> list[str]:
 def main() -> None:
     """Recompute the tables of the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tries", type=int, default=200, help="worlds per row of the matrix (0: skip)")
+    parser.add_argument("--tries", type=int, default=100, help="worlds per row of the matrix (0: skip)")
+    parser.add_argument("--independent", type=int, default=100, help="the same with independent noise (0: skip)")
     parser.add_argument("--elsewhere", type=int, default=20, help="worlds per other setting (0: skip)")
     options = parser.parse_args()
-    for name, tries, made in (("matrix", options.tries, matrix), ("elsewhere", options.elsewhere, elsewhere)):
+    tables: list[tuple[str, int, Callable[[int], list[str]]]] = [
+        ("matrix", options.tries, matrix),
+        ("independent", options.independent, lambda tries: matrix(tries, independent=True)),
+        ("elsewhere", options.elsewhere, elsewhere),
+    ]
+    for name, tries, compute in tables:
         if tries:
-            lines = [f"{tries} worlds each.", "", *made(tries)]
+            lines = [f"{tries} worlds each.", "", *compute(tries)]
             PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
 
 

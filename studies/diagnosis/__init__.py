@@ -1,4 +1,4 @@
-"""Diagnosis of recorded rewards: which of the seven kinds of change a trace or log shows, with strength and p-value.
+"""Diagnosis of recorded rewards: which of eight kinds of change a trace or log shows, with strength and p-value.
 
 The rows are averaged over blocks (`blocks`). Each kind of change is a term of a regression of block means and variances
 (`model`). Terms enter stepwise while an adjusted test and the Bayesian information criterion both support them

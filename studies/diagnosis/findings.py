@@ -15,6 +15,7 @@ from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
+from studies.diagnosis.random_walk import RANDOM_WALK
 from studies.diagnosis.result import Finding
 from studies.spec.space import round_digits
 from studies.statistics.paired import holm_adjust_by_name
@@ -77,14 +78,16 @@ def list_findings(
     blocks: TraceBlocks, selected: SelectedModel, absences: list[Absence], names: Sequence[str]
 ) -> tuple[Finding, ...]:
     """List one finding per kind of change, also for kinds that were not found."""
-    p = holm_adjust_by_name({**selected.p, ARM_CHURN: min((absence.p for absence in absences), default=1.0)})
+    p_of_kinds = {kind: value for kind, value in selected.p.items() if kind != RANDOM_WALK}
+    p = holm_adjust_by_name({**p_of_kinds, ARM_CHURN: min((absence.p for absence in absences), default=1.0)})
+    p[RANDOM_WALK] = selected.p[RANDOM_WALK]
     in_model = {term.kind: (term, selected.fit) for term in selected.fit.terms}
     candidates = {
         kind: (next(term for term in candidate.terms if term.kind == kind), candidate.fit)
         for kind, candidate in selected.others.items()
     }
     findings = []
-    for kind in KINDS:
+    for kind in (*KINDS, RANDOM_WALK):
         found = kind in in_model or (kind == ARM_CHURN and bool(absences))
         if kind == ARM_CHURN:
             description = _describe_churn(absences, blocks.rows, names, selected)
@@ -265,6 +268,19 @@ def _describe_blips(fitted: FittedTerm) -> KindDescription:
     )
 
 
+def _describe_random_walk(fitted: FittedTerm) -> KindDescription:
+    deviation = fitted.term.about["deviation"]
+    typical, k = math.sqrt(float((deviation**2).mean())), int(np.argmax(deviation))
+    significant = fitted.term.about["significant"]
+    return KindDescription(
+        f"random walks with a standard deviation of {format_number(typical)} over all rows (root mean square of the"
+        f" arms); largest in {fitted.names[k]}: {format_number(float(deviation[k]))}",
+        {"typical": typical, "largest": float(deviation[k]), "largest_arm": fitted.names[k]},
+        {"deviation": round_digits(typical), "over": "100%"},
+        tuple(name for name, yes in zip(fitted.names, significant, strict=True) if yes),
+    )
+
+
 def _describe_churn(
     absences: list[Absence], rows: int, names: Sequence[str], selected: SelectedModel
 ) -> KindDescription:
@@ -303,4 +319,5 @@ DESCRIBERS: dict[str, Callable[[FittedTerm], KindDescription]] = {
     "periodic": _describe_periodic,
     "localized-jump": _describe_jumps,
     "blips": _describe_blips,
+    RANDOM_WALK: _describe_random_walk,
 }

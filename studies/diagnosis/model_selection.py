@@ -8,7 +8,7 @@ p-values are based on single arms.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from studies.diagnosis.model import (
     periodic_term,
     variance_drift_term,
 )
+from studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk, is_random_walk, random_walk_term
 from studies.statistics.paired import holm_adjust_by_name
 
 ARM_CHURN = "arm-churn"
 KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", ARM_CHURN)
+"""The paper's kinds of change. A random walk is tested afterwards, as an alternative to those that were selected."""
 LEVEL_CHANGES = ("localized-jump", "blips")
 """Kinds that are alternative explanations of the same change points."""
 MIN_IMPROVEMENT = 0.1  # smallest improvement of the criterion; less may be rounding
@@ -90,7 +92,30 @@ def select_model(blocks: TraceBlocks) -> SelectedModel:
     }
     not_selected = {kind: candidate.p[kind] for kind, candidate in others.items()}
     p = holm_adjust_by_name({**dict.fromkeys(KINDS[:-1], 1.0), **not_selected, **selected})
-    return SelectedModel(current, current.noise_scale(blocks), p, others)
+    return _compare_random_walk(blocks, SelectedModel(current, current.noise_scale(blocks), p, others))
+
+
+def _compare_random_walk(blocks: TraceBlocks, selected: SelectedModel) -> SelectedModel:
+    """Replace the kinds that change means by a random walk if it explains the means better.
+
+    A walk is not tested in a trace whose means do not change. Its p-value is corrected for all kinds, arms and the
+    test itself.
+    """
+    moving = [term for term in selected.fit.terms if term.mean.shape[1]]
+    if not moving:
+        return replace(selected, p={**selected.p, RANDOM_WALK: 1.0})
+    walk = fit_random_walk(blocks)
+    term = random_walk_term(blocks, walk)
+    p = {**selected.p, RANDOM_WALK: min(1.0, term.about["p"] * (len(KINDS) + 1))}
+    fitted = fit_model(blocks, [*(other for other in selected.fit.terms if not other.mean.shape[1]), term])
+    better = is_random_walk(blocks, walk, selected.fit, fitted, selected.scale)
+    if not better or p[RANDOM_WALK] >= SIGNIFICANCE_LEVEL:
+        candidate = CandidateModel((term,), fitted, 0.0, {RANDOM_WALK: p[RANDOM_WALK]})
+        return replace(selected, p=p, others={**selected.others, RANDOM_WALK: candidate})
+    replaced = {
+        other.kind: CandidateModel((other,), selected.fit, 0.0, {other.kind: p[other.kind]}) for other in moving
+    }
+    return SelectedModel(fitted, fitted.noise_scale(blocks), p, {**selected.others, **replaced})
 
 
 def _fit_candidates(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> list[CandidateModel]:

@@ -15,7 +15,7 @@ INCONCLUSIVE = "inconclusive"
 
 @dataclass(frozen=True)
 class Finding:
-    """The result for one of the seven kinds of change."""
+    """The result for one kind of change."""
 
     kind: str
     found: bool

@@ -39,8 +39,8 @@ def diagnose(
 ) -> None:
     """Find out which kinds of change a trace or a log shows.
 
-    Tests seven kinds of change and reports their strength and significance. Then proposes a study file with a scenario
-    that resembles the data.
+    Tests eight kinds of change (the paper's seven and a random walk) and reports their strength and significance. Then
+    proposes a study file with a scenario that resembles the data.
 
     Examples:
         # print the diagnosis

@@ -12,17 +12,37 @@ from environments.world import Floats
 from studies.diagnosis import diagnose
 from studies.diagnosis.model_selection import KINDS
 from studies.diagnosis.proposal import propose_study
+from studies.diagnosis.random_walk import RANDOM_WALK
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.diagnosis_accuracy import count_verdicts
 
-SHARE = {"stationary": 0.95} | dict.fromkeys(KINDS, 0.85)
+SHARE = {"stationary": 0.95} | dict.fromkeys([*KINDS, RANDOM_WALK], 0.85)
 
 
 @pytest.mark.parametrize("name", SHARE)
 def test_the_right_kind_is_found_in_20_traces(name: str) -> None:
     assert count_verdicts(name, 20)[name] >= SHARE[name] * 20
+
+
+@pytest.mark.parametrize("name", ["gradual-drift", "localized-jump", "blips", RANDOM_WALK])
+def test_the_right_kind_is_found_with_independent_noise(name: str) -> None:
+    assert count_verdicts(name, 10, independent=True)[name] >= 8
+
+
+@pytest.mark.parametrize("times", ["geometric", "jittered"])
+@pytest.mark.parametrize("name", ["localized-jump", "blips"])
+def test_changes_at_random_times_are_found(name: str, times: str) -> None:
+    assert count_verdicts(name, 10, times=times)[name] >= 7
+
+
+def test_the_deviation_of_a_random_walk_is_estimated() -> None:
+    estimates = [
+        diagnose(simulate_trace(RANDOM_WALK, number, deviation=0.4)).finding(RANDOM_WALK).settings["deviation"]
+        for number in range(5)
+    ]
+    assert np.mean(estimates) == pytest.approx(0.4, rel=0.1)
 
 
 @pytest.mark.stress
@@ -112,7 +132,9 @@ def test_random_halves_agree() -> None:
     assert diagnosis.finding("periodic").found_in_halves == 3
 
 
-@pytest.mark.parametrize("name", ["stationary", *KINDS, "localized-jump+blips", "periodic+variance-drift+arm-churn"])
+@pytest.mark.parametrize(
+    "name", ["stationary", *KINDS, RANDOM_WALK, "localized-jump+blips", "periodic+variance-drift+arm-churn"]
+)
 def test_the_proposed_study_is_valid_and_similar(name: str, tmp_path: Path) -> None:
     diagnosis = diagnose(simulate_trace(name, 3, horizon=5000, arms=6))
     path = tmp_path / "proposed.toml"

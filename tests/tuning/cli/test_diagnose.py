@@ -41,7 +41,7 @@ def test_json_is_complete(trace: Path, capsys: pytest.CaptureFixture[str]) -> No
     diagnosis = json.loads(capsys.readouterr().out)
     assert diagnosis["kinds"] == ["incremental-drift"]
     assert "horizon = 5000" in diagnosis["study"]
-    assert len(diagnosis["findings"]) == 7
+    assert len(diagnosis["findings"]) == 8
 
 
 def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
