@@ -26,6 +26,8 @@ MIN_BEST_SHARE = 0.05
 ABOUT = 1.0  # tolerance of "about x", in units of the last printed digit: the paper prints whole percentages
 WIDEST_ABOUT = 6.0 * ABOUT  # an interval wider than this is inconclusive for "about x"
 MAX_COST = 0.05  # excess regret, as a share, up to which a recommendation is considered good
+JOINT_LEVEL, JOINT_REFUTED = 0.05, 0.0027
+"""Probabilities below which several printed numbers are jointly not within sampling noise, and are jointly refuted."""
 Cell = tuple[float, float]  # α₀ and β₀
 
 RULES: dict[str, str] = {
@@ -65,6 +67,13 @@ RULES: dict[str, str] = {
         "The regret printed for a best cell is confirmed if it is inside the 95 % interval of the regret of that cell. "
         "Otherwise it is within sampling noise if it is inside the central 99.7 % of the distribution of the smallest "
         "of sixteen means, each over the paper's number of replications, and refuted if not."
+    ),
+    "joint": (
+        "The regrets printed for all best cells are tested jointly. The probability of each is two-sided: twice the "
+        "smaller probability that the smallest of sixteen means is at most, or at least, the printed regret. Fisher's "
+        "method combines them, since the paper's runs are independent. The printed regrets are jointly within sampling "
+        f"noise if the combined probability is at least {JOINT_LEVEL:.0%}, refuted if it is below {JOINT_REFUTED:.2%} "
+        "(three standard errors), and inconclusive otherwise."
     ),
     "different": (
         "“The best cells differ” is refuted if one cell is among the best in all grids, confirmed if no two grids "
@@ -216,6 +225,38 @@ def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -
     if ours.low <= printed <= ours.high:
         return CONFIRMED
     return NOISE if low <= printed <= high else REFUTED
+
+
+def two_sided(below: float, above: float, resamples: int) -> float:
+    """Return the two-sided probability of a printed number, given how often resampled ones are at most or at least it.
+
+    The printed number counts as one of the resamples, so that the probability is never 0.
+
+    >>> round(two_sided(0.005, 0.995, resamples=10_000), 4)
+    0.0102
+    """
+    return min(1.0, 2.0 * (min(below, above) * resamples + 1.0) / (resamples + 1.0))
+
+
+def combine_probabilities(probabilities: Sequence[float]) -> float:
+    """Combine the p-values of independent tests by Fisher's method: −2·Σ ln p is χ² with 2n degrees of freedom.
+
+    >>> round(combine_probabilities([0.01, 0.6, 0.4]), 3)
+    0.061
+    """
+    half = -sum(math.log(p) for p in probabilities)
+    return math.exp(-half) * sum(half**i / math.factorial(i) for i in range(len(probabilities)))
+
+
+def judge_joint(probability: float) -> Verdict:
+    """Judge several printed numbers, given their joint probability.
+
+    >>> judge_joint(0.2).value
+    'within sampling noise'
+    """
+    if probability >= JOINT_LEVEL:
+        return NOISE
+    return REFUTED if probability < JOINT_REFUTED else INCONCLUSIVE
 
 
 def judge_same(regret_hashes: Sequence[str]) -> Verdict | None:

@@ -1,6 +1,6 @@
 """Reference implementation of the published sensitivity protocol in plain NumPy, without code of the project.
 
-Ten arms with μ ~ U(0.3, 0.8) and σ² ~ U(0.01, 0.09), normal rewards, all variances redrawn every 5,000 steps.
+Ten arms with μ ~ U(0.3, 0.8) and σ² ~ U(0.01, 0.09), normal rewards, all variances drawn anew at every 5000th step.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def simulate_regrets(alpha0: Array, beta0: Array, epsilon: float, horizon: int, replications: int, seed: int) -> Array:
-    """Return the regret [cells, replications] of RAVEN-UCB; all cells of a replication play the same world."""
+def regrets(alpha0: Array, beta0: Array, epsilon: float, horizon: int, replications: int, seed: int) -> Array:
+    """Regret [cells, replications] of RAVEN-UCB; all cells of a replication play the same world."""
     rng = np.random.default_rng(seed)
     arms, shape = 10, (alpha0.size, replications)
     mu = rng.uniform(0.3, 0.8, (replications, arms))

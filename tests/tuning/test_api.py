@@ -1,4 +1,4 @@
-"""The Python API: arguments that are one value or a list, and errors before any simulation."""
+"""The Python API: single and several values, and errors before anything is played."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 import ravenlab
 from tests.messages import raises_naming
 
-SMALL: dict[str, Any] = {"arms": 3, "trials": 2, "replications": 5, "selection": 20, "report": 20}
+NAMES: dict[str, Any] = {"arms": 3, "trials": 2, "replications": 5, "selection": 20, "report": 20}
 
 
 @pytest.mark.parametrize("command", [ravenlab.tune, ravenlab.grid, ravenlab.compare])
 @pytest.mark.parametrize(
-    ("arguments", "names"),
+    ("where", "names"),
     [
         (("blips", 100.5), ["horizon", "100.5"]),
         (("blips", "100"), ["horizon", "'100'"]),
@@ -25,10 +25,10 @@ SMALL: dict[str, Any] = {"arms": 3, "trials": 2, "replications": 5, "selection":
     ],
 )
 def test_invalid_arguments(
-    command: Callable[..., Any], arguments: tuple[Any, Any], names: list[str], tmp_path: Path
+    command: Callable[..., Any], where: tuple[Any, Any], names: list[str], tmp_path: Path
 ) -> None:
     with raises_naming(ravenlab.InputError, *names):
-        command(*arguments, storage=f"sqlite:///{tmp_path}/s.sqlite3")
+        command(*where, storage=f"sqlite:///{tmp_path}/s.sqlite3")
     assert not list(tmp_path.iterdir())
 
 
@@ -41,9 +41,9 @@ def test_timeout_must_be_a_number(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_single_name_is_not_split_into_letters(tmp_path: Path) -> None:
+def test_a_single_name_is_not_split_into_letters(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    ravenlab.tune("stationary", 100, storage=url, **SMALL)
+    ravenlab.tune("stationary", 100, storage=url, **NAMES)
     assert ravenlab.export("raven-ucb/stationary", storage=url) == ravenlab.export(storage=url)
     with raises_naming(ravenlab.InputError, "'periodic'"):
         ravenlab.report("periodic", tmp_path / "report.html", storage=url)

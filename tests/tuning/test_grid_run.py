@@ -1,4 +1,4 @@
-"""Grids: known values, common worlds, and results that do not depend on workers or interruptions."""
+"""Grids: known values, the same worlds for all cells, independence of workers and interruptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studies.storage.database import open_storage
 from studies.storage.library import list_studies
 from studies.storage.lock import lock_studies
 from tests.messages import raises_naming
-from tests.tuning.plain_grid import simulate_regrets
+from tests.tuning.plain_grid import regrets
 from tuning import grid_run
 from tuning.grid_run import GridListener, grid_problem, run_grid
 from tuning.search.loop import Progress
@@ -34,37 +34,37 @@ from tuning.workers.problem import Evaluator
 PUBLISHED = "published-variance-drift"
 
 
-def small_spec(**fields: Any) -> GridSpec:
-    defaults: dict[str, Any] = {
+def small(**fields: Any) -> GridSpec:
+    usual: dict[str, Any] = {
         "scenario": "localized-jump", "horizon": 200, "arms": 4, "replications": 60,
         "alpha0": (0.1, 0.5, 1.0, 5.0), "beta0": (0.5, 1.0, 5.0, 7.0, 10.0), "seed": 3,
     }  # fmt: skip
-    return GridSpec(**{**defaults, **fields})
+    return GridSpec(**{**usual, **fields})
 
 
-def assert_same(first: Grid, second: Grid) -> None:
-    np.testing.assert_array_equal(first.mean, second.mean)
-    np.testing.assert_array_equal(first.stderr, second.stderr)
-    np.testing.assert_array_equal(first.indistinguishable, second.indistinguishable)
+def assert_same(one: Grid, other: Grid) -> None:
+    np.testing.assert_array_equal(one.mean, other.mean)
+    np.testing.assert_array_equal(one.stderr, other.stderr)
+    np.testing.assert_array_equal(one.indistinguishable, other.indistinguishable)
 
 
 class RecordingListener:
-    """Records the calls of a listener, and optionally interrupts the run after a batch."""
+    """Records the callbacks, and may stop a run after a batch."""
 
     def __init__(self, stop: bool = False) -> None:
-        self.calls: list[Any] = []
+        self.said: list[Any] = []
         self.stop = stop
 
     def listener(self) -> GridListener:
         return GridListener(
-            lambda spec, stored: self.calls.append(("begin", stored)),
+            lambda spec, landed: self.said.append(("begin", landed)),
             self._batch,
-            lambda stored: self.calls.append(("compare", stored)),
-            lambda spec: self.calls.append(("complete", spec.study_name())),
+            lambda again: self.said.append(("compare", again)),
+            lambda spec: self.said.append(("complete", spec.study_name())),
         )
 
     def _batch(self, progress: Progress) -> None:
-        self.calls.append(("batch", progress.trials))
+        self.said.append(("batch", progress.trials))
         if self.stop:
             raise KeyboardInterrupt
 
@@ -77,7 +77,7 @@ class RecordingListener:
     ],
 )
 def test_known_values(horizon: int, replications: int, known: dict[tuple[float, float], tuple[float, float]]) -> None:
-    """Means are within 4 combined standard errors of an independent implementation with 4,000 replications."""
+    """Values of an independent implementation with 4,000 replications, within 4 standard errors of both."""
     for (alpha0, beta0), (value, error) in known.items():
         spec = GridSpec(
             scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
@@ -88,27 +88,27 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
         assert abs(sample.mean() - value) < 4.0 * combined
 
 
-def assert_agrees_with_numpy(url: str, horizon: int, replications: int) -> None:
-    """Assert that all cells of the paper's grid are within 4 standard errors of plain NumPy."""
-    grid = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalWorkers(2))
-    cells = grid.spec.cells()
+def agrees(url: str, horizon: int, replications: int) -> None:
+    """Every cell of the paper's grid against plain NumPy, within 4 standard errors of the difference."""
+    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalWorkers(2))
+    cells = ours.spec.cells()
     alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
-    reference = simulate_regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
-    error = np.hypot(grid.stderr.ravel(), reference.std(axis=1, ddof=1) / replications**0.5)
-    assert (abs(grid.mean.ravel() - reference.mean(axis=1)) / error).max() < 4.0
+    theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
+    error = np.hypot(ours.stderr.ravel(), theirs.std(axis=1, ddof=1) / replications**0.5)
+    assert (abs(ours.mean.ravel() - theirs.mean(axis=1)) / error).max() < 4.0
 
 
 def test_every_cell_agrees_with_plain_numpy(url: str) -> None:
-    assert_agrees_with_numpy(url, 1000, 500)
+    agrees(url, 1000, 500)
 
 
 @pytest.mark.stress
-def test_every_cell_agrees_with_plain_numpy_at_the_long_horizon(url: str) -> None:
-    assert_agrees_with_numpy(url, 10_000, 1000)
+def test_every_cell_agrees_with_plain_numpy_at_length(url: str) -> None:
+    agrees(url, 10_000, 1000)
 
 
-def test_all_cells_play_the_worlds_of_the_grid_stream(url: str) -> None:
-    spec = small_spec()
+def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
+    spec = small()
     grid = run_grid(spec, url)
     samples = np.stack(
         [
@@ -127,45 +127,45 @@ def test_all_cells_play_the_worlds_of_the_grid_stream(url: str) -> None:
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
 def test_grid_does_not_depend_on_workers(jobs: int, backend: str, tmp_path: Path) -> None:
-    one = run_grid(small_spec(), f"sqlite:///{tmp_path}/a.sqlite3")
-    assert_same(run_grid(small_spec(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)), one)
+    one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
+    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)), one)
 
 
-def test_interrupted_grid_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run_grid(small_spec(), f"sqlite:///{tmp_path}/a.sqlite3")
+def test_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
     monkeypatch.setattr(grid_run, "BATCH", 3)
     url = f"sqlite:///{tmp_path}/b.sqlite3"
-    for stored in (0, 3):
-        recorder = RecordingListener(stop=True)
+    for landed in (0, 3):
+        told = RecordingListener(stop=True)
         with pytest.raises(KeyboardInterrupt):
-            run_grid(small_spec(), url, listener=recorder.listener())
-        assert recorder.calls == [("begin", stored), ("batch", stored + 3)]
+            run_grid(small(), url, listener=told.listener())
+        assert told.said == [("begin", landed), ("batch", landed + 3)]
     monkeypatch.setattr(grid_run, "BATCH", 16)
-    recorder = RecordingListener()
-    assert_same(run_grid(small_spec(), url, listener=recorder.listener()), whole)
-    assert recorder.calls == [("begin", 6), ("batch", 20), ("compare", 6)]
-    recorder = RecordingListener()
-    assert_same(run_grid(small_spec(), url, listener=recorder.listener()), whole)
-    assert recorder.calls == [("complete", small_spec().study_name())]
+    told = RecordingListener()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("begin", 6), ("batch", 20), ("compare", 6)]
+    told = RecordingListener()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("complete", small().study_name())]
 
 
-def test_complete_grid_without_comparison_is_compared(url: str) -> None:
-    whole = run_grid(small_spec(), url)
+def test_stored_cells_are_compared(url: str) -> None:
+    whole = run_grid(small(), url)
     study = optuna.load_study(study_name=whole.study, storage=open_storage(url, create=False))
     study.set_user_attr(keys.INDISTINGUISHABLE, None)
-    recorder = RecordingListener()
-    assert_same(run_grid(small_spec(), url, listener=recorder.listener()), whole)
-    assert recorder.calls == [("begin", 20), ("compare", 20)]
+    told = RecordingListener()
+    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert told.said == [("begin", 20), ("compare", 20)]
     assert len(study.get_trials()) == 20
 
 
 def test_cells_of_another_version_are_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_run, "BATCH", 3)
     with pytest.raises(KeyboardInterrupt):
-        run_grid(small_spec(), url, listener=RecordingListener(stop=True).listener())
+        run_grid(small(), url, listener=RecordingListener(stop=True).listener())
     monkeypatch.setattr(grid_run, "Stream", SimpleNamespace(GRID=9))
-    with raises_naming(InputError, small_spec().study_name()):
-        run_grid(small_spec(), url)
+    with raises_naming(InputError, small().study_name()):
+        run_grid(small(), url)
 
 
 @pytest.mark.parametrize(
@@ -179,42 +179,42 @@ def test_cells_of_another_version_are_refused(url: str, monkeypatch: pytest.Monk
 )
 def test_incomparable_changes_are_refused(fields: dict[str, Any], names: list[str], url: str) -> None:
     first = {"name": fields["name"]} if "name" in fields else {}
-    run_grid(small_spec(**first), url)
+    run_grid(small(**first), url)
     with raises_naming(InputError, *names):
-        run_grid(small_spec(**fields), url)
+        run_grid(small(**fields), url)
 
 
-def test_name_of_another_kind_of_study_is_refused(url: str) -> None:
-    run_grid(small_spec(name="g"), url)
+def test_names_of_studies_and_grids_do_not_mix(url: str) -> None:
+    run_grid(small(name="g"), url)
     search = {"scenario": "blips", "horizon": 100, "arms": 3, "trials": 2, "replications": 5}
     with raises_naming(InputError, "'g'"):
         run_study(StudySpec(name="g", **search), url)  # type: ignore[arg-type]
     run_study(StudySpec(name="s", selection=20, report=20, **search), url)  # type: ignore[arg-type]
     with raises_naming(InputError, "'s'"):
-        run_grid(small_spec(name="s"), url)
-    foreign = optuna.create_study(study_name="foreign", storage=open_storage(url, create=False))
-    foreign.add_trial(optuna.trial.create_trial(value=1.0))
-    with raises_naming(InputError, "'foreign'"):
-        run_grid(small_spec(name="foreign"), url)
+        run_grid(small(name="s"), url)
+    theirs = optuna.create_study(study_name="theirs", storage=open_storage(url, create=False))
+    theirs.add_trial(optuna.trial.create_trial(value=1.0))
+    with raises_naming(InputError, "'theirs'"):
+        run_grid(small(name="theirs"), url)
 
 
-def test_locked_grid_is_refused(url: str) -> None:
-    with lock_studies(url, small_spec().study_name()), raises_naming(InputError, small_spec().study_name()):
-        run_grid(small_spec(), url)
+def test_one_driver_at_a_time(url: str) -> None:
+    with lock_studies(url, small().study_name()), raises_naming(InputError, small().study_name()):
+        run_grid(small(), url)
 
 
-def test_python_api(url: str) -> None:
-    grids = ravenlab.grid(
+def test_from_python(url: str) -> None:
+    found = ravenlab.grid(
         ["stationary", "blips"], [50, 100], arms=3, replications=8, alpha0=[0.5, 1], noise="laplace", storage=url
     )
-    assert [(grid.spec.scenario, grid.spec.horizon) for grid in grids] == [
+    assert [(grid.spec.scenario, grid.spec.horizon) for grid in found] == [
         ("stationary", 50),
         ("stationary", 100),
         ("blips", 50),
         ("blips", 100),
     ]
-    assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 4) for grid in grids)
+    assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 4) for grid in found)
     stored = list_studies(open_storage(url, create=False))
-    assert {(row.name, row.state) for row in stored} == {(grid.study, "grid") for grid in grids}
+    assert {(row.name, row.state) for row in stored} == {(grid.study, "grid") for grid in found}
     with raises_naming(ravenlab.InputError, "alpha0"):
         ravenlab.grid("blips", alpha0=[1, 0.5], storage=url)

@@ -11,19 +11,19 @@ import pytest
 from tuning.interrupts import handle_interrupts
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_raises_keyboard_interrupt(signal_number: signal.Signals) -> None:
-    before = signal.getsignal(signal_number)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_raises_keyboard_interrupt(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt), handle_interrupts():
-        os.kill(os.getpid(), signal_number)
-    assert signal.getsignal(signal_number) is before
+        os.kill(os.getpid(), number)
+    assert signal.getsignal(number) is before
 
 
-def test_interrupts_logged_by_libraries_are_not_printed(
+def test_a_library_that_logs_the_interrupt_prints_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logger = logging.getLogger("pool")
-    monkeypatch.setattr(logger, "propagate", False)  # logging.lastResort prints instead of pytest's handler
+    monkeypatch.setattr(logger, "propagate", False)  # no handler of pytest, so that the last resort handles it
     with handle_interrupts():
         for error in (KeyboardInterrupt(), OSError("disk full")):
             try:

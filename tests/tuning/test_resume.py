@@ -16,39 +16,39 @@ from tuning.study_run import KINDS, Direction, open_study
 
 @pytest.fixture
 def storage() -> Iterator[RDBStorage]:
-    database = RDBStorage("sqlite:///:memory:")
-    yield database
-    database.engine.dispose()
+    made = RDBStorage("sqlite:///:memory:")
+    yield made
+    made.engine.dispose()
 
 
-def open_as(storage: RDBStorage, kind: str, *directions: Direction) -> optuna.Study:
+def opened(storage: RDBStorage, kind: str, *directions: Direction) -> optuna.Study:
     return open_study(storage, "mine", kind, directions or ["minimize"], lambda study: study.set_user_attr(kind, {}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("other", KINDS)
 def test_kinds_do_not_mix_in_empty_studies(storage: RDBStorage, kind: str, other: str) -> None:
-    open_as(storage, kind)
+    opened(storage, kind)
     if kind == other:
-        assert set(open_as(storage, other).user_attrs) == {kind}
+        assert set(opened(storage, other).user_attrs) == {kind}
         return
     with raises_naming(InputError, "'mine'", KINDS[kind], KINDS[other]):
-        open_as(storage, other)
+        opened(storage, other)
     assert set(optuna.load_study(study_name="mine", storage=storage).user_attrs) == {kind}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_study_without_specification_is_resumed(storage: RDBStorage, kind: str) -> None:
     optuna.create_study(study_name="mine", storage=storage).set_user_attr(keys.VERSION, "1.0")
-    assert kind in open_as(storage, kind).user_attrs
+    assert kind in opened(storage, kind).user_attrs
 
 
 def test_foreign_study_is_refused(storage: RDBStorage) -> None:
     study = optuna.create_study(study_name="mine", storage=storage, direction="maximize")
     for directions in (["minimize"], ["maximize", "maximize"]):
         with raises_naming(InputError, "'mine'"):
-            open_as(storage, keys.SPEC, *directions)  # type: ignore[arg-type]
+            opened(storage, keys.SPEC, *directions)  # type: ignore[arg-type]
     study.add_trial(optuna.create_trial(value=1.0))
     with raises_naming(InputError, "'mine'"):
-        open_as(storage, keys.SPEC, "maximize")
+        opened(storage, keys.SPEC, "maximize")
     assert not study.user_attrs

@@ -21,7 +21,7 @@ from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
 from tuning.workers.local import LocalWorkers
 
 POLICY_REGRETS = {
-    name: 1000.0 * (rank + 1) for rank, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))
+    name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))
 }
 """Mean regrets that agree with the paper's claims: RAVEN-UCB first, CCB second."""
 
@@ -29,7 +29,7 @@ POLICY_REGRETS = {
 def small_context(
     protocols: tuple[str, ...] = PROTOCOLS, replications: int = 2, jobs: int = 1, seed: int = 0, url: str = ""
 ) -> RunContext:
-    """Return a context with the smallest precision by default."""
+    """By default the smallest precision that can be run."""
     return RunContext(seed, replications, protocols, LocalWorkers(jobs), url)
 
 
@@ -40,12 +40,12 @@ def run_experiment(name: str, context: RunContext) -> ExperimentResult:
 
 
 def to_reproduction(context: RunContext, name: str, result: ExperimentResult) -> ReproductionResult:
-    """Return a reproduction of one experiment."""
+    """A reproduction that consists of one experiment."""
     return ReproductionResult(context.seed, context.replications, context.protocols, {name: result})
 
 
 def make_bounds_result(context: RunContext, *, tail: bool) -> ExperimentResult:
-    """Return the bounds for regrets that grow like ln T, or linearly for RAVEN-UCB with `tail`."""
+    """The bounds from regrets that grow like ln T, or linearly for RAVEN-UCB."""
     experiment = find_experiment("bounds")
     return experiment.assemble(
         context, {piece.key: _make_bounds_piece(tail and "raven" in piece.key) for piece in experiment.pieces(context)}
@@ -53,16 +53,16 @@ def make_bounds_result(context: RunContext, *, tail: bool) -> ExperimentResult:
 
 
 def _make_bounds_piece(tail: bool) -> PieceData:
-    def interval_around(value: float) -> list[float]:
+    def near(value: float) -> list[float]:
         return [value, 0.9 * value, 1.1 * value]
 
     widths = [end - start for start, end in pairwise(DECADES)]
     rates = [0.02 if tail else 5.0 / width for width in widths]
-    ratios: list[Any] = [None, *[interval_around(rate / previous) for previous, rate in pairwise(rates)]]
-    regret = [interval_around(0.02 * step if tail else 1.0 + step.bit_length()) for step in BOUNDS_CHECKPOINTS]
+    ratios: list[Any] = [None, *[near(now / before) for before, now in pairwise(rates)]]
+    regret = [near(0.02 * step if tail else 1.0 + step.bit_length()) for step in BOUNDS_CHECKPOINTS]
     return {
         "regret": regret,
-        "rates": [interval_around(rate) for rate in rates],
+        "rates": [near(rate) for rate in rates],
         "ratios": ratios,
         "lost": 10 if tail else 0,
         "replications": 50,
@@ -70,7 +70,7 @@ def _make_bounds_piece(tail: bool) -> PieceData:
 
 
 def make_figure2_pieces(context: RunContext) -> dict[str, Any]:
-    """Return pieces of Figure 2 with reductions that grow from 20 to 90 %."""
+    """Pieces of Figure 2 with reductions that grow from 20 to 90 %."""
     rng = np.random.default_rng(1)
     horizons, repeats = list(figure2.load_studies()), figure2.count_repeats(context)
     baseline = [[1.0] * repeats for _ in horizons]
@@ -96,45 +96,45 @@ def make_figure2_pieces(context: RunContext) -> dict[str, Any]:
 def logistics_context(
     protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = ""
 ) -> RunContext:
-    """Return a context for the logistics case."""
+    """A context for the logistics case."""
     return small_context(protocols, worlds, seed=1, url=url)
 
 
 def make_logistics_pieces(
     context: RunContext, means: dict[str, float] | None = None, spread: float = 100.0
 ) -> dict[str, PieceData]:
-    """Return pieces whose regrets have these means and this standard deviation in every comparison."""
+    """Pieces whose regrets have these means and this standard deviation in every comparison."""
     rng = np.random.default_rng(3)
     worlds, steps = context.count(50), np.array(CHECKPOINTS)
     pieces: dict[str, Any] = {}
     for comparison in list_comparisons(context):
         for name in POLICIES:
             regret = (POLICY_REGRETS | (means or {}))[name] + spread * rng.normal(size=worlds)
-            measures = {"regret_constant": regret + 200.0, "regret": regret, "reward": 39_000.0 - regret}
-            measures["suboptimal_pulls"] = 40_000.0 + regret / 10
+            numbers = {"regret_constant": regret + 200.0, "regret": regret, "reward": 39_000.0 - regret}
+            numbers["suboptimal_pulls"] = 40_000.0 + regret / 10
             curves = {
                 measure: {
                     "mean": (values.mean() * steps / HORIZON).tolist(),
                     "error": (values.std(ddof=1) / worlds**0.5 * steps / HORIZON).tolist(),
                 }
-                for measure, values in measures.items()
+                for measure, values in numbers.items()
                 if measure != "suboptimal_pulls"
             }
             if comparison != "published":
                 curves.pop("regret_constant")
-            by_measure = {measure: measures[measure].tolist() for measure in list_measures(comparison)}
+            by_measure = {measure: numbers[measure].tolist() for measure in list_measures(comparison)}
             key = f"logistics/{comparison}/{name}"
             pieces[key] = {"worlds": by_measure, "curves": curves, "steps": steps.tolist()}
             pieces[f"logistics/search/{name}"] = _make_search_piece(name)
     pieces[RECURSION] = run_recursions(context)
     for protocol in context.protocols:
-        for index, variant in enumerate(VARIANTS):
-            regret = 1000.0 + 100.0 * index + 10.0 * generator(1, 0, index, "made").normal(size=worlds)
-            measures = {"regret": regret, "reward": 39_000.0 - regret}
+        for place, variant in enumerate(VARIANTS):
+            regret = 1000.0 + 100.0 * place + 10.0 * generator(1, 0, place, "made").normal(size=worlds)
+            numbers = {"regret": regret, "reward": 39_000.0 - regret}
             if protocol == "published":
-                measures["regret_constant"] = regret + 200.0
+                numbers["regret_constant"] = regret + 200.0
             pieces[f"table3/{protocol}/variance-{variant}"] = {
-                "worlds": {measure: values.tolist() for measure, values in measures.items()}
+                "worlds": {measure: values.tolist() for measure, values in numbers.items()}
             }
     return pieces
 

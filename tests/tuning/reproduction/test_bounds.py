@@ -1,4 +1,4 @@
-"""Regret bounds: measured tails agree with plain simulation, and verdicts follow from the regrets."""
+"""The regret bounds: measured tails agree with plain simulations, and verdicts follow from the regrets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_only_raven_ucb_has_a_linear_tail() -> None:
     assert tails[1]["tail_from"] is None
     assert raven["lost"] >= 1
     assert control["lost"] == 0
-    simulation = simulate(
+    again = simulate(
         "raven-ucb",
         TWO.scenario(),
         horizon=HORIZON,
@@ -51,10 +51,10 @@ def test_only_raven_ucb_has_a_linear_tail() -> None:
         replications=raven["replications"],
         params=SETTINGS["raven-published"].params,
     )
-    assert raven["regret"][-1][0] == pytest.approx(simulation.regret.mean())
-    assert raven["lost"] == (simulation.regret > 0.09 * HORIZON).sum()
+    assert raven["regret"][-1][0] == pytest.approx(again.regret.mean())
+    assert raven["lost"] == (again.regret > 0.09 * HORIZON).sum()
     before = raven["regret"][CHECKPOINTS.index(DECADES[-2])][0]
-    last = (simulation.regret.mean() - before) / (HORIZON - DECADES[-2])
+    last = (again.regret.mean() - before) / (HORIZON - DECADES[-2])
     assert raven["rates"][-1][0] == pytest.approx(last)
 
 
@@ -79,9 +79,9 @@ def test_gap_dependent_bound() -> None:
 
 
 def test_extrapolated_crossing_is_on_the_bound() -> None:
-    crossing = find_crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
-    assert crossing is not None
-    assert 1000.0 + 1e-3 * (crossing - HORIZON) == pytest.approx(gap_dependent(PROBLEMS["bernoulli"], crossing))
+    where = find_crossing(lambda horizon: gap_dependent(PROBLEMS["bernoulli"], horizon), regret=1000.0, rate=1e-3)
+    assert where is not None
+    assert 1000.0 + 1e-3 * (where - HORIZON) == pytest.approx(gap_dependent(PROBLEMS["bernoulli"], where))
     assert find_crossing(lambda horizon: 2.0 * horizon, regret=1.0, rate=1.0) is None
 
 

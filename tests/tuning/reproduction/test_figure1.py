@@ -20,23 +20,23 @@ def result() -> ExperimentResult:
 
 
 def test_spreads_and_shares_agree_with_theory(result: ExperimentResult) -> None:
-    """Values are within four standard errors; the sample variance has kurtosis 3 + 12/(n − 1)."""
+    """Within four standard errors; the sample variance has kurtosis 3 + 12/(n − 1)."""
     rows = to_records(result.tables["spreads"])
     assert {(row["protocol"], row["samples"]) for row in rows} == {("published", 100), ("defined", 2000)}
     for row in rows:
-        variance = theoretical_variance(row["statistic"], row["n"])
-        assert row["theory"] == variance
+        true = theoretical_variance(row["statistic"], row["n"])
+        assert row["theory"] == true
         kurtosis = 3.0 if row["statistic"] == "mean" else 3.0 + 12.0 / (row["n"] - 1)
-        assert abs(row["spread"] - variance) < 4 * variance * ((kurtosis - 1.0) / row["samples"]) ** 0.5
+        assert abs(row["spread"] - true) < 4 * true * ((kurtosis - 1.0) / row["samples"]) ** 0.5
         assert row["spread_low"] < row["spread"] < row["spread_high"]
         center = 0.0 if row["statistic"] == "mean" else 1.0
-        assert abs(row["average"] - center) < 4 * (variance / row["samples"]) ** 0.5
+        assert abs(row["average"] - center) < 4 * (true / row["samples"]) ** 0.5
     for row in to_records(result.tables["below"]):
         share = chi2.cdf(row["n"] - 1, row["n"] - 1)
         assert abs(row["share"] - share) < 4 * (share * (1 - share) / row["samples"]) ** 0.5
 
 
-def test_verdicts_agree_with_theory(result: ExperimentResult) -> None:
+def test_verdicts(result: ExperimentResult) -> None:
     verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     assert len(verdicts) == 6
     assert verdicts["figure1-means-settle", "defined"] == Verdict.CONFIRMED

@@ -20,8 +20,8 @@ from tuning.reproduction.context import PieceData, RunContext, RunPiece, make_co
 from tuning.reproduction.progress import ReproductionReporter
 
 
-class CountingExperiment:
-    """An experiment of three pieces that records their runs and can be interrupted at one."""
+class Counting:
+    """An experiment of three pieces that counts how often each is run, and can be stopped at one."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -40,20 +40,20 @@ class CountingExperiment:
         return [RunPiece(f"figure1/{name}", 1.0, run(name)) for name in ("a", "b", "c")]
 
     def section(self, result: ExperimentResult, reproduction: Any) -> None:
-        """Do nothing, since no page is written."""
+        """No section."""
 
     def assemble(self, context: RunContext, pieces: dict[str, PieceData]) -> ExperimentResult:
-        return ExperimentResult({"numbers": make_table([{"piece": key, **piece} for key, piece in pieces.items()])})
+        return ExperimentResult({"numbers": make_table([{"piece": key, **each} for key, each in pieces.items()])})
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> CountingExperiment:
-    experiment = CountingExperiment()
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    experiment = Counting()
     monkeypatch.setattr(runner, "find_experiment", lambda name: experiment)
     return experiment
 
 
-def test_interrupted_run_is_resumed(tmp_path: Path, counting: CountingExperiment) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path, counting: Counting) -> None:
     counting.stop_at = "b"
     with pytest.raises(KeyboardInterrupt):
         runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
@@ -65,16 +65,14 @@ def test_interrupted_run_is_resumed(tmp_path: Path, counting: CountingExperiment
 
 
 @pytest.mark.parametrize("fields", [{"seed": 1}, {"replications": 25}])
-def test_pieces_with_other_settings_are_run_again(
-    tmp_path: Path, counting: CountingExperiment, fields: dict[str, Any]
-) -> None:
+def test_pieces_with_other_settings_are_run_again(tmp_path: Path, counting: Counting, fields: dict[str, Any]) -> None:
     runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     runner.reproduce(["figure1"], make_context(tmp_path, **fields), tmp_path)
     assert counting.ran == ["a", "b", "c"] * 2
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"fingerprint": "x", "data": {}}', '{"data": 3}', "\x00"])
-def test_damaged_piece_is_run_again(tmp_path: Path, counting: CountingExperiment, text: str) -> None:
+def test_a_damaged_piece_is_run_again(tmp_path: Path, counting: Counting, text: str) -> None:
     first = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "pieces/figure1/b.json").write_text(text)
     again = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
@@ -82,15 +80,13 @@ def test_damaged_piece_is_run_again(tmp_path: Path, counting: CountingExperiment
     assert again.as_json() == first.as_json()
 
 
-def test_locked_folder_is_refused(tmp_path: Path, counting: CountingExperiment) -> None:
+def test_a_folder_is_used_by_one_reproduction_at_a_time(tmp_path: Path, counting: Counting) -> None:
     with FileLock(tmp_path / ".lock"), raises_naming(InputError, tmp_path):
         runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     assert counting.ran == []
 
 
-def test_csv_files_replace_those_of_earlier_runs(
-    tmp_path: Path, counting: CountingExperiment, monkeypatch: Any
-) -> None:
+def test_csv_files_replace_those_of_earlier_runs(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
     monkeypatch.setattr("dashboards.pages.reproduction.render_reproduction", lambda result, sections: "<!doctype html>")
     document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
@@ -107,7 +103,7 @@ def test_progress_estimates_remaining_time(monkeypatch: pytest.MonkeyPatch, caps
     clock = SimpleNamespace(monotonic=lambda: now[0])
     monkeypatch.setattr("tuning.reproduction.progress.time", clock)
     pieces = [
-        RunPiece(f"figure1/{number}", seconds, lambda context: {}) for number, seconds in enumerate((1.0, 3.0, 6.0))
+        RunPiece(f"figure1/{place}", seconds, lambda context: {}) for place, seconds in enumerate((1.0, 3.0, 6.0))
     ]
     with ReproductionReporter() as reporter:
         listener = reporter.listener()
@@ -132,14 +128,14 @@ def test_progress_estimates_remaining_time(monkeypatch: pytest.MonkeyPatch, caps
         (["figure1", "--jobs", "0"], ["jobs", "1"]),
     ],
 )
-def test_invalid_input_is_one_line(arguments: list[str], names: list[str], tmp_path: Path) -> None:
+def test_bad_input_is_one_line(arguments: list[str], names: list[str], tmp_path: Path) -> None:
     assert_names(refused("reproduce", *arguments, "-o", str(tmp_path / "out")), *names)
     assert not (tmp_path / "out").exists()
 
 
-def test_file_is_refused_as_folder(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("mine")
-    for folder in (file, file / "below"):
-        assert str(file) in refused("reproduce", "figure1", "-o", str(folder))
-    assert file.read_text() == "mine"
+def test_a_file_is_refused_as_folder(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("mine")
+    for folder in (place, place / "below"):
+        assert str(place) in refused("reproduce", "figure1", "-o", str(folder))
+    assert place.read_text() == "mine"

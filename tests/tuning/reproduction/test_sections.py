@@ -38,7 +38,7 @@ def make_section(context: RunContext, name: str, result: ExperimentResult) -> Re
 
 
 def check_section(section: ReproductionSection, most: int = 70_000, title: tuple[str, ...] = ()) -> str:
-    """Check figures and tables, and return the text."""
+    """Check figures and tables; return the text."""
     keys = [key for key, _ in section.figures]
     assert len(set(keys)) == len(keys)
     for key, figure in section.figures:

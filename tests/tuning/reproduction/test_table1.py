@@ -1,4 +1,4 @@
-"""Table 1: the worlds as defined satisfy the definitions of the table; those as published do not."""
+"""Table 1: our worlds satisfy the definitions of the table; those of the authors' script do not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_only_the_defined_scenarios_satisfy_the_table(result: ExperimentResult) 
     }
 
 
-def test_scenarios_have_the_categories_of_the_catalog(result: ExperimentResult) -> None:
+def test_the_seven_scenarios_have_our_categories(result: ExperimentResult) -> None:
     scenarios = result.tables["scenarios"]
     assert len(scenarios) == 7
     for row in to_records(scenarios):
@@ -40,13 +40,13 @@ def test_scenarios_have_the_categories_of_the_catalog(result: ExperimentResult) 
 
 @pytest.mark.parametrize(("name", "protocol"), [("blips", "published"), ("arm-churn", "defined")])
 def test_plotted_points_are_those_of_the_world(result: ExperimentResult, name: str, protocol: str) -> None:
-    scenario = f"published-{name}" if protocol == "published" else name
-    means, variances = world_tables(draw_worlds(find_scenario(scenario), HORIZON, ARMS_PLOTTED, seed=0))
+    played = f"published-{name}" if protocol == "published" else name
+    means, variances = world_tables(draw_worlds(find_scenario(played), HORIZON, ARMS_PLOTTED, seed=0))
     points = select(result.tables["worlds"], scenario=name, protocol=protocol)
     assert len(points) < 300 * ARMS_PLOTTED
     for row in to_records(points):
         for column, table in (("mean", means), ("variance", variances)):
-            value = table[row["step"] - 1, row["arm"] - 1]
-            assert (row[column] is None) == bool(np.isnan(value))
+            true = table[row["step"] - 1, row["arm"] - 1]
+            assert (row[column] is None) == bool(np.isnan(true))
             if row[column] is not None:
-                assert row[column] == pytest.approx(value, rel=1e-5)
+                assert row[column] == pytest.approx(true, rel=1e-5)

@@ -39,17 +39,17 @@ table3 = EXPERIMENTS["table3"]
 SLOW = {"thompson", "f-dsw-ts", "wls-optimistic-ts"}
 
 
-def run_piece(key: str, context: RunContext) -> PieceData:
-    """Run one piece and return its data as it is read from a file."""
+def run(key: str, context: RunContext) -> PieceData:
+    """Run one piece; its data is converted to JSON and back, as in a stored piece."""
     (piece,) = [piece for piece in make_pieces(context) if piece.key == key]
-    data: PieceData = json.loads(json.dumps(piece.run(context), allow_nan=False))
-    return data
+    out: PieceData = json.loads(json.dumps(piece.run(context), allow_nan=False))
+    return out
 
 
 def by_claim(verdicts: list[ClaimResult]) -> dict[tuple[str, str], ClaimResult]:
-    results = {(verdict.claim.key, verdict.protocol): verdict for verdict in verdicts}
-    assert len(results) == len(verdicts)
-    return results
+    out = {(verdict.claim.key, verdict.protocol): verdict for verdict in verdicts}
+    assert len(out) == len(verdicts)
+    return out
 
 
 def test_rerun_has_every_published_policy() -> None:
@@ -60,7 +60,7 @@ def test_rerun_has_every_published_policy() -> None:
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None:
     context = logistics_context(("published",), worlds=10 if policy in SLOW else 40)
-    worlds = run_piece(f"logistics/published/{policy}", context)["worlds"]
+    worlds = run(f"logistics/published/{policy}", context)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
         spread = float(sample.std(ddof=1))
@@ -68,13 +68,13 @@ def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None
         paper = printed_by_policy(measure)[policy]
         assert abs(sample.mean() - paper) < 3 * math.hypot(error, spread / math.sqrt(PAPER_WORLDS)), measure
         if measure == "regret_constant":
-            rerun_mean, rerun_error = RERUN[policy]
-            assert abs(sample.mean() - rerun_mean) < 3 * math.hypot(error, rerun_error)
+            again, rerun_error = RERUN[policy]
+            assert abs(sample.mean() - again) < 3 * math.hypot(error, rerun_error)
 
 
 def test_pieces_do_not_depend_on_the_number_of_jobs() -> None:
     contexts = [small_context(("published",), replications=3, jobs=jobs, seed=1) for jobs in (1, 2)]
-    one, two = (run_piece("logistics/published/epsilon-greedy", context) for context in contexts)
+    one, two = (run("logistics/published/epsilon-greedy", context) for context in contexts)
     assert one == two
     last = one["curves"]["regret_constant"]["mean"][-1]
     assert last == pytest.approx(np.mean(one["worlds"]["regret_constant"]))
@@ -97,15 +97,15 @@ def test_search_budget() -> None:
 
 def test_tuned_comparison_plays_the_parameters_of_the_search(tmp_path: Path) -> None:
     context = logistics_context(("defined",), 2, f"sqlite:///{tmp_path}/searches.sqlite3")
-    search = run_piece("logistics/search/ucb1", context)
-    played = run_piece("logistics/tuned/ucb1", context)
+    search = run("logistics/search/ucb1", context)
+    played = run("logistics/tuned/ucb1", context)
     assert set(search["space"]) == {"c"}
     assert played["params"]["c"] == search["params"]["c"]
     assert len(played["worlds"]["regret"]) == 2
     assert "regret_constant" not in played["curves"]
 
 
-def test_variance_recursions_agree_with_plain_python() -> None:
+def test_recursions() -> None:
     sample = np.random.default_rng(2).normal(3.0, 2.0, (4, 60))
     welford = compute_variance(sample, "welford")
     plain = {"printed": np.zeros_like(sample), "accumulated": np.zeros_like(sample)}
@@ -121,8 +121,8 @@ def test_variance_recursions_agree_with_plain_python() -> None:
 
 def test_script_estimator_is_that_of_the_published_policy() -> None:
     context = logistics_context(("published",), worlds=2)
-    variant = run_piece("table3/published/variance-accumulated", context)["worlds"]
-    policy = run_piece("logistics/published/raven-ucb", context)["worlds"]
+    variant = run("table3/published/variance-accumulated", context)["worlds"]
+    policy = run("logistics/published/raven-ucb", context)["worlds"]
     np.testing.assert_allclose(variant["regret_constant"][:2], policy["regret_constant"], rtol=1e-9)
 
 
@@ -159,23 +159,22 @@ def test_indistinguishable_policies_give_noise_or_inconclusive() -> None:
     context = logistics_context()
     result = table3.assemble(context, make_logistics_pieces(context, {"ccb": 1001.0}))
     for protocol in ("published", "defined"):
-        verdict = by_claim(result.verdicts)["table3-best-regret", protocol].verdict
-        assert verdict in (Verdict.NOISE, Verdict.INCONCLUSIVE)
+        word = by_claim(result.verdicts)["table3-best-regret", protocol].verdict
+        assert word in (Verdict.NOISE, Verdict.INCONCLUSIVE)
 
 
-def test_every_printed_number_has_a_verdict() -> None:
+def test_printed_numbers_are_judged_one_by_one() -> None:
     context = logistics_context(("published",), worlds=50)
     result = table3.assemble(context, make_logistics_pieces(context, {"ccb": 2490.5, "ucb1": 5446.1}))
     verdicts = by_claim(result.verdicts)
     numbers = [key for key, _ in verdicts if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
     assert len(numbers) == 27
     assert verdicts["table3-ccb-regret", "published"].verdict in (Verdict.CONFIRMED, Verdict.NOISE)
-    # UCB1 is 200 above the printed number, with a standard error of 14.
-    assert verdicts["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED
+    assert verdicts["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED  # 200 above it, with an error of 14
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), ("published", "defined")])
-def test_results_are_written_as_the_same_json(protocols: tuple[str, ...]) -> None:
+def test_results_survive_json(protocols: tuple[str, ...]) -> None:
     context = logistics_context(protocols, worlds=4)
     pieces = make_logistics_pieces(context)
     results = {name: experiment.assemble(context, pieces) for name, experiment in EXPERIMENTS.items()}

@@ -1,4 +1,4 @@
-"""Robust studies: agreement with plain simulation, and independence of workers and interruptions."""
+"""Robust studies: numbers against plain simulation, independence of workers and interruptions."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ SMALL: dict[str, Any] = {
 }  # fmt: skip
 
 
-def small_spec(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
+def small(scenarios: list[str] = SCENARIOS, **fields: Any) -> RobustSpec:
     return parse_robust_spec({"scenarios": scenarios, **SMALL, **fields})
 
 
-def simulate_regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
-    """Return the regret [R, S] by plain simulation."""
-    simulations = [
+def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[str] = SCENARIOS) -> Floats:
+    """Regret [R, S] by plain simulation."""
+    played = [
         simulate("raven-ucb", name, replications=count, params=params, stream=stream, **SIZE) for name in scenarios
     ]
-    return np.stack([simulation.regret for simulation in simulations], axis=-1)
+    return np.stack([simulation.regret for simulation in played], axis=-1)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RobustRun, str]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RobustRun, str]:
     url = f"sqlite:///{tmp_path_factory.mktemp('robust')}/studies.sqlite3"
-    return run_robust(small_spec(), url), url
+    return run_robust(small(), url), url
 
 
-def get_recommendation(finished: tuple[RobustRun, str]) -> RobustRecommendation:
-    result = finished[0].result
+def recommended_by(ran: tuple[RobustRun, str]) -> RobustRecommendation:
+    result = ran[0].result
     assert isinstance(result, RobustRecommendation)
     return result
 
@@ -61,19 +61,17 @@ def trials_of(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
     return optuna.load_study(study_name=name, storage=open_storage(url, create=False)).get_trials(deepcopy=False)
 
 
-def simulate_relative_regrets(
-    result: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int
-) -> Floats:
-    """Return the regret [R, S] relative to the mean regret of each scenario's tuned setting."""
-    least = [simulate_regrets(setting.params, stream, count)[:, s].mean() for s, setting in enumerate(result.tuned)]
-    return np.asarray(simulate_regrets(params, stream, count) / np.array(least))
+def plain_relative(result: RobustRecommendation, params: dict[str, Any], stream: Stream, count: int) -> Floats:
+    """Relative regret [R, S], with each scenario's tuned setting simulated separately."""
+    least = [regrets(setting.params, stream, count)[:, s].mean() for s, setting in enumerate(result.tuned)]
+    return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
-def test_value_of_a_trial_is_the_worst_relative_regret(finished: tuple[RobustRun, str]) -> None:
-    result, trials = get_recommendation(finished), trials_of(finished[1], finished[0].study)
+def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str]) -> None:
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert len(trials) == 12
     for trial in trials[::5]:
-        relative = simulate_relative_regrets(result, trial.params, Stream.SEARCH, 8)
+        relative = plain_relative(result, trial.params, Stream.SEARCH, 8)
         means, errors = relative.mean(axis=0), relative.std(axis=0, ddof=1) / 8**0.5
         assert trial.value == pytest.approx(means.max(), rel=1e-9)
         tied = errors[means > means.max() - 1e-9]
@@ -81,8 +79,8 @@ def test_value_of_a_trial_is_the_worst_relative_regret(finished: tuple[RobustRun
         assert trial.user_attrs[keys.REPLICATIONS] == 8
 
 
-def test_first_trials_are_defaults_advice_and_tuned_settings(finished: tuple[RobustRun, str]) -> None:
-    result, trials = get_recommendation(finished), trials_of(finished[1], finished[0].study)
+def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRun, str]) -> None:
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
     assert all(setting.params in tried for setting in result.tuned)
@@ -90,43 +88,41 @@ def test_first_trials_are_defaults_advice_and_tuned_settings(finished: tuple[Rob
     assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
 
 
-def test_scenario_studies_give_the_tuned_settings(finished: tuple[RobustRun, str]) -> None:
-    result = get_recommendation(finished)
-    assert [run.study for run in finished[0].scenario_runs] == [setting.study for setting in result.tuned]
-    recommendations = [run.recommendation for run in finished[0].scenario_runs if run.recommendation is not None]
-    assert [recommendation.params for recommendation in recommendations] == [setting.params for setting in result.tuned]
-    alone = ravenlab.tune("periodic", storage=finished[1], **SMALL)
+def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
+    result = recommended_by(ran)
+    assert [run.study for run in ran[0].scenario_runs] == [setting.study for setting in result.tuned]
+    finished = [run.recommendation for run in ran[0].scenario_runs if run.recommendation is not None]
+    assert [recommendation.params for recommendation in finished] == [setting.params for setting in result.tuned]
+    alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
     assert alone[0].params == result.tuned[2].params
 
 
-def test_recommendation_is_best_on_the_selection_worlds(finished: tuple[RobustRun, str]) -> None:
-    result, trials = get_recommendation(finished), trials_of(finished[1], finished[0].study)
-    candidates = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
-    candidates = [params for n, params in enumerate(candidates) if params not in candidates[:n]][:3]
-    candidates += [setting.params for setting in result.tuned] + [trials[0].params]
-    values = [
-        simulate_relative_regrets(result, params, Stream.SELECTION, 40).mean(axis=0).max() for params in candidates
-    ]
-    assert result.params == candidates[int(np.argmin(values))]
+def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
+    result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
+    entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
+    entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
+    entered += [setting.params for setting in result.tuned] + [trials[0].params]
+    values = [plain_relative(result, params, Stream.SELECTION, 40).mean(axis=0).max() for params in entered]
+    assert result.params == entered[int(np.argmin(values))]
     assert result.params in result.indistinguishable
 
 
-def test_evaluated_settings_match_the_report_worlds(finished: tuple[RobustRun, str]) -> None:
-    result = get_recommendation(finished)
+def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) -> None:
+    result = recommended_by(ran)
     assert [setting.name for setting in result.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
     ]  # fmt: skip
     least = np.stack(
-        [simulate_regrets(setting.params, Stream.REPORT, 40)[:, s] for s, setting in enumerate(result.tuned)], axis=-1
+        [regrets(setting.params, Stream.REPORT, 40)[:, s] for s, setting in enumerate(result.tuned)], axis=-1
     )
     for setting in result.contenders:
-        regrets = simulate_regrets(setting.params, Stream.REPORT, 40)
+        played = regrets(setting.params, Stream.REPORT, 40)
         for s, world in enumerate(setting.worlds):
             regret = (world.regret.mean, world.regret.low, world.regret.high)
-            np.testing.assert_allclose(regret, mean_interval(regrets[:, s], 3), rtol=1e-9)
+            np.testing.assert_allclose(regret, mean_interval(played[:, s], 3), rtol=1e-9)
             price = (world.price.mean, world.price.low, world.price.high)
-            np.testing.assert_allclose(price, relative_interval(regrets[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
-        ratios = regrets.mean(axis=0) / least.mean(axis=0) - 1.0
+            np.testing.assert_allclose(price, relative_interval(played[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
+        ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
         assert setting.price.mean == pytest.approx(ratios.max(), abs=1e-9)
         assert setting.price.high >= max(world.price.high for world in setting.worlds) - 1e-9
     assert result.price == result.contenders[0].price
@@ -136,7 +132,7 @@ def test_evaluated_settings_match_the_report_worlds(finished: tuple[RobustRun, s
 
 @pytest.mark.parametrize("measure", ["worst", "mean", "cvar:0.5"])
 def test_coverage_of_the_price_interval(measure: str) -> None:
-    """With skewed regrets and known ratios, coverage is at least 95 % minus 3 standard errors."""
+    """Skewed regrets of four scenarios with known ratios: coverage of at least 95 %, minus 3 standard errors."""
     truth = np.array([1.1, 1.2, 1.2, 0.9])
     rng = np.random.default_rng(5)
     inside = 0
@@ -148,8 +144,8 @@ def test_coverage_of_the_price_interval(measure: str) -> None:
     assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
 
 
-def stop_after_one_batch() -> StudyListener:
-    """Return a listener that interrupts a run after its first batch."""
+def one_batch() -> StudyListener:
+    """Stops a run after its first batch."""
 
     def stop(_: object) -> None:
         raise KeyboardInterrupt
@@ -159,59 +155,55 @@ def stop_after_one_batch() -> StudyListener:
 
 @pytest.mark.parametrize(("measure", "pareto"), [("cvar:0.5", False), ("worst", True)])
 def test_result_does_not_depend_on_workers_or_interruptions(measure: str, pareto: bool, tmp_path: Path) -> None:
-    spec = small_spec(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
-    complete = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalWorkers(2))
-    url, interruptions = f"sqlite:///{tmp_path}/b.sqlite3", 0
+    spec = small(SCENARIOS[:2], measure=measure, pareto=pareto, trials=7)
+    whole = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3", LocalWorkers(2))
+    url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:
-            resumed = run_robust(spec, url, make_listener=stop_after_one_batch)
+            pieces = run_robust(spec, url, make_listener=one_batch)
             break
         except KeyboardInterrupt:
-            interruptions += 1
-    assert interruptions == 3 * 2
-    assert resumed.result == complete.result
+            cuts += 1
+    assert cuts == 3 * 2
+    assert pieces.result == whole.result
     for name in (spec.study_name(), *(scenario.study_name() for scenario in spec.scenario_specs())):
-        complete_trials, resumed_trials = (trials_of(f"sqlite:///{tmp_path}/{file}.sqlite3", name) for file in "ab")
-        assert [(trial.params, trial.values) for trial in complete_trials] == [
-            (trial.params, trial.values) for trial in resumed_trials
-        ]
+        ours, theirs = (trials_of(f"sqlite:///{tmp_path}/{file}.sqlite3", name) for file in "ab")
+        assert [(trial.params, trial.values) for trial in ours] == [(trial.params, trial.values) for trial in theirs]
     again = run_robust(spec, f"sqlite:///{tmp_path}/a.sqlite3")
     assert again.already_complete
-    assert again.result == complete.result
+    assert again.result == whole.result
 
 
-def test_front_matches_the_held_out_worlds(finished: tuple[RobustRun, str]) -> None:
+def test_front_matches_the_held_out_worlds(ran: tuple[RobustRun, str]) -> None:
     names = SCENARIOS[:2]
-    result = run_robust(small_spec(names, pareto=True), finished[1]).result
+    result = run_robust(small(names, pareto=True), ran[1]).result
     assert isinstance(result, Front)
-    trials = trials_of(finished[1], result.study)
+    trials = trials_of(ran[1], result.study)
     for trial in trials[::6]:
-        np.testing.assert_allclose(
-            trial.values, simulate_regrets(trial.params, Stream.SEARCH, 8, names).mean(axis=0), rtol=1e-9
-        )
+        np.testing.assert_allclose(trial.values, regrets(trial.params, Stream.SEARCH, 8, names).mean(axis=0), rtol=1e-9)
     values = np.array([trial.values for trial in trials])
     best = {trial.number for trial in optuna.load_study(
-        study_name=result.study, storage=open_storage(finished[1], create=False)
+        study_name=result.study, storage=open_storage(ran[1], create=False)
     ).best_trials}  # fmt: skip
     assert best == set(np.flatnonzero(pareto_mask(values)).tolist())
     assert {member.trial for member in result.members if member.trial is not None} <= best
-    selected = [simulate_regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in result.members]
+    selected = [regrets(member.params, Stream.SELECTION, 40, names).mean(axis=0) for member in result.members]
     assert [member.kept for member in result.members] == pareto_mask(np.array(selected)).tolist()
     for member in result.members[:2]:
-        means = simulate_regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
+        means = regrets(member.params, Stream.REPORT, 40, names).mean(axis=0)
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
 
 
-def test_result_stored_before_a_lost_connection_is_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The connection is lost after the result was stored, and the retry finds it complete."""
-    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small_spec(SCENARIOS[:2], trials=2)
+def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result was stored, but the connection broke before the confirmation; the retry finds it complete."""
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     write = keys.write_robust
 
-    def write_and_lose_connection(study: optuna.Study, result: RobustRecommendation | Front | None) -> None:
+    def written_and_lost(study: optuna.Study, result: RobustRecommendation | Front | None) -> None:
         write(study, result)
         raise LostConnection(url, "the server went away")
 
-    monkeypatch.setattr(keys, "write_robust", write_and_lose_connection)
+    monkeypatch.setattr(keys, "write_robust", written_and_lost)
     run = run_robust(spec, url)
     assert run.result is not None
     assert not run.already_complete
@@ -221,21 +213,21 @@ def test_result_stored_before_a_lost_connection_is_returned(tmp_path: Path, monk
     assert run_robust(spec, url).already_complete
 
 
-def test_other_kinds_of_study_are_refused(finished: tuple[RobustRun, str]) -> None:
-    with raises_naming(ravenlab.InputError, get_recommendation(finished).tuned[0].study):
-        run_robust(small_spec(name=get_recommendation(finished).tuned[0].study), finished[1])
-    with raises_naming(ravenlab.InputError, finished[0].study):
-        ravenlab.tune("blips", name=finished[0].study, storage=finished[1], **SMALL)
+def test_other_kinds_of_study_are_refused(ran: tuple[RobustRun, str]) -> None:
+    with raises_naming(ravenlab.InputError, recommended_by(ran).tuned[0].study):
+        run_robust(small(name=recommended_by(ran).tuned[0].study), ran[1])
+    with raises_naming(ravenlab.InputError, ran[0].study):
+        ravenlab.tune("blips", name=ran[0].study, storage=ran[1], **SMALL)
     with raises_naming(ravenlab.InputError, "replications", "8", "9"):
-        run_robust(small_spec(replications=9), finished[1])
+        run_robust(small(replications=9), ran[1])
 
 
 def test_empty_study_is_resumed(tmp_path: Path) -> None:
-    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small_spec(SCENARIOS[:2], trials=2)
+    url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     optuna.create_study(study_name=spec.study_name(), storage=open_storage(url, create=True))
     assert run_robust(spec, url).result is not None
 
 
 def test_scenario_without_regret_is_refused(tmp_path: Path) -> None:
     with raises_naming(ravenlab.InputError, "robust"):
-        run_robust(small_spec(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")
+        run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")

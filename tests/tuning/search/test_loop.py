@@ -80,19 +80,19 @@ def test_trial_values_match_the_objective(objective: str) -> None:
     search(spec, study, evaluator)
     trial = study.get_trials()[5]
     played = evaluator.play([spec.resolve_params(from_trial_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
-    regret, reward, counted_regret = played.T
+    regret, reward, counted = played.T
     expected = {
         "quantile:0.8": np.quantile(regret, 0.8),
         "cvar:0.8": np.sort(regret)[-4:].mean(),
-        "after:25%": counted_regret.mean(),
+        "after:25%": counted.mean(),
         "reward": reward.mean(),
     }
     assert trial.value == expected[objective]
-    assert (counted_regret <= regret + 1e-12).all()
-    assert (objective == "after:25%") == bool((counted_regret < regret - 1e-9).any())
+    assert (counted <= regret + 1e-12).all()
+    assert (objective == "after:25%") == bool((counted < regret - 1e-9).any())
 
 
-def test_first_candidates_are_the_defaults_and_the_papers_advice() -> None:
+def test_the_first_candidates_are_the_defaults_and_the_papers_advice() -> None:
     spec = small_spec(scenario="variance-drift", trials=3, horizon=1000)
     study = new_study()
     search(spec, study, Evaluator(spec))
@@ -112,7 +112,7 @@ def test_fixed_parameters_are_not_searched() -> None:
 
 
 @pytest.mark.parametrize("policy", ["ucb1", "d-raven", "sw-ucb", "epsilon-greedy", "thompson"])
-def test_policies_are_tuned_in_their_search_space(policy: str) -> None:
+def test_any_policy_is_tuned_over_its_own_space(policy: str) -> None:
     spec = small_spec(trials=13, policy=policy)
     study = new_study()
     search(spec, study, Evaluator(spec))
@@ -150,34 +150,34 @@ def test_pruned_trials_have_one_value_per_block() -> None:
     assert study.get_trials()[race["elite"]].state.name == "COMPLETE"
 
 
-def test_race_resumes_if_its_last_state_was_not_stored() -> None:
+def test_race_interrupted_before_its_state_was_stored() -> None:
     study = new_study()
     spec = small_spec(trials=18, pruner="race")
     search(spec, study, Evaluator(spec))
     race = keys.read_race(study)
     assert race is not None
-    shorter = new_study()
-    shorter_spec = small_spec(trials=12, pruner="race")
-    search(shorter_spec, shorter, Evaluator(shorter_spec))
-    study.set_user_attr(keys.RACE, keys.read_race(shorter))
+    before = new_study()
+    earlier = small_spec(trials=12, pruner="race")
+    search(earlier, before, Evaluator(earlier))
+    study.set_user_attr(keys.RACE, keys.read_race(before))
     search(spec, study, Evaluator(spec))
     assert keys.read_race(study) == race
     assert len(study.get_trials()) == 18
 
 
-def test_pruning_saves_replications() -> None:
-    replications = {}
+def test_pruning_plays_less() -> None:
+    played = {}
     for pruner in PRUNERS:
         study = new_study()
         spec = small_spec(trials=48, pruner=pruner, replications=40)
         search(spec, study, Evaluator(spec))
-        replications[pruner] = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials())
-    assert replications["none"] == 48 * 40
-    assert replications["hyperband"] < 0.8 * replications["none"]
-    assert replications["race"] < 0.9 * replications["none"]
+        played[pruner] = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials())
+    assert played["none"] == 48 * 40
+    assert played["hyperband"] < 0.8 * played["none"]
+    assert played["race"] < 0.9 * played["none"]
 
 
-def test_callback_is_called_after_every_batch() -> None:
+def test_callback_after_every_batch() -> None:
     reports: list[Progress] = []
     spec = small_spec(trials=13)
     search(spec, new_study(), Evaluator(spec), reports.append)
@@ -202,15 +202,15 @@ def test_unfinished_trial_is_refused() -> None:
 
 
 def test_search_beats_random_candidates() -> None:
-    """The best of 60 trials is better than the best of 60 random candidates on average, on the same worlds."""
+    """Sixty trials are at least as good as sixty random candidates on average, on the same worlds."""
     spec = small_spec(scenario="localized-jump", horizon=1000, trials=60, batch=12)
     study = new_study()
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     rng = np.random.default_rng(0)
-    parameters = np.exp(rng.uniform(np.log([0.01, 0.01, 0.001]), np.log([10, 10, 0.5]), (1200, 3)))
+    drawn = np.exp(rng.uniform(np.log([0.01, 0.01, 0.001]), np.log([10, 10, 0.5]), (1200, 3)))
     names = ("alpha0", "beta0", "epsilon")
-    candidates = [spec.resolve_params(dict(zip(names, map(float, row), strict=True))) for row in parameters]
+    candidates = [spec.resolve_params(dict(zip(names, map(float, row), strict=True))) for row in drawn]
     values = evaluator.play(candidates, Stream.SEARCH, 0, 20)[..., 0].mean(axis=1)
     assert study.best_value < values.reshape(20, 60).min(axis=1).mean()
     assert study.best_value < study.get_trials()[0].value  # type: ignore[operator]

@@ -1,5 +1,3 @@
-"""Samplers: batches inside the search space, convergence, and points by index."""
-
 from __future__ import annotations
 
 import sys
@@ -28,7 +26,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def new_study() -> optuna.Study:
+def mirror() -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna.create_study(study_name="mirror")
 
@@ -46,7 +44,7 @@ def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) 
     batches = {}
     for seed in (1, 2):
         spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed}).resolved()
-        batches[seed] = [trial.params for trial in ask_batch(spec, new_study(), 0)]
+        batches[seed] = [trial.params for trial in ask_batch(spec, mirror(), 0)]
         assert len(batches[seed]) == 6
         for params in batches[seed]:
             for name, range_ in spec.space.items():
@@ -55,9 +53,9 @@ def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) 
 
 
 def test_cma_es_converges() -> None:
-    """The last generation is better than the first on a quadratic function of the log parameters."""
+    """On a bowl around the middle of the search space the last generation is better than the first."""
     spec = StudySpec(**{**SMALL, "sampler": "cmaes", "batch": 10}).resolved()
-    study = new_study()
+    study = mirror()
     values = []
     for batch in range(8):
         trials = ask_batch(spec, study, batch)
@@ -75,30 +73,30 @@ def test_cma_es_converges() -> None:
         ({"sampler": "cmaes", "fixed": {"alpha0": 1.0, "beta0": 1.0}}, ["cmaes", "2"]),
     ],
 )
-def test_unmet_requirements_of_cma_es_are_named(fields: dict[str, Any], names: list[str]) -> None:
+def test_cma_es_requirements(fields: dict[str, Any], names: list[str]) -> None:
     with raises_naming(InputError, *names):
-        ask_batch(StudySpec(**{**SMALL, **fields}).resolved(), new_study(), 1)
+        ask_batch(StudySpec(**{**SMALL, **fields}).resolved(), mirror(), 1)
 
 
-def test_sobol_points_do_not_depend_on_the_first_index() -> None:
-    points = sobol_points(3, 0, 40, seed=5)
-    assert points.shape == (40, 3)
-    np.testing.assert_array_equal(sobol_points(3, 17, 9, seed=5), points[17:26])
-    assert ((points >= 0) & (points < 1)).all()
+def test_sobol_points_by_number() -> None:
+    whole = sobol_points(3, 0, 40, seed=5)
+    assert whole.shape == (40, 3)
+    np.testing.assert_array_equal(sobol_points(3, 17, 9, seed=5), whole[17:26])
+    assert ((whole >= 0) & (whole < 1)).all()
 
 
-def test_grid_points_are_refined() -> None:
-    points = grid_points(2, 0, 25)
-    assert len({tuple(point) for point in points}) == 25
-    assert {tuple(point) for point in points[:9]} == {(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)}
-    np.testing.assert_array_equal(grid_points(2, 7, 5), points[7:12])
+def test_grid_points_refine() -> None:
+    whole = grid_points(2, 0, 25)
+    assert len({tuple(point) for point in whole}) == 25
+    assert {tuple(point) for point in whole[:9]} == {(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)}
+    np.testing.assert_array_equal(grid_points(2, 7, 5), whole[7:12])
 
 
 @pytest.mark.stress
 def test_gp_does_not_depend_on_interruptions() -> None:
     rows = []
     for pieces in ([24], [7, 24]):
-        study = new_study()
+        study = mirror()
         for trials in pieces:
             spec = StudySpec(**{**SMALL, "sampler": "gp", "trials": trials}).resolved()
             search(spec, study, Evaluator(spec))
@@ -109,4 +107,4 @@ def test_gp_does_not_depend_on_interruptions() -> None:
 def test_gp_names_the_missing_dependency(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
-        ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), new_study(), 0)
+        ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)

@@ -1,4 +1,4 @@
-"""Workers of a real Dask cluster: payloads, chunk sizes, and error messages."""
+"""Workers of a real Dask cluster: payloads, chunk sizes, and errors in one line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--rep
 
 
 @pytest.fixture
-def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -53,96 +53,92 @@ def run_and_export(words: list[str], capsys: pytest.CaptureFixture[str], storage
     return capsys.readouterr().out
 
 
-def assert_cluster_gives_the_same_result(
-    words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Assert that the exports of threads and of the cluster are equal."""
-    expected = run_and_export([*words, "--jobs=2"], capsys, "threads")
-    assert run_and_export([*words, f"--cluster={cluster.address}"], capsys, "cluster") == expected
+def assert_same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Assert that threads and the cluster give the same bytes."""
+    alone = run_and_export([*words, "--jobs=2"], capsys, "alone")
+    assert run_and_export([*words, f"--cluster={cluster.address}"], capsys, "cluster") == alone
 
 
-def test_trace_is_sent_to_workers(cluster: DaskCluster, work_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (work_folder / "trace.csv").write_text(trace_to_csv(example_trace(rows=1500)))
-    assert_cluster_gives_the_same_result(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
+def test_trace_is_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "trace.csv").write_text(trace_to_csv(example_trace(rows=1500)))
+    assert_same_on_the_cluster(["tune", "--trace=trace.csv", "--window=50", *TINY], cluster, capsys)
 
 
-def test_plugins_are_sent_to_workers(
-    cluster: DaskCluster, work_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plugins_are_sent_to_workers(cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("falling_greedy.py", "night_shift.py"):
-        shutil.copy(EXAMPLES / name, work_folder)
+        shutil.copy(EXAMPLES / name, here)
     plugins = ["./night_shift.py:night_shift", "--policy=./falling_greedy.py:FallingGreedy", "--horizon=60", "--arms=3"]
-    assert_cluster_gives_the_same_result(["tune", *plugins, *TINY], cluster, capsys)
+    assert_same_on_the_cluster(["tune", *plugins, *TINY], cluster, capsys)
 
 
-def test_unpacked_policy_leaves_no_file(work_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    temporary = work_folder / "tmp"
-    temporary.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    shutil.copy(EXAMPLES / "fast_greedy.py", work_folder)
+def test_unpacked_policy_leaves_no_file(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = here / "tmp"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    shutil.copy(EXAMPLES / "fast_greedy.py", here)
     source = "./fast_greedy.py:FastGreedy"
     name = load_policy_plugin(source)
     (payload,) = Packer().pack((Problem(name, environments.find_scenario("blips"), 50, 3, 0, 0, source),), full=True)
-    monkeypatch.setattr(POLICIES, "_plugins", {})  # as in a worker process, which has neither the policy nor its file
+    monkeypatch.setattr(POLICIES, "_plugins", {})  # as in the process of a worker, which has neither policy nor file
     for module in [name for name in sys.modules if name.startswith(MODULE_PREFIX)]:
         monkeypatch.delitem(sys.modules, module)
-    (work_folder / "fast_greedy.py").unlink()
+    (here / "fast_greedy.py").unlink()
     problem = unpack(payload.data)
     assert play_range(problem, [find_policy(name).resolve({}, 3, 50)], 1, 0, 4).shape == (1, 4, 3)
-    assert not list(temporary.iterdir())
+    assert not list(place.iterdir())
 
 
 def test_concurrent_studies_grids_and_comparisons(
-    cluster: DaskCluster, work_folder: Path, capsys: pytest.CaptureFixture[str]
+    cluster: DaskCluster, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--horizon=100", "--arms=4", *TINY]
-    assert_cluster_gives_the_same_result(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
+    assert_same_on_the_cluster(["tune", "blips", "periodic", "stationary", *words], cluster, capsys)
     tables: list[tuple[str, ...]] = []
-    for workers in ("--jobs=2", f"--cluster={cluster.address}"):
-        grid = ["grid", "blips", "periodic", "--horizon=100", "--replications=20", f"--csv={len(tables)}.csv", workers]
+    for how in ("--jobs=2", f"--cluster={cluster.address}"):
+        grid = ["grid", "blips", "periodic", "--horizon=100", "--replications=20", f"--csv={len(tables)}.csv", how]
         assert app.run([*grid, f"--storage=sqlite:///{len(tables)}.sqlite3", "--quiet"]) == app.DONE
         compare = ["compare", "blips", "--policies=ucb1,raven-ucb", "--tune=4", "--horizon=80", "--replications=10"]
-        folder = work_folder / f"compared{len(tables)}"
+        folder = here / f"compared{len(tables)}"
         storage = f"--storage=sqlite:///{len(tables)}.sqlite3"
-        assert app.run([*compare, workers, storage, f"--output={folder}", "--quiet"]) == app.DONE
-        page = ["reproduce", "table1", "--replications=2", f"--output=paper{len(tables)}", workers, "--quiet"]
+        assert app.run([*compare, how, storage, f"--output={folder}", "--quiet"]) == app.DONE
+        page = ["reproduce", "table1", "--replications=2", f"--output=paper{len(tables)}", how, "--quiet"]
         assert app.run(page) == app.DONE
         tables.append(
             (
-                (work_folder / f"{len(tables)}.csv").read_text(),
+                (here / f"{len(tables)}.csv").read_text(),
                 (folder / "compare.csv").read_text(),
-                (work_folder / f"paper{len(tables)}" / "reproduction.json").read_text(),
+                (here / f"paper{len(tables)}" / "reproduction.json").read_text(),
             )
         )
     assert tables[0] == tables[1]
     assert capsys.readouterr().err == ""
 
 
-def test_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
+def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
     """The worker imports a copy of the sources with an additional line."""
     for package in COMPUTING_PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
-    with dask_cluster(tmp_path, workers=0) as cluster:
-        cluster.start_worker(PYTHONPATH=str(tmp_path))
-        cluster.wait(1)
-        words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={cluster.address}"]
+    with dask_cluster(tmp_path, workers=0) as lonely:
+        lonely.start_worker(PYTHONPATH=str(tmp_path))
+        lonely.wait(1)
+        words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={lonely.address}"]
         assert "other sources of ravenlab" in refused(*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
 
 
-def test_missing_scheduler_is_named(monkeypatch: pytest.MonkeyPatch, work_folder: Path) -> None:
+def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
     line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
     assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
-    assert list(work_folder.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])
-def test_invalid_options(words: list[str], work_folder: Path) -> None:
+def test_invalid_options(words: list[str], here: Path) -> None:
     for command in (["tune", "blips"], ["grid", "blips"], ["compare", "blips"], ["reproduce"]):
         assert "cluster" in refused(*command, *words)
-    assert list(work_folder.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 @pytest.mark.parametrize("address", ["", "local:1", "http://a:80", "tcp://:8786", "tcp://a:99999", "tcp://a"])
@@ -152,17 +148,18 @@ def test_invalid_addresses(address: str) -> None:
 
 
 def test_splitting_candidates_does_not_affect_results(cluster: DaskCluster) -> None:
-    """If one world takes long, the work is split into single candidates and worlds."""
+    """A long time per world splits work into single candidates and worlds."""
     problem = Problem("raven-ucb", environments.find_scenario("blips"), horizon=60, arms=3, seed=4, burn_in=0)
     values = [find_policy("raven-ucb").resolve({"alpha0": a}, 3, 60) for a in (0.5, 1.0, 2.0)]
     with open_cluster(cluster.address) as workers:
         on_cluster = Evaluator(problem, workers)
-        expected = Evaluator(problem).play(values, 1, 0, 5)
+        alone = Evaluator(problem)
+        wanted = alone.play(values, 1, 0, 5)
         for seconds in (0.7, 0.2, 1e-9):
             on_cluster.task_times.clear()
             on_cluster._chunk_size(play_range, 5, 3)
             on_cluster.task_times[play_range].seconds = seconds
-            np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), expected)
+            np.testing.assert_array_equal(on_cluster.play(values, 1, 0, 5), wanted)
             assert on_cluster.task_times[play_range].measured
 
 
@@ -170,26 +167,26 @@ def test_splitting_candidates_does_not_affect_results(cluster: DaskCluster) -> N
 @pytest.mark.parametrize("seconds", [1e-7, 1e-4, 0.03, 0.4, 30.0])
 @pytest.mark.parametrize("count", [1, 40, 2000])
 def test_tasks_take_about_a_second(threads: int, seconds: float, count: int) -> None:
-    """Tasks are split above the maximum duration, and joined below the minimum."""
+    """No task takes more than a second if it can be split, or less than the minimum if there is more work."""
     candidates = 16
     size = chunk_size(threads, count, candidates, TaskTime(seconds))
     task = size.worlds * size.candidates * seconds
     assert 1 <= size.worlds <= count
     assert 1 <= size.candidates <= candidates
-    longest = max(TASK_SECONDS, SCHEDULER_SECONDS * threads)
-    assert task <= longest * 1.001 or (size.worlds, size.candidates) == (1, 1)
-    total = count * candidates * seconds
-    assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * total) or size.worlds == count
+    most = max(TASK_SECONDS, SCHEDULER_SECONDS * threads)
+    assert task <= most * 1.001 or (size.worlds, size.candidates) == (1, 1)
+    whole = count * candidates * seconds
+    assert task >= min(0.49 * MIN_TASK_SECONDS, 0.49 * whole) or size.worlds == count
 
 
-def test_chunk_size_is_stable_under_small_changes_of_the_task_time() -> None:
-    task_time = TaskTime(1e-4)
-    first = chunk_size(4, 2000, 16, task_time)
-    for factor in (0.8, 1.3, 0.6, 1.2):
-        task_time.seconds *= factor
-        assert chunk_size(4, 2000, 16, task_time) == first
-    task_time.seconds *= 16.0
-    assert chunk_size(4, 2000, 16, task_time).worlds < first.worlds
+def test_ranges_are_kept_while_they_fit() -> None:
+    pace = TaskTime(1e-4)
+    first = chunk_size(4, 2000, 16, pace)
+    for change in (0.8, 1.3, 0.6, 1.2):
+        pace.seconds *= change
+        assert chunk_size(4, 2000, 16, pace) == first
+    pace.seconds *= 16.0
+    assert chunk_size(4, 2000, 16, pace).worlds < first.worlds
 
 
 def test_payload_is_small() -> None:

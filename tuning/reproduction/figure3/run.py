@@ -83,7 +83,8 @@ def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
     """Simulate the paper's design by resampling regrets [cells, R].
 
     `selected`: how often each cell has the smallest mean; `cell_mean`: distribution of each cell's mean; `smallest`
-    and `smallest_997`: distribution of the smallest mean; `below`: how often it is at most the printed regret.
+    and `smallest_997`: distribution of the smallest mean; `below` and `above`: how often it is at most or at least the
+    printed regret.
     """
     rng = generator(seed, Stream.GRID, 0, "few replications")
     shape = (RESAMPLES, PAPER_REPLICATIONS)
@@ -95,6 +96,7 @@ def resample(regrets: Floats, printed: float, seed: int) -> dict[str, Any]:
         "smallest": np.quantile(smallest, CENTRAL_95).tolist(),
         "smallest_997": np.quantile(smallest, CENTRAL_997).tolist(),
         "below": float(np.mean(smallest <= printed)),
+        "above": float(np.mean(smallest >= printed)),
     }
 
 

@@ -13,13 +13,16 @@ from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import (
     Cell,
+    combine_probabilities,
     judge_cell,
     judge_costs,
     judge_different,
+    judge_joint,
     judge_range,
     judge_rises,
     judge_same,
     judge_smallest,
+    two_sided,
 )
 from studies.registry import PAPER_VALUES
 from studies.tables import make_table
@@ -74,6 +77,12 @@ CLAIMS = index_claims(
             "RAVEN-UCB has low sensitivity to its parameters: its regret hardly depends on β₀.",
             unit="%",
         ),
+        Claim(
+            "figure3-optima-joint",
+            "Section 4.2, Figure 3",
+            "The six printed regrets are those of the best of sixteen cells with ten replications each.",
+            unit="probability",
+        ),
         *_optimum_claims(),
     ]
 )
@@ -108,6 +117,11 @@ class PlayedGrid:
         return {cell[0 if param == "alpha0" else 1] for cell in self.among_best}
 
     @property
+    def probability(self) -> float:
+        """Two-sided probability of the printed regret."""
+        return two_sided(self.data["below"], self.data["above"], RESAMPLES)
+
+    @property
     def title(self) -> str:
         """Scenario and horizon."""
         return f"{self.optimum.scenario}, T = {self.optimum.horizon:,}"
@@ -132,6 +146,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         facts={
             "replications": PAPER_REPLICATIONS,
             "resamples": RESAMPLES,
+            "joint_probability": {name: _joint_probability(played) for name, played in by_protocol.items()},
             "one_problem": {name: _is_one_problem(played) for name, played in by_protocol.items()},
         },
         verdicts=results,
@@ -180,6 +195,7 @@ def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) 
         **dict(zip(SMALLEST_COLUMNS, data["smallest"], strict=True)),
         **dict(zip(("smallest_least", "smallest_most"), data["smallest_997"], strict=True)),
         "smallest_below_printed": data["below"],
+        "probability": grid.probability,
         "selected": data["selected"][grid.printed],
         "among_best": data["among_best"][grid.printed],
         "best_alpha0": best_alpha0,
@@ -194,6 +210,11 @@ def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) 
 def _sensitivity_rows(grid: PlayedGrid) -> Iterator[dict[str, Any]]:
     for line in grid.data["sensitivity"]:
         yield {**_grid_columns(grid), **line, **interval_columns("cost", line["cost"])}
+
+
+def _joint_probability(grids: Sequence[PlayedGrid]) -> float:
+    """Joint probability of all printed regrets."""
+    return combine_probabilities([grid.probability for grid in grids])
 
 
 def _is_one_problem(grids: Sequence[PlayedGrid]) -> bool:
@@ -211,6 +232,7 @@ def _judge(protocol: str, grids: Sequence[PlayedGrid]) -> Iterator[ClaimResult]:
     yield _judge_beta(protocol, grids)
     yield _judge_problems(protocol, [grid for grid in grids if grid.optimum.horizon == horizons[0]])
     yield _judge_sensitivity(protocol, grids)
+    yield _judge_jointly(protocol, grids)
 
 
 def _judge_cell(grid: PlayedGrid) -> ClaimResult:
@@ -237,10 +259,23 @@ def _judge_regret(grid: PlayedGrid) -> ClaimResult:
     reason = (
         f"The mean regret of that cell is {format_number(ours.value)}. The mean of {PAPER_REPLICATIONS} replications "
         f"is {format_range((mean_low, mean_high))}, and the smallest of sixteen such means, which is what is printed, "
-        f"is {format_range((low, high))} (95 %)."
+        f"is {format_range((low, high))} (95 %). It is at most {grid.optimum.regret:g} with probability "
+        f"{format_probability(data['below'])}."
     )
     claim = CLAIMS[f"{grid.optimum.claim_prefix}-regret"]
     return ClaimResult(claim, grid.protocol, ours, verdict, "smallest", reason)
+
+
+def _judge_jointly(protocol: str, grids: Sequence[PlayedGrid]) -> ClaimResult:
+    joint = _joint_probability(grids)
+    least = min(grids, key=lambda grid: grid.probability)
+    reason = (
+        f"The joint probability of the {len(grids)} printed regrets is {format_probability(joint)}. The least likely "
+        f"is {least.optimum.regret:g} ({least.title}): its two-sided probability is "
+        f"{format_probability(least.probability)}."
+    )
+    claim = CLAIMS["figure3-optima-joint"]
+    return ClaimResult(claim, protocol, Measurement(joint, joint, joint), judge_joint(joint), "joint", reason)
 
 
 def _judge_alpha(protocol: str, grids: Sequence[PlayedGrid], shorter: int, longer: int) -> ClaimResult:
@@ -317,6 +352,11 @@ def format_share(value: float) -> str:
     ('22 %', 'less than 1 %', '0 %')
     """
     return "less than 1 %" if 0.0 < value < 0.01 else f"{100.0 * value:.0f} %"
+
+
+def format_probability(value: float) -> str:
+    """Format a probability with two digits; one below that of a single resample is not shown as zero."""
+    return f"{value:.2g}" if value >= 1.0 / RESAMPLES else f"below {1.0 / RESAMPLES:g}"
 
 
 def _format_mean(grid: PlayedGrid, index: int) -> str:
