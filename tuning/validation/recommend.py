@@ -225,14 +225,17 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     )
     try:
         importances = optuna.importance.get_param_importances(
-            study, evaluator=evaluator, params=list(make_distributions(spec)), target=None, normalize=True
+            study, evaluator=evaluator, params=list(make_distributions(spec)), target=None, normalize=False
         )
     except (ValueError, RuntimeError):
         return None
-    shares = {
-        name: float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()
-    }
-    return shares if all(math.isfinite(share) for share in shares.values()) else None
+    weights = [float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()]
+    # Optuna's own normalization uses sum(), which rounds differently in Python 3.11 and 3.12.
+    total = math.fsum(weights)
+    if not math.isfinite(total):
+        return None
+    shares = [weight / total if total > 0.0 else 1.0 / len(weights) for weight in weights]
+    return dict(zip(spec.resolved().space, shares, strict=True))
 
 
 def boundary_hits(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
