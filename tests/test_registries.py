@@ -45,7 +45,7 @@ from studies.spec.schema import study_file_schema
 from studies.spec.study import StudySpec
 from tests.project import ROOT, python
 from tools.docs import scenarios, study_files
-from tools.docs.commands import leaves
+from tools.docs.commands import list_commands
 from tuning.search import pruning, samplers
 from tuning.workers import local
 
@@ -79,12 +79,12 @@ REGISTERED = {
 
 def option(command: str, name: str) -> Any:
     """Return an option of a command."""
-    return next(param for param in leaves()[command][0].params if name in param.opts)
+    return next(param for param in list_commands()[command][0].params if name in param.opts)
 
 
 def completions(command: str, name: str, text: str) -> list[str]:
     """Return the completions of an option's value."""
-    return [item.value for item in option(command, name).shell_complete(leaves()[command][1], text)]
+    return [item.value for item in option(command, name).shell_complete(list_commands()[command][1], text)]
 
 
 def field_schema(field: str, table: str = "Study") -> Any:
@@ -234,7 +234,7 @@ def test_defaults_of_specifications_are_the_registered_ones() -> None:
 
 def test_help_shows_the_registered_defaults() -> None:
     for command, defaults in (("tune", StudyDefaults), ("grid", GridDefaults), ("compare", ComparisonDefaults)):
-        options = {max(param.opts, key=len): param for param in leaves()[command][0].params}
+        options = {max(param.opts, key=len): param for param in list_commands()[command][0].params}
         for name, value in defaults_of(defaults).items():
             declared = options.get(f"--{name.replace('_', '-')}")
             if declared is None:

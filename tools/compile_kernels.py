@@ -1,7 +1,7 @@
 """Compile the kernels that most tests need: python -m tools.compile_kernels.
 
-In a new clone nothing is compiled, and every test process would start by compiling the same kernels. Other kernels are
-compiled by the first test that needs them, in parallel.
+Without this, every test process of a new clone would compile the same kernels. The first test that needs any other
+kernel compiles it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from policies import find_policy
 from policies.engine.simulation import simulate
 
-NAMES = ("raven-ucb", "ucb1", "epsilon-greedy", "thompson", "sw-raven", "d-raven", "published-raven-ucb")
+POLICIES = ("raven-ucb", "ucb1", "epsilon-greedy", "thompson", "sw-raven", "d-raven", "published-raven-ucb")
 
 
-def warm(name: str) -> None:
-    """Compile the general loop, the fast loop if there is one, and the online rules of a policy."""
+def compile_policy(name: str) -> None:
+    """Compile the general loop, the fast loop if any, and the online rules of a policy."""
     for checkpoints in (2, None):
         simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=checkpoints)
     policy_class = find_policy(name)
@@ -24,5 +24,5 @@ def warm(name: str) -> None:
 
 
 if __name__ == "__main__":
-    for policy_name in NAMES:
-        warm(policy_name)
+    for policy_name in POLICIES:
+        compile_policy(policy_name)

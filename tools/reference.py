@@ -8,10 +8,10 @@ Record and check:
 Keys, words and files may be renamed without a difference: each output of a case (its JSON, CSV, tables, or stored
 trials) is compared as a multiset of numbers. Only public names, such as the columns of the grid CSV, are compared by
 key. Every case is recorded twice. Numbers that differ between the two runs, and those under `VOLATILE` keys, are not
-recorded. Only their count is, as the number of unmatched numbers that a check tolerates.
+recorded; a check tolerates as many unmatched numbers.
 
-Re-record only after a deliberate change of results, such as a corrected estimator or a new default, and say in the
-commit message which numbers changed and why. A renamed option is changed in this file, without re-recording.
+Re-record only after a deliberate change of results, such as a corrected estimator or a new default, and state in the
+commit message which numbers changed and why. If an option is renamed, change this file without re-recording.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ VERDICTS = {
     "does not stand": "refuted",
     "not decidable": "inconclusive",
 }
-"""Verdicts are compared like numbers. Files may use the words on the left or those on the right."""
+"""Verdicts, which are compared like numbers, from their former to their current wording."""
 
 LONGEST_LIST = 250
-"""Outputs with more numbers are recorded as one short digest per number."""
+"""Outputs with more numbers than this are recorded as one short digest per number."""
 
-SHOWN = 12
-"""Differences that are printed per output."""
+MAX_DIFFERENCES = 12
+"""Maximum number of differences printed per output."""
 
 BUDGET = "--trials 20 --replications 12 --selection 50 --report 50 -q"
 SMALL = f"--arms 5 {BUDGET}"
@@ -84,11 +84,11 @@ class Run:
 
     @property
     def storage(self) -> str:
-        """The URL of the case's database."""
+        """Return the URL of the case's database."""
         return f"sqlite:///{self.folder}/studies.sqlite3"
 
     def command(self, line: str) -> str:
-        """Run `ravenlab` in the folder and return what it writes to stdout."""
+        """Run `ravenlab` in the folder and return its standard output."""
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
         environment = {name: value for name, value in os.environ.items() if name != "RAVENLAB_STORAGE"}
         code: object = 0
@@ -101,8 +101,8 @@ class Run:
         ):
             try:
                 ravenlab.main()
-            except SystemExit as end:
-                code = end.code
+            except SystemExit as exit_:
+                code = exit_.code
         texts = []
         for stream in (out, err):
             stream.seek(0)
@@ -116,7 +116,7 @@ class Run:
         return self.command(f"{line} --storage {self.storage}")
 
     def read(self, name: str) -> str:
-        """The text of a file that a command wrote."""
+        """Return the text of a file that a command wrote."""
         return (self.folder / name).read_text(encoding="utf-8")
 
     def add(self, name: str, data: Any, *, public: bool = False) -> None:
@@ -131,7 +131,7 @@ class Run:
         self.add(name, READERS[form](text), public=public)
 
     def add_files(self, folder: str) -> None:
-        """Record the files of an output folder, all of one format together because files may be renamed."""
+        """Record the files of an output folder, joined by format because files may be renamed."""
         for form, pattern in {"json": "*.json", "csv": "**/*.csv", "markdown": "*.md", "latex": "*.tex"}.items():
             for path in sorted((self.folder / folder).glob(pattern)):
                 self.add(form, {path.stem: READERS[form](path.read_text(encoding="utf-8"))})
@@ -142,10 +142,10 @@ class Run:
             states = database.execute("SELECT state, number FROM trials ORDER BY trial_id")
             self.add("trials", {"state": Counter(state for state, _ in states)})
             for table, key, value in TRIAL_TABLES:
-                order = f"SELECT {key}, {value} FROM {table} ORDER BY trial_id, {key}"
-                for name, number in database.execute(order):
-                    known = json.loads(number) if isinstance(number, str) else number
-                    self.add("trials", {f"{table}.{name}": known})
+                query = f"SELECT {key}, {value} FROM {table} ORDER BY trial_id, {key}"
+                for name, number in database.execute(query):
+                    content = json.loads(number) if isinstance(number, str) else number
+                    self.add("trials", {f"{table}.{name}": content})
 
 
 TRIAL_TABLES = (
@@ -158,7 +158,7 @@ TRIAL_TABLES = (
 
 
 def _token(number: float) -> str:
-    """A number as text in full precision; 1 and 1.0 are the same number.
+    """Return a number as text in full precision; 1 and 1.0 are the same number.
 
     >>> _token(1), _token(0.1), _token(True)
     ('1.0', '0.1', 'true')
@@ -169,7 +169,7 @@ def _token(number: float) -> str:
 
 
 def _flatten(data: Any, path: str) -> Iterator[tuple[str, str]]:
-    """All numbers and verdicts with their key paths.
+    """Yield all numbers and verdicts with their key paths.
 
     >>> list(_flatten({"a": [1, {"b": "stands"}]}, ""))
     [('.a', '1.0'), ('.a.b', 'confirmed')]
@@ -177,7 +177,7 @@ def _flatten(data: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(data, np.ndarray | np.generic):
         data = data.tolist()
     if dataclasses.is_dataclass(data):
-        data = {each.name: getattr(data, each.name) for each in dataclasses.fields(data)}
+        data = {field.name: getattr(data, field.name) for field in dataclasses.fields(data)}
     elif hasattr(data, "model_dump"):
         data = data.model_dump()
     if isinstance(data, int | float):
@@ -195,7 +195,7 @@ def _flatten(data: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _cell(text: str) -> Any:
-    """The content of a CSV cell: a number, a truth value, JSON or text."""
+    """Return the content of a CSV cell: a number, a truth value, JSON or text."""
     if text.lower() in ("true", "false") or text.startswith(("{", "[")):
         return json.loads(text.lower() if text[0] not in "{[" else text)
     try:
@@ -209,26 +209,26 @@ def _read_csv(text: str) -> Any:
     return [{column: _cell(cell) for column, cell in row.items()} for row in rows]
 
 
-def _numbers_in_words(text: str) -> list[float]:
-    """The numbers of a table's row as people read them, with or without thousands separators.
+def _parse_numbers(text: str) -> list[float]:
+    """Return the formatted numbers of a table row, with or without thousands separators.
 
-    >>> _numbers_in_words("| T1000 | 1,234.5 (−2 to 3e-05) |")
+    >>> _parse_numbers("| T1000 | 1,234.5 (−2 to 3e-05) |")
     [1234.5, -2.0, 3e-05]
     """
     plain = re.sub(r"(?<=\d)(?:,|\{,\}|\\,|\u2009|\u202f)(?=\d{3}(?!\d))", "", text.replace("−", "-"))
-    return [float(each) for each in re.findall(r"(?<![\w.~/])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/])", plain)]
+    return [float(number) for number in re.findall(r"(?<![\w.~/])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/])", plain)]
 
 
 def _read_markdown(text: str) -> Any:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     rules = [row for row, line in enumerate(rows) if line.startswith("| ---")]
     heads = {row - 1 for row in rules} | set(rules)
-    return [_numbers_in_words(line) for row, line in enumerate(rows) if row not in heads]
+    return [_parse_numbers(line) for row, line in enumerate(rows) if row not in heads]
 
 
 def _read_latex(text: str) -> Any:
     bodies = re.findall(r"\\midrule(.*?)\\bottomrule", text, flags=re.DOTALL)
-    return [_numbers_in_words(line) for body in bodies for line in body.splitlines()]
+    return [_parse_numbers(line) for body in bodies for line in body.splitlines()]
 
 
 def _read_python(text: str) -> Any:
@@ -251,7 +251,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 def _tune(options: str) -> Callable[[Run], None]:
-    """A case that tunes and records the recommendation and the stored trials."""
+    """Return a case that tunes and records the recommendation and the stored trials."""
 
     def run(case: Run) -> None:
         words = options.split()
@@ -296,7 +296,7 @@ def _worlds(case: Run) -> None:
 
 
 def _policies(case: Run) -> None:
-    """Every policy."""
+    """Simulate every policy."""
     for name in sorted(ravenlab.policy_names()):
         result = ravenlab.simulate(name, "localized-jump", horizon=120, arms=4, replications=3, seed=12)
         case.add("policies", {name: _fields(result, "params", "regret", "reward", "suboptimal_pulls")}, public=True)
@@ -307,19 +307,29 @@ def _fields(result: Any, *names: str) -> dict[str, Any]:
 
 
 def _api(case: Run) -> None:
-    """The fields of results, under their public names."""
+    """Record the fields of the results of the Python API under their public names."""
     small: dict[str, Any] = {"arms": 4, "seed": 9, "storage": case.storage}
     budget: dict[str, Any] = {"trials": 10, "replications": 8, "selection": 40, "report": 40}
     (recommendation,) = ravenlab.tune("periodic", 150, **small, **budget)
-    tuned = ("horizon", "arms", "params", "regret", "search_estimate", "indistinguishable", "box", "versus", "trials")
-    case.add("tune", _fields(recommendation, *tuned, "importance", "scale", "seed"), public=True)
+    tune_fields = (
+        "horizon",
+        "arms",
+        "params",
+        "regret",
+        "search_estimate",
+        "indistinguishable",
+        "box",
+        "versus",
+        "trials",
+    )
+    case.add("tune", _fields(recommendation, *tune_fields, "importance", "scale", "seed"), public=True)
     (grid,) = ravenlab.grid("periodic", 150, replications=10, alpha0=[0.5, 1.0], **small)
     case.add("grid", _fields(grid, "mean", "stderr", "indistinguishable", "best"), public=True)
-    compared = ravenlab.compare("blips", 150, policies="ucb1,ccb", tune=0, replications=10, **small)
-    case.add("compare", json.loads(compared.as_json()))
-    played = ravenlab.simulate("raven-ucb", "blips", horizon=150, arms=4, replications=4, seed=9, checkpoints=10)
-    case.add("simulate", _fields(played, "params", "regret", "reward", "suboptimal_pulls", "curve"), public=True)
-    case.add("simulate", {"summary": played.summary()}, public=True)
+    comparison = ravenlab.compare("blips", 150, policies="ucb1,ccb", tune=0, replications=10, **small)
+    case.add("compare", json.loads(comparison.as_json()))
+    simulation = ravenlab.simulate("raven-ucb", "blips", horizon=150, arms=4, replications=4, seed=9, checkpoints=10)
+    case.add("simulate", _fields(simulation, "params", "regret", "reward", "suboptimal_pulls", "curve"), public=True)
+    case.add("simulate", {"summary": simulation.summary()}, public=True)
     case.command("init --log")
     replayed = ravenlab.replay("ucb1", case.folder / "log.csv", resamples=128, seed=4)
     case.add("replay", replayed, public=True)
@@ -392,7 +402,7 @@ CASES: dict[str, Callable[[Run], None]] = {
 
 
 def run_case(name: str, keep: Path | None = None) -> dict[str, Output]:
-    """Run a case in a new folder, which is temporary or kept."""
+    """Run a case in a new folder, which is temporary unless `keep` is given."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = (Path(temporary) if keep is None else keep) / name.replace(" ", "-")
         folder.mkdir(parents=True)
@@ -417,18 +427,18 @@ def _record_output(first: Output, second: Output) -> dict[str, Any]:
     kept: Numbers = {}
     ignored = 0
     for path, tokens in first.numbers.items():
-        again = Counter(second.numbers.get(path, []))
+        repeated = Counter(second.numbers.get(path, []))
         volatile = any(part in VOLATILE for part in path.split("."))
         for token in tokens:
-            if volatile or not again[token]:
+            if volatile or not repeated[token]:
                 ignored += 1
                 continue
-            again[token] -= 1
+            repeated[token] -= 1
             kept.setdefault(path, []).append(token)
     if first.public and ignored:
         raise RuntimeError("public fields must be the same in two runs")
     digested = sum(map(len, kept.values())) > LONGEST_LIST
-    rendered = {path: " ".join(map(_digest, each) if digested else each) for path, each in kept.items()}
+    rendered = {path: " ".join(map(_digest, tokens) if digested else tokens) for path, tokens in kept.items()}
     return {"public": first.public, "ignored": ignored, "digested": digested, "numbers": rendered}
 
 
@@ -450,21 +460,22 @@ def _output_differences(expected: Mapping[str, Any], numbers: Numbers) -> list[s
     if expected["public"]:
         paths = [path for path in dict.fromkeys([*before, *now]) if before.get(path) != now.get(path)]
         lines = [f"{path}: recorded {before.get(path)}, found {numbers.get(path)}" for path in paths]
-        return lines[:SHOWN]
-    wanted = Counter(token for tokens in before.values() for token in tokens)
+        return lines[:MAX_DIFFERENCES]
+    recorded = Counter(token for tokens in before.values() for token in tokens)
     found = Counter(token for tokens in now.values() for token in tokens)
-    missing, extra = wanted - found, found - wanted
+    missing, extra = recorded - found, found - recorded
     if not missing and extra.total() <= expected["ignored"]:
         return []
-    counts = f"{missing.total()} of {wanted.total()} recorded numbers missing, {extra.total()} others found"
+    counts = f"{missing.total()} of {recorded.total()} recorded numbers missing, {extra.total()} others found"
     lines = [f"{counts}, {expected['ignored']} tolerated"]
-    lines += [f"  missing {token} at {path}" for path, token in _located(before, before, missing)][:SHOWN]
-    lines += [f"  found {token} at {path}" for path, token in _located(now, numbers, extra)][:SHOWN]
+    missing_lines = [f"  missing {token} at {path}" for path, token in _locate_tokens(before, before, missing)]
+    extra_lines = [f"  found {token} at {path}" for path, token in _locate_tokens(now, numbers, extra)]
+    lines += missing_lines[:MAX_DIFFERENCES] + extra_lines[:MAX_DIFFERENCES]
     return lines
 
 
-def _located(shortened: Numbers, full: Numbers, wanted: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Where the wanted tokens occur, with their full text if known."""
+def _locate_tokens(shortened: Numbers, full: Numbers, wanted: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield the paths at which the wanted tokens occur, with their full text if known."""
     for path, tokens in shortened.items():
         for token, text in zip(tokens, full[path], strict=True):
             if wanted[token]:
@@ -472,7 +483,7 @@ def _located(shortened: Numbers, full: Numbers, wanted: Counter[str]) -> Iterato
 
 
 def record(path: Path, names: Sequence[str], keep: Path | None) -> None:
-    """Write the numbers of the named cases; those of other cases stay as recorded."""
+    """Write the numbers of the named cases and keep those of the other cases."""
     cases = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for name in names:
         print(f"recording {name}", flush=True)
@@ -483,7 +494,7 @@ def record(path: Path, names: Sequence[str], keep: Path | None) -> None:
 
 
 def check(path: Path, names: Sequence[str], keep: Path | None) -> bool:
-    """Run the named cases, print how they differ from the file, and return whether they are all the same."""
+    """Run the named cases, print their differences from the file, and return whether there are none."""
     cases = json.loads(path.read_text(encoding="utf-8"))
     same = True
     for name in names:
@@ -500,12 +511,12 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="File with the recorded numbers.")
     parser.add_argument("--case", action="append", choices=CASES, help="Only this case; may be repeated.")
     parser.add_argument("--keep", type=Path, help="Folder for the full outputs, for debugging.")
-    given = parser.parse_args()
-    names = given.case or list(CASES)
-    if given.action == "record":
-        record(given.file, names, given.keep)
+    options = parser.parse_args()
+    names = options.case or list(CASES)
+    if options.action == "record":
+        record(options.file, names, options.keep)
         return 0
-    return 0 if check(given.file, names, given.keep) else 1
+    return 0 if check(options.file, names, options.keep) else 1
 
 
 if __name__ == "__main__":

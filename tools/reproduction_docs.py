@@ -1,4 +1,4 @@
-"""python -m tools.reproduction_docs FOLDER: write docs/reproduction.md and its picture from a finished reproduction."""
+"""Write docs/reproduction.md and its picture: python -m tools.reproduction_docs FOLDER."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = IMAGES.parent / "reproduction.md"
 
 
 def make_page(document: Mapping[str, Any]) -> str:
-    """Format the verdicts as Markdown."""
+    """Return the verdicts of a reproduction as a Markdown page."""
     counts = Counter(verdict["verdict"] for verdict in document["verdicts"])
     lines = [
         "# Reproduction of the paper: all verdicts",
@@ -38,7 +38,7 @@ def make_page(document: Mapping[str, Any]) -> str:
     for row in document["verdicts"]:
         unit = " %" if row["unit"] == "%" else ""
         printed = "" if row["printed"] is None else f"{format_number(row['printed'])}{unit}"
-        ours = "" if row["measurement"] is None else _format(row["measurement"], unit)
+        ours = "" if row["measurement"] is None else _format_measurement(row["measurement"], unit)
         verdict = f"{SIGNS[Verdict(row['verdict'])]} {row['verdict']}"
         lines.append(f"| {row['text']} | {row['place']} | {printed} | as {row['protocol']} | {ours} | {verdict} |")
     lines += ["", "## Rules", ""]
@@ -47,11 +47,11 @@ def make_page(document: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _format(measured: Mapping[str, float], unit: str) -> str:
-    value = f"{format_number(measured['value'])}{unit}"
-    if measured["low"] == measured["high"]:
+def _format_measurement(measurement: Mapping[str, float], unit: str) -> str:
+    value = f"{format_number(measurement['value'])}{unit}"
+    if measurement["low"] == measurement["high"]:
         return value
-    return f"{value} ({format_number(measured['low'])} to {format_number(measured['high'])})"
+    return f"{value} ({format_number(measurement['low'])} to {format_number(measurement['high'])})"
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ def main() -> None:
     PAGE.write_text(make_page(json.loads((folder / "reproduction.json").read_text(encoding="utf-8"))), encoding="utf-8")
     browser_path = find_browser()
     if browser_path is None:
-        sys.exit("a Chromium is needed for the picture (apt-get install chromium)")
+        sys.exit("Chromium is required (apt-get install chromium)")
     with launch_browser(browser_path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto((folder / "reproduction.html").resolve().as_uri())

@@ -21,7 +21,7 @@ IMAGES = DOCS / "images"
 
 
 def take_report_screenshots(browser: Browser, folder: Path) -> None:
-    """Run the quick studies and a grid; take the top of their report and the heat map."""
+    """Run the quick studies and a grid, and save the top of their report and the heat map."""
     url = f"sqlite:///{folder}/report.sqlite3"
     for spec in load_study_file(find_study_file("quick")):
         run_study(spec, url)
@@ -40,13 +40,13 @@ def take_report_screenshots(browser: Browser, folder: Path) -> None:
 
 
 def take_dashboard_screenshot(browser: Browser, folder: Path) -> None:
-    """Run a small study and a grid; take the page of the grid in the dashboard."""
+    """Run a small study and a grid, and save the page of the grid in the dashboard."""
     url = f"sqlite:///{folder}/dashboard.sqlite3"
     tune("variance-drift", 10_000, trials=60, replications=100, storage=url)
     grid("variance-drift", 10_000, replications=1000, storage=url)
-    with start_dashboard(url, folder=folder) as site:
+    with start_dashboard(url, folder=folder) as server:
         page = browser.new_page(viewport={"width": 1400, "height": 1000}, color_scheme="light")
-        page.goto(f"{site.url}dashboard/studies/2")
+        page.goto(f"{server.url}dashboard/studies/2")
         heat_map = page.locator("[id='user-defined-plot:ravenlab-heat-map']")
         heat_map.locator(".heatmaplayer image").first.wait_for(state="attached")
         page.evaluate("document.fonts.ready")
@@ -57,7 +57,7 @@ def take_dashboard_screenshot(browser: Browser, folder: Path) -> None:
 
 
 def main() -> None:
-    """Take all screenshots."""
+    """Save all screenshots."""
     path = find_browser()
     if path is None:
         sys.exit("Chromium is required (apt-get install chromium)")

@@ -15,7 +15,7 @@ from policies import policy_names
 from tests.docs.markdown import Page, pages, read_page
 from tests.project import DOCS, ROOT
 from tools.benchmarks.__main__ import GROUPS
-from tools.docs.pages import made, stale
+from tools.docs.pages import generate_files, outdated_files
 from tuning.cli.app import COMMANDS, app_for
 
 EXTERNAL = ("http://", "https://", "mailto:")
@@ -71,9 +71,9 @@ def _targets(path: Path) -> list[Path]:
 
 
 def test_generated_parts_are_current() -> None:
-    names = [path.name for path in stale()]
+    names = [path.name for path in outdated_files()]
     assert not names, f"run python -m tools.docs: {', '.join(names)}"
-    assert len(made()) >= 20
+    assert len(generate_files()) >= 20
 
 
 def test_all_benchmarks_are_on_the_page() -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tools.docs.pages import made, stale
+from tools.docs.pages import generate_files, outdated_files
 
 
 def main() -> None:
-    """Write every file that is out of date, and print its path."""
-    for path in stale():
+    """Write every outdated file and print its path."""
+    for path in outdated_files():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(made()[path], encoding="utf-8")
+        path.write_text(generate_files()[path], encoding="utf-8")
         print(path)
 
 

@@ -1,4 +1,4 @@
-"""The tree of modules in docs/architecture.md, from the docstrings of the packages."""
+"""Tree of packages in docs/architecture.md, from their docstrings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.project import PACKAGES, ROOT
 COLUMN = 34
 
 
-def parts_of_the_page() -> dict[str, list[str]]:
-    """The tree, as the part of the page between its marks."""
+def module_tree() -> dict[str, list[str]]:
+    """Return the generated part of the page: the tree of packages."""
     lines = [line for package in PACKAGES for line in _describe(ROOT / package)]
     return {"tree": ["```text", *lines, "```"]}
 
 
 def _describe(folder: Path, depth: int = 0) -> list[str]:
-    """One line per package or subpackage: its path and the first sentence of its docstring."""
+    """Return one line per package: its name and the first line of its docstring."""
     docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
     summary = docstring.split("\n")[0]
     indent = "    " * depth

@@ -1,4 +1,4 @@
-"""The generated parts of docs/commands.md: the help of every command."""
+"""Generated parts of docs/commands.md: the help of every command."""
 
 from __future__ import annotations
 
@@ -11,34 +11,38 @@ from tuning.cli import app
 from tuning.cli.help import format_usage, group_commands, group_options, split_help
 
 
-def tree() -> Any:
-    """All commands with all their options."""
+def root_command() -> Any:
+    """Return the root command with all commands and options."""
     return typer.main.get_command(app.app_for([*app.COMMANDS]))
 
 
-def leaves() -> dict[str, tuple[Any, Any]]:
-    """All commands and subcommands with their contexts, in the order of the help."""
-    top = tree()
+def list_commands() -> dict[str, tuple[Any, Any]]:
+    """Return all commands and subcommands with their contexts, in the order of the help."""
+    top = root_command()
     root = top.context_class(top, info_name="ravenlab")
-    found: dict[str, tuple[Any, Any]] = {}
+    commands: dict[str, tuple[Any, Any]] = {}
     for rows in group_commands(top, root).values():
         for row in rows:
             command = top.commands[row.name]
-            ctx = command.context_class(command, parent=root, info_name=row.name, **command.context_settings)
-            for name, each in getattr(command, "commands", {"": command}).items():
-                inner = each.context_class(each, parent=ctx, info_name=name, **each.context_settings) if name else ctx
-                found[f"{row.name} {name}".strip()] = (each, inner)
-    return found
+            context = command.context_class(command, parent=root, info_name=row.name, **command.context_settings)
+            for name, subcommand in getattr(command, "commands", {"": command}).items():
+                subcontext = (
+                    subcommand.context_class(subcommand, parent=context, info_name=name, **subcommand.context_settings)
+                    if name
+                    else context
+                )
+                commands[f"{row.name} {name}".strip()] = (subcommand, subcontext)
+    return commands
 
 
 def parts() -> dict[str, list[str]]:
-    """The list of commands, and a section for each."""
-    top = tree()
+    """Return the list of commands, and a section for each."""
+    top = root_command()
     overview: list[str] = []
     for heading, rows in group_commands(top, top.context_class(top, info_name="ravenlab")).items():
         overview += ["", f"**{heading}**", "", *(f"- [`{row.name}`](#{_anchor(row.name)}): {row.text}" for row in rows)]
     sections: list[str] = []
-    for name, (command, ctx) in leaves().items():
+    for name, (command, ctx) in list_commands().items():
         sections += ["", f"## {name}", *_section(command, ctx)]
     return {"commands": overview[1:], "sections": sections[1:]}
 

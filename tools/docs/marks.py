@@ -1,4 +1,4 @@
-"""Generated parts of a Markdown page, between two invisible marks."""
+"""Generated parts of a Markdown page between two comments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def filled(page: str, name: str, lines: Sequence[str]) -> str:
-    """The page with new lines between `<!-- name -->` and `<!-- end of name -->`.
+    """Return the page with new lines between `<!-- name -->` and `<!-- end of name -->`.
 
     >>> filled("a <!-- x -->old<!-- end of x --> b", "x", ["new"])
     'a <!-- x -->\\nnew\\n<!-- end of x --> b'
@@ -20,7 +20,7 @@ def filled(page: str, name: str, lines: Sequence[str]) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a Markdown table; a bar in a cell is escaped.
+    """Return the lines of a Markdown table; vertical bars in cells are escaped.
 
     >>> table(["a"], [["b|c"]])
     ['| a |', '| --- |', '| b\\\\|c |']

@@ -1,4 +1,4 @@
-"""The generated parts of docs/policies.md: references, summaries and parameters."""
+"""Generated parts of docs/policies.md: references, summaries and parameters."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from studies.spec.comparison import PAPER_POLICIES
 from studies.symbols import format_symbol
 from tools.docs.marks import table
 
-LAST = "## Custom policies"
+LAST_HEADING = "## Custom policies"
 """New sections are inserted before this heading."""
 
 HORIZON, ARMS = 10_000, 10
-"""Horizon and arms at which defaults that depend on them are evaluated."""
+"""Horizon and number of arms at which dependent defaults are evaluated."""
 
 
 def overview() -> list[str]:
-    """All policies in one table."""
+    """Return the table of all policies."""
     rows = []
     for name in policy_names():
         policy = find_policy(name)
@@ -30,15 +30,15 @@ def overview() -> list[str]:
 
 
 def part(name: str) -> list[str]:
-    """A policy's reference and parameters."""
+    """Return the reference and the parameters of a policy."""
     policy = find_policy(name)
     reference = policy.reference.removesuffix("; ours")
     lines = [f"{meaning(policy)} {'Reference' if reference == policy.reference else 'Ours'}: {reference}."]
     values: dict[str, Value] = {}
     rows = []
     for param in policy.parameters:
-        setting = ParamContext(HORIZON, ARMS, values)
-        values[param.name] = param.resolve(None, setting)
+        context = ParamContext(HORIZON, ARMS, values)
+        values[param.name] = param.resolve(None, context)
         row = [f"`{param.name}`", _default(param, values[param.name]), _searched(param), _allowed(param), param.meaning]
         rows.append(row)
     if rows:
@@ -47,7 +47,7 @@ def part(name: str) -> list[str]:
 
 
 def with_sections(page: str) -> str:
-    """The page with a section for every policy; a new section starts with the formula of the docstring.
+    """Return the page with a section for every policy; new sections start with the formula of the docstring.
 
     >>> with_sections("## Custom policies").splitlines()[0]
     '### ars-exp3'
@@ -55,13 +55,15 @@ def with_sections(page: str) -> str:
     for name in policy_names():
         if f"<!-- {name} -->" not in page:
             _, _, formula = inspect.cleandoc(find_policy(name).__doc__ or "").partition("\n\n")
-            words = [f"### {name}", "", *([formula, ""] if formula else [])]
-            page = page.replace(LAST, "\n".join([*words, f"<!-- {name} -->", f"<!-- end of {name} -->", "", LAST]))
+            heading = [f"### {name}", "", *([formula, ""] if formula else [])]
+            page = page.replace(
+                LAST_HEADING, "\n".join([*heading, f"<!-- {name} -->", f"<!-- end of {name} -->", "", LAST_HEADING])
+            )
     return page
 
 
 def meaning(policy: type[Policy]) -> str:
-    """The first sentence of its docstring."""
+    """Return the first paragraph of the docstring of a policy."""
     return " ".join((policy.__doc__ or "").split("\n\n")[0].split())
 
 
@@ -79,30 +81,30 @@ def _default(param: Param, value: Value) -> str:
     return f"{_formula(param.default.__doc__ or '')}; {format_number(value)} at T = {HORIZON}, K = {ARMS}"
 
 
-def _formula(words: str) -> str:
+def _formula(docstring: str) -> str:
     """Return the text of a docstring before its first comma outside of brackets.
 
     >>> _formula("min(1, sqrt(x)), at most.")
     'min(1, sqrt(x))'
     """
     depth = 0
-    for place, sign in enumerate(words):
-        depth += (sign == "(") - (sign == ")")
-        if depth == 0 and sign in ",;":
-            return words[:place]
-    return words.strip().removesuffix(".")
+    for index, character in enumerate(docstring):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and character in ",;":
+            return docstring[:index]
+    return docstring.strip().removesuffix(".")
 
 
 def _searched(param: Param) -> str:
     if param.low is None or param.high is None:
         return "–"
-    what = f"1 − {format_symbol(param.name)} in " if param.scale == "one-minus" else ""
+    prefix = f"1 − {format_symbol(param.name)} in " if param.scale == "one-minus" else ""
     scale = "linear" if param.scale == "linear" else "log"
-    return f"{what}{_end(param.low)} to {_end(param.high)}, {scale}"
+    return f"{prefix}{_format_bound(param.low)} to {_format_bound(param.high)}, {scale}"
 
 
-def _end(end: Number) -> str:
-    return "T" if callable(end) else format_number(end)
+def _format_bound(bound: Number) -> str:
+    return "T" if callable(bound) else format_number(bound)
 
 
 def _allowed(param: Param) -> str:

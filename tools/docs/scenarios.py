@@ -1,4 +1,4 @@
-"""The generated parts of docs/scenarios.md: pictures, alt texts and parameters with their defaults."""
+"""Generated parts of docs/scenarios.md: pictures, alt texts and parameters with their defaults."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FOLDER = "images/scenarios"
 COMBINATION = "periodic+blips"
 
 
-def shown() -> list[Scenario]:
-    """All named scenarios, and one that combines two effects."""
+def documented_scenarios() -> list[Scenario]:
+    """Return all named scenarios, and one that combines two effects."""
     return [*scenarios().values(), find_scenario(COMBINATION)]
 
 
 def pictures() -> Iterator[tuple[str, str, str]]:
-    """Name, SVG and alt text of each scenario."""
-    for scenario in shown():
+    """Yield name, SVG and alt text of each scenario."""
+    for scenario in documented_scenarios():
         if scenario.name == "delayed":
             yield scenario.name, *delay_picture()
         else:
@@ -32,7 +32,7 @@ def pictures() -> Iterator[tuple[str, str, str]]:
 
 
 def file_name(name: str) -> str:
-    """File name of a scenario's picture.
+    """Return the file name of a scenario's picture.
 
     >>> file_name("periodic+blips")
     'images/scenarios/periodic-blips.svg'
@@ -41,21 +41,27 @@ def file_name(name: str) -> str:
 
 
 def overview() -> list[str]:
-    """All scenarios in one table."""
+    """Return the table of all scenarios."""
     rows = [
-        [f"[`{each.name}`](#{each.name})", each.category, each.meaning, str(each.arms), str(each.horizon)]
-        for each in scenarios().values()
+        [
+            f"[`{scenario.name}`](#{scenario.name})",
+            scenario.category,
+            scenario.meaning,
+            str(scenario.arms),
+            str(scenario.horizon),
+        ]
+        for scenario in scenarios().values()
     ]
     return table(["scenario", "category", "what changes", "arms", "horizon"], rows)
 
 
 def noises() -> list[str]:
-    """All noises in one table."""
+    """Return the table of all noises."""
     return table(["noise", "distribution"], [[f"`{name}`", noise.meaning] for name, noise in NOISES.items()])
 
 
 def part(name: str, alt: str) -> list[str]:
-    """The picture of a scenario and its parameters, without those of the base draw."""
+    """Return the picture and the parameters of a scenario, without those of the base draw."""
     base = set(BaseDraw.__dataclass_fields__)
     parameters = {key: value for key, value in find_scenario(name).parameters().items() if key not in base}
     lines = [f"![{alt}]({file_name(name)})"]
@@ -68,15 +74,14 @@ def part(name: str, alt: str) -> list[str]:
 
 
 def base_part() -> list[str]:
-    """The parameters of the base draw, and scenarios with other defaults."""
-    usual = scenarios()["stationary"].parameters()
+    """Return the table of the parameters of the base draw, with scenarios whose defaults differ."""
+    defaults = scenarios()["stationary"].parameters()
     rows = []
     for key in BaseDraw.__dataclass_fields__:
-        others = [f"`{each.name}` {each.parameters()[key]}" for each in scenarios().values()]
-        differ = [
-            other
-            for other, each in zip(others, scenarios().values(), strict=True)
-            if each.parameters()[key] != usual[key]
+        different = [
+            f"`{scenario.name}` {scenario.parameters()[key]}"
+            for scenario in scenarios().values()
+            if scenario.parameters()[key] != defaults[key]
         ]
-        rows.append([f"`{key}`", f"`{usual[key]}`", ", ".join(differ) or "–"])
+        rows.append([f"`{key}`", f"`{defaults[key]}`", ", ".join(different) or "–"])
     return table(["parameter", "default", "other in"], rows)

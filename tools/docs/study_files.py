@@ -1,4 +1,4 @@
-"""The generated tables of docs/study-files.md, from the JSON Schema of the Pydantic models."""
+"""Generated tables of docs/study-files.md, from the JSON Schema of the Pydantic models."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ TYPES = {"integer": "whole number", "number": "number", "string": "text", "boole
 
 
 def parts() -> dict[str, list[str]]:
-    """The table of fields for each kind of TOML table."""
+    """Return the fields of each kind of TOML table, and the registered values."""
     kinds = study_file_schema()["$defs"]
-    made = {name.lower(): _fields(kinds[name]) for name in ("Study", "Scenario", "Range")}
+    tables = {name.lower(): _fields(kinds[name]) for name in ("Study", "Scenario", "Range")}
     study, robust = kinds["Study"]["properties"], kinds["Robust"]["properties"]
-    own = {name: field for name, field in robust.items() if field != study.get(name)}
-    left_out = ", ".join(f"`{name}`" for name in study if name not in robust)
-    made["robust"] = [
-        *_fields({**kinds["Robust"], "properties": own}),
+    robust_only = {name: field for name, field in robust.items() if field != study.get(name)}
+    missing = ", ".join(f"`{name}`" for name in study if name not in robust)
+    tables["robust"] = [
+        *_fields({**kinds["Robust"], "properties": robust_only}),
         "",
-        f"All other fields are those of a study, but for {left_out}.",
+        f"All other fields are those of a study, except {missing}.",
     ]
     registries: dict[str, Mapping[str, Choice]] = {
         "objectives": OBJECTIVES,
@@ -30,22 +30,22 @@ def parts() -> dict[str, list[str]]:
         "pruners": PRUNERS,
         "measures": MEASURES,
     }
-    return {**made, **{name: _choices(registry) for name, registry in registries.items()}}
+    return {**tables, **{name: _choices(registry) for name, registry in registries.items()}}
 
 
 def _choices(registry: Mapping[str, Choice]) -> list[str]:
-    """One row per registered value."""
+    """Return a table with one row per registered value."""
     rows = zip(format_choices(registry), registry.values(), strict=True)
     return table(["value", "meaning"], [[f"`{name}`", choice.description] for name, choice in rows])
 
 
 def _fields(kind: dict[str, Any]) -> list[str]:
-    needed = kind.get("required", [])
+    required = kind.get("required", [])
     rows = []
     for name, field in kind["properties"].items():
-        default = f"`{_toml(field['default'])}`" if "default" in field else "needed" if name in needed else "–"
+        default = f"`{_toml(field['default'])}`" if "default" in field else "required" if name in required else "–"
         rows.append([f"`{name}`", describe(field), default, field.get("description", "")])
-    return table(["field", "what it may be", "default", "meaning"], rows)
+    return table(["field", "allowed values", "default", "meaning"], rows)
 
 
 def describe(field: dict[str, Any]) -> str:
@@ -67,7 +67,7 @@ def describe(field: dict[str, Any]) -> str:
         return ", ".join(f"`{choice}`" for choice in field["enum"])
     kind = field.get("type")
     if isinstance(kind, list):
-        return " or ".join(TYPES[one] for one in kind)
+        return " or ".join(TYPES[name] for name in kind)
     if kind == "array":
         if field.get("minItems") == field.get("maxItems") == 2:
             return "`[low, high]`"
@@ -91,7 +91,7 @@ def _limits(field: dict[str, Any]) -> str:
 
 
 def _number(value: float) -> str:
-    """Format a number; powers of ten from one million on.
+    """Format a number; powers of ten from one million on have an exponent.
 
     >>> _number(10), _number(10**9), _number(2**63 - 1)
     ('10', '10⁹', '2⁶³ − 1')

@@ -24,29 +24,29 @@ def number(value: float) -> str:
 
 
 def path(points: Sequence[tuple[float, float]], **style: str | float) -> str:
-    """A line through points."""
-    places = "L".join(f"{number(x)} {number(y)}" for x, y in points)
-    return f'<path d="M{places}" fill="none"{_attributes(style)}/>'
+    """Return a line through points."""
+    coordinates = "L".join(f"{number(x)} {number(y)}" for x, y in points)
+    return f'<path d="M{coordinates}" fill="none"{_attributes(style)}/>'
 
 
 def area(points: Sequence[tuple[float, float]], fill: str) -> str:
-    """A filled shape."""
+    """Return a filled shape."""
     return f'<path d="M{"L".join(f"{number(x)} {number(y)}" for x, y in points)}Z" fill="{fill}"/>'
 
 
-def text(x: float, y: float, words: str, **style: str | float) -> str:
-    """Text at a position."""
-    return f'<text x="{number(x)}" y="{number(y)}"{_attributes(style)}>{escape(words)}</text>'
+def text(x: float, y: float, content: str, **style: str | float) -> str:
+    """Return text at a position."""
+    return f'<text x="{number(x)}" y="{number(y)}"{_attributes(style)}>{escape(content)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, **style: str | float) -> str:
-    """A box."""
-    place = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
-    return f"<rect {place}{_attributes(style)}/>"
+    """Return a rectangle."""
+    geometry = f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
+    return f"<rect {geometry}{_attributes(style)}/>"
 
 
 def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
-    """The complete file: a light card with its elements and a label for screen readers."""
+    """Return the complete file: a light card with its elements and a label for screen readers."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(label)}" font-family="{escape(FONT)}" font-size="12" fill="{INK}">'
@@ -57,5 +57,5 @@ def card(width: int, height: int, label: str, parts: Sequence[str]) -> str:
 
 def _attributes(style: dict[str, str | float]) -> str:
     """Format attributes; empty ones are omitted."""
-    written = {name: value if isinstance(value, str) else f"{value:g}" for name, value in style.items()}
-    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in written.items() if value)
+    values = {name: value if isinstance(value, str) else f"{value:g}" for name, value in style.items()}
+    return "".join(f' {name.replace("_", "-")}="{value}"' for name, value in values.items() if value)

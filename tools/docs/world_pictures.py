@@ -1,6 +1,6 @@
-"""A picture of one world of a scenario: means above, variances below, the currently best arm in bold.
+"""Picture of one world of a scenario: means above, variances below, the currently best arm in bold.
 
-The report shows the same with Plotly (`dashboards/figures/world.py`).
+The report shows the same figure with Plotly (`dashboards/figures/world.py`).
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ SEED, ARMS, MOST_ARMS = 4, 6, 8
 
 
 def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str]:
-    """The SVG of a scenario's first world, and its alt text."""
-    seen = view_world(draw_worlds(scenario, horizon, arms, SEED))
-    best = np.where(np.isnan(seen.means), -np.inf, seen.means).argmax(axis=1)
-    shown = _shown(seen.means, best)
-    few = f", {len(shown)} of the arms drawn" if len(shown) < seen.means.shape[1] else ""
-    across = _scale(1, horizon, LEFT, WIDTH - RIGHT)
+    """Return the SVG of a scenario's first world, and its alt text."""
+    view = view_world(draw_worlds(scenario, horizon, arms, SEED))
+    best = np.where(np.isnan(view.means), -np.inf, view.means).argmax(axis=1)
+    drawn_arms = _choose_arms(view.means, best)
+    note = f", {len(drawn_arms)} of the arms drawn" if len(drawn_arms) < view.means.shape[1] else ""
+    x_scale = _scale(1, horizon, LEFT, WIDTH - RIGHT)
     parts = [
         text(LEFT, 28, scenario.name, font_size=16, font_weight=600),
-        text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{few}", fill=SOFT),
-        *_legend(len(shown) < seen.means.shape[1], bool(change_steps(scenario, horizon))),
+        text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{note}", fill=SOFT),
+        *_legend(len(drawn_arms) < view.means.shape[1], bool(change_steps(scenario, horizon))),
     ]
-    for table, name, (top, height) in zip((seen.means, seen.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
+    for table, name, (top, height) in zip((view.means, view.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
         low, high = _range(table, from_zero=name != "mean μ")
-        up = _scale(low, high, top + height, top)
+        y_scale = _scale(low, high, top + height, top)
         parts += _frame(name, low, high, top, height)
-        for moment in change_steps(scenario, horizon):
-            x = across(moment)
+        for step in change_steps(scenario, horizon):
+            x = x_scale(step)
             parts.append(path([(x, top), (x, top + height)], stroke=CHANGE, stroke_dasharray="2 2"))
-        if len(shown) < table.shape[1]:
-            parts.append(_band(seen.steps, table, across, up))
-        for place, k in enumerate(shown):
-            colour, dashes = COLOURS[place % 5], DASHES[place // 5 % 5]
+        if len(drawn_arms) < table.shape[1]:
+            parts.append(_band(view.steps, table, x_scale, y_scale))
+        for index, k in enumerate(drawn_arms):
+            colour, dashes = COLOURS[index % 5], DASHES[index // 5 % 5]
             parts += _line(
-                seen.steps, table[:, k], across, up, stroke=colour, stroke_width=1.4, stroke_dasharray=dashes
+                view.steps, table[:, k], x_scale, y_scale, stroke=colour, stroke_width=1.4, stroke_dasharray=dashes
             )
-        steps, of_best = seen.steps, table[np.arange(seen.steps.size), best]
+        steps, best_values = view.steps, table[np.arange(view.steps.size), best]
         if name != "mean μ":
-            steps, of_best = _in_stairs(steps, of_best, best)
-        parts += _line(steps, of_best, across, up, stroke=VERMILION, stroke_width=3.2, stroke_opacity=0.85)
-    parts += _times(horizon, across)
-    alt = _alt(scenario, horizon, seen, len(set(best.tolist())))
+            steps, best_values = _add_vertical_steps(steps, best_values, best)
+        parts += _line(steps, best_values, x_scale, y_scale, stroke=VERMILION, stroke_width=3.2, stroke_opacity=0.85)
+    parts += _time_axis(horizon, x_scale)
+    alt = _alt(scenario, horizon, view, len(set(best.tolist())))
     return card(WIDTH, HEIGHT, alt, parts), alt
 
 
-def _shown(means: Floats, best: Ints) -> list[int]:
-    """All arms if there are few, otherwise those that are best for the longest time."""
+def _choose_arms(means: Floats, best: Ints) -> list[int]:
+    """Return all arms if there are few, otherwise those that are best for the longest time."""
     total = means.shape[1]
     if total <= ARMS + 2:
         return list(range(total))
@@ -71,10 +71,10 @@ def _shown(means: Floats, best: Ints) -> list[int]:
     return sorted(int(k) for k in longest)
 
 
-def _in_stairs(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
-    """The line of the best arm, with a vertical step where another arm becomes the best."""
-    turns = np.flatnonzero(np.diff(best)) + 1
-    return np.insert(steps, turns, steps[turns]), np.insert(values, turns, values[turns - 1])
+def _add_vertical_steps(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
+    """Return the line of the best arm with a vertical step where another arm becomes the best."""
+    switches = np.flatnonzero(np.diff(best)) + 1
+    return np.insert(steps, switches, steps[switches]), np.insert(values, switches, values[switches - 1])
 
 
 def _scale(low: float, high: float, first: float, last: float) -> Callable[[float], float]:
@@ -84,25 +84,25 @@ def _scale(low: float, high: float, first: float, last: float) -> Callable[[floa
 def _range(table: Floats, from_zero: bool) -> tuple[float, float]:
     low, high = float(np.nanmin(table)), float(np.nanmax(table))
     low = 0.0 if from_zero else low
-    room = 0.06 * (high - low or 1.0)
-    return (low if from_zero else low - room), high + room
+    margin = 0.06 * (high - low or 1.0)
+    return (low if from_zero else low - margin), high + margin
 
 
 def _frame(name: str, low: float, high: float, top: float, height: float) -> list[str]:
-    """The panel with its name and grid lines at two or three round values."""
+    """Return the panel with its name and grid lines at round values."""
     parts = [rect(LEFT, top, WIDTH - LEFT - RIGHT, height, fill="none", stroke=RULE)]
-    up = _scale(low, high, top + height, top)
+    y_scale = _scale(low, high, top + height, top)
     for tick in _round_values(low, high, 4 if height > 100 else 2):
-        y = up(tick)
+        y = y_scale(tick)
         parts.append(path([(LEFT, y), (WIDTH - RIGHT, y)], stroke=RULE, stroke_width=1))
         parts.append(text(LEFT - 6, y + 4, f"{tick:g}", text_anchor="end", fill=SOFT, font_size=11))
     middle = top + height / 2
-    turn = f"rotate(-90 18 {middle:g})"
-    return [*parts, text(18, middle, name, text_anchor="middle", fill=SOFT, transform=turn)]
+    rotation = f"rotate(-90 18 {middle:g})"
+    return [*parts, text(18, middle, name, text_anchor="middle", fill=SOFT, transform=rotation)]
 
 
 def _round_values(low: float, high: float, most: int) -> list[float]:
-    """Round values (multiples of 1, 2 or 5 times a power of ten) between two ends."""
+    """Return round values (multiples of 1, 2 or 5 times a power of ten) between two bounds."""
     power = 10.0 ** np.floor(np.log10((high - low) / most))
     steps = [power * factor for factor in (1, 2, 5, 10, 20)]
     for step in steps:
@@ -112,56 +112,60 @@ def _round_values(low: float, high: float, most: int) -> list[float]:
     raise AssertionError("one of the steps is wide enough")
 
 
-def _times(horizon: int, across: Callable[[float], float]) -> list[str]:
+def _time_axis(horizon: int, x_scale: Callable[[float], float]) -> list[str]:
     top, height = PANELS[-1]
     parts = []
-    for share in range(6):
-        t = max(1, horizon * share // 5)
-        anchor = "start" if share == 0 else "end" if share == 5 else "middle"
-        parts.append(text(across(t), top + height + 16, str(t), text_anchor=anchor, fill=SOFT, font_size=11))
+    for fifth in range(6):
+        t = max(1, horizon * fifth // 5)
+        anchor = "start" if fifth == 0 else "end" if fifth == 5 else "middle"
+        parts.append(text(x_scale(t), top + height + 16, str(t), text_anchor=anchor, fill=SOFT, font_size=11))
     return [*parts, text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "step t", text_anchor="middle", fill=SOFT)]
 
 
 def _legend(band: bool, changes: bool) -> list[str]:
-    """The legend, right-aligned."""
+    """Return the right-aligned legend."""
     entries = [("best arm of the moment", VERMILION, 3.2, "")]
     entries += [("change", CHANGE, 1.0, "2 2")] if changes else []
     entries += [("range of all arms", BAND, 9.0, "")] if band else []
     parts, x = [], float(WIDTH - RIGHT)
-    for words, colour, width, dashes in entries:
-        parts.append(text(x, 28, words, text_anchor="end", fill=SOFT))
-        x -= 6.6 * len(words) + 8
+    for label, colour, width, dashes in entries:
+        parts.append(text(x, 28, label, text_anchor="end", fill=SOFT))
+        x -= 6.6 * len(label) + 8
         parts.append(path([(x - 22, 24), (x, 24)], stroke=colour, stroke_width=width, stroke_dasharray=dashes))
         x -= 42
     return parts
 
 
 def _line(
-    steps: Ints, values: Floats, across: Callable[[float], float], up: Callable[[float], float], **style: str | float
+    steps: Ints,
+    values: Floats,
+    x_scale: Callable[[float], float],
+    y_scale: Callable[[float], float],
+    **style: str | float,
 ) -> list[str]:
-    """One line, interrupted where the arm is unavailable."""
-    pieces: list[list[tuple[float, float]]] = [[]]
+    """Return the line of an arm, interrupted where it is unavailable."""
+    segments: list[list[tuple[float, float]]] = [[]]
     for i in simplify_line(steps, values):
         if np.isnan(values[i]):
-            pieces.append([])
+            segments.append([])
         else:
-            pieces[-1].append((across(float(steps[i])), up(float(values[i]))))
-    return [path(piece, **style) for piece in pieces if len(piece) > 1]
+            segments[-1].append((x_scale(float(steps[i])), y_scale(float(values[i]))))
+    return [path(segment, **style) for segment in segments if len(segment) > 1]
 
 
-def _band(steps: Ints, table: Floats, across: Callable[[float], float], up: Callable[[float], float]) -> str:
+def _band(steps: Ints, table: Floats, x_scale: Callable[[float], float], y_scale: Callable[[float], float]) -> str:
     low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
-    kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
-    above = [(across(float(steps[i])), up(float(high[i]))) for i in kept]
-    below = [(across(float(steps[i])), up(float(low[i]))) for i in reversed(kept)]
+    indices = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
+    above = [(x_scale(float(steps[i])), y_scale(float(high[i]))) for i in indices]
+    below = [(x_scale(float(steps[i])), y_scale(float(low[i]))) for i in reversed(indices)]
     return area([*above, *below], BAND)
 
 
-def _alt(scenario: Scenario, horizon: int, seen: View, number: int) -> str:
-    low, high = format_number(float(np.nanmin(seen.means))), format_number(float(np.nanmax(seen.means)))
-    least, most = format_number(float(np.nanmin(seen.variances))), format_number(float(np.nanmax(seen.variances)))
+def _alt(scenario: Scenario, horizon: int, view: View, count: int) -> str:
+    low, high = format_number(float(np.nanmin(view.means))), format_number(float(np.nanmax(view.means)))
+    least, most = format_number(float(np.nanmin(view.variances))), format_number(float(np.nanmax(view.variances)))
     return (
-        f"{scenario.name}: {scenario.meaning}. {seen.means.shape[1]} arms over {horizon} steps, means from {low} to"
-        f" {high}, variances from {least} to {most}; {number} {'arm is' if number == 1 else 'arms are'} the best at"
+        f"{scenario.name}: {scenario.meaning}. {view.means.shape[1]} arms over {horizon} steps, means from {low} to"
+        f" {high}, variances from {least} to {most}; {count} {'arm is' if count == 1 else 'arms are'} the best at"
         " some time."
     )

@@ -12,12 +12,12 @@ import typer
 
 from tests.command import refused
 from tests.messages import assert_names
-from tools.docs.commands import leaves
+from tools.docs.commands import list_commands
 from tuning.cli import app
 from tuning.cli.help import split_help
 
 Captured = pytest.CaptureFixture[str]
-COMMANDS = list(leaves())
+COMMANDS = list(list_commands())
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
@@ -44,14 +44,14 @@ def test_every_command_has_a_heading(capsys: Captured) -> None:
 
 
 def test_summaries_are_one_line_at_80_columns() -> None:
-    for name, (command, _) in leaves().items():
+    for name, (command, _) in list_commands().items():
         first = split_help(command)[0][0]
         assert len(first) <= 80 - len("  reproduce  "), (name, first)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_parse(name: str) -> None:
-    command, _ = leaves()[name]
+    command, _ = list_commands()[name]
     examples = split_help(command)[1]
     assert len(examples) >= 2
     for reason, line in examples:
@@ -94,7 +94,7 @@ def test_help_command_and_option_agree(capsys: Captured) -> None:
 def test_options_mean_the_same_in_all_commands() -> None:
     """The help of an option is the same in every command, except for those listed here."""
     help_texts: dict[str, set[str]] = {}
-    for command, _ in leaves().values():
+    for command, _ in list_commands().values():
         for param in command.params:
             if param.param_type_name == "option":
                 help_texts.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
@@ -107,7 +107,9 @@ def test_options_mean_the_same_in_all_commands() -> None:
 
 def test_commands_with_tables_have_json() -> None:
     no_tables = {"copy", "delete", "init", "report", "dashboard", "export"}  # print lines, or other formats
-    without = {name for name, (command, _) in leaves().items() if not any("--json" in p.opts for p in command.params)}
+    without = {
+        name for name, (command, _) in list_commands().items() if not any("--json" in p.opts for p in command.params)
+    }
     assert without == no_tables
 
 
