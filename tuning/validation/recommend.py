@@ -224,9 +224,7 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
         target_quantile=0.1, region_quantile=1.0, evaluate_on_local=True
     )
     try:
-        importances = optuna.importance.get_param_importances(
-            study, evaluator=evaluator, params=list(make_distributions(spec)), target=None, normalize=False
-        )
+        importances = evaluator.evaluate(study, params=list(make_distributions(spec)))
     except (ValueError, RuntimeError):
         return None
     weights = [float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()]
