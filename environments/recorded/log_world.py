@@ -234,7 +234,7 @@ class PreparedLog:
         return PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
 
     def describe_estimator(self) -> str:
-        """Say which events stand for the reward of an arm at a step, and why."""
+        """Describe the events that rewards are drawn from, and the reason."""
         size, changes = round(self.neighborhoods.size), self.neighborhoods.changes.size
         if changes:
             why = f"the log shows {changes} change point{'s' if changes > 1 else ''}"

@@ -1,4 +1,4 @@
-"""Neighborhoods of logged events: which events of an arm stand for its reward at a given step.
+"""Neighborhoods of logged events: the events that the reward of an arm at a step is drawn from.
 
 The reward of an arm at a step is drawn from events of that arm near that step. Given arm and time, rewards do not
 depend on the probability with which the logging policy chose the arm, so no propensities are needed. A neighborhood

@@ -87,7 +87,7 @@ def _smooth(means: Floats, error: Floats, step: Floats) -> Floats:
     number, arms = means.shape
     seen = np.isfinite(error)
     levels, variances = np.empty((number, arms)), np.empty((number, arms))
-    # A wide first distribution stands for an unknown level.
+    # The first level is unknown, hence the wide distribution.
     level = means[seen.argmax(axis=0), np.arange(arms)]
     variance = 1e6 * np.where(seen, error, 0.0).max(axis=0)
     for b in range(number):

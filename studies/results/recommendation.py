@@ -95,7 +95,7 @@ class LogFacts(FrozenModel):
     arms: dict[str, int] = Field(description="Events by arm.")
     minimize: bool = Field(description="Rewards are costs: pass their negatives to the policy as rewards.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last event of each segment, counted from 1.")
-    estimator: str = Field(description="Which events stand for the reward of an arm at a step, and why.")
+    estimator: str = Field(description="Events that the reward of an arm at a step is drawn from, and the reason.")
     block: int = Field(description="Block length of the bootstrap, in events; 1 unless rewards are autocorrelated.")
     matched: int = Field(description="Steps of the report segment at which the policy selects the logged arm.")
     effective: float = Field(description="Effective number of events in the score, (Σ w)² / Σ w².")
