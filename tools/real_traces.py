@@ -13,14 +13,16 @@ from pathlib import Path
 
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.text import format_interval, format_number
+from environments.text import format_interval, format_number, format_p_value
 from policies.engine.base import Value
+from studies.results.comparison import LEVEL
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import sum_interval
+from studies.statistics.bootstrap import sum_interval, sum_p_value
+from studies.statistics.paired import holm_adjust
 from studies.symbols import format_params
 from tests.project import DOCS
 from tuning.study_run import run_study
-from tuning.validation.recorded import TracePlay, play_on_trace, row_autocorrelation
+from tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace, row_autocorrelation
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
@@ -39,10 +41,10 @@ METHOD = (
     "Made by `python -m tools.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched with",
     f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
     f"select the parameters, and {REPORT:,} windows of the last three tenths, which are held out, estimate the regret.",
-    "Regret is relative to the currently best arm, summed over a window. Intervals come from a moving-block bootstrap",
-    "of the report segment. If its effective sample size is below 15, or if the interval of a difference contains 0,",
-    "the result is *inconclusive* (see [traces and logs](traces-and-logs.md)). Differences are not corrected for",
-    "multiple comparisons.",
+    "Regret is relative to the benchmark arm, summed over a window. Intervals come from a moving-block bootstrap",
+    "of the report segment. p-values are corrected by Holm's method for the 14 differences of a table. A difference is",
+    "*inconclusive* if p is at least 0.05, or if the effective sample size of the difference or of either regret is",
+    "below 15 (see [traces and logs](traces-and-logs.md)).",
 )
 
 
@@ -72,16 +74,31 @@ def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float
     return spec, one, found.trace.effective, found.trace.enough
 
 
-def against(one: Tuned, reference: Tuned, seed: int) -> str:
-    """The paired difference in regret from the reference policy, with its confidence interval."""
+@dataclass(frozen=True)
+class Difference:
+    """The paired difference in regret from the reference policy, with its confidence interval and p-value."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    enough: bool
+
+    def describe(self, holm: float) -> str:
+        """Describe the difference; it is decided only with enough effective rows and a small corrected p-value."""
+        word = "" if self.enough and holm < LEVEL else ", inconclusive"
+        return f"{self.mean:+.3g} ({self.low:.3g} to {self.high:.3g}), p = {format_p_value(holm)}{word}"
+
+
+def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:
+    """Compare a policy with the reference; `enough` says whether the regrets of both have enough effective rows."""
     series = one.placed.parts[0] - reference.placed.parts[0]
     scenario = one.evaluator.problem.scenario
     assert isinstance(scenario, TraceScenario)
     known = row_autocorrelation(scenario, one.evaluator.problem.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
-    word = "" if known.enough and (low > 0 or high < 0) else ", inconclusive"
-    return f"{mean:+.3g} ({low:.3g} to {high:.3g}){word}"
+    return Difference(mean, low, high, sum_p_value(mean, series, known, seed), enough and known.enough)
 
 
 def section(path: Path) -> list[str]:
@@ -89,20 +106,27 @@ def section(path: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         found = {policy: tuned(path, policy, folder) for policy in POLICIES}
     spec, reference, *_ = found[REFERENCE]
+    fixed, _ = play_fixed_arm(reference.evaluator.problem, Stream.REPORT, REPORT)
     ordered = sorted(found.values(), key=lambda each: float(each[1].placed.regret.mean()))
     lines = [
         f"## {path.name}",
         "",
         f"{TRACES[path.name]}; {spec.resolved().arms} arms, windows of {spec.resolved().horizon} rows. The best "
         f"fixed arm of each window has a regret of "
-        f"{format_number(float((reference.placed.regret - reference.placed.fixed).mean()))}.",
+        f"{format_number(float((reference.placed.regret + reference.placed.reward - fixed).mean()))}.",
         "",
-        f"| tuned policy | regret (95 % CI) | difference from {REFERENCE} (95 % CI) | effective sample size "
-        "| parameters |",
+        f"| tuned policy | regret (95 % CI) | difference from {REFERENCE} (95 % CI, p after Holm) "
+        "| effective sample size | parameters |",
         "| --- | --- | --- | --- | --- |",
     ]
+    others = [each for each in ordered if each[1].policy != REFERENCE]
+    differences = [against(each[1], reference, spec.seed, each[3] and found[REFERENCE][3]) for each in others]
+    holm = holm_adjust([difference.p for difference in differences])
+    texts = {
+        each[1].policy: difference.describe(p) for each, difference, p in zip(others, differences, holm, strict=True)
+    }
     for _, one, effective, enough in ordered:
-        more = "–" if one.policy == REFERENCE else against(one, reference, spec.seed)
+        more = texts.get(one.policy, "–")
         rows = f"{effective:.0f}{'' if enough else ', too few'}"
         lines.append(f"| {one.policy} | {one.regret} | {more} | {rows} | {format_params(one.params)} |")
     return [*lines, ""]

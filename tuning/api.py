@@ -198,7 +198,7 @@ def grid(
 
 
 def compare(
-    scenario: str | Sequence[str],
+    scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,
     *,
     policies: str | Sequence[str] = ComparisonDefaults.policies,
@@ -212,8 +212,9 @@ def compare(
     """Compare policies on the same held-out worlds, with their defaults and tuned with equal budgets.
 
     Args:
-        scenario: One or several names; effects may be joined by "+", and "all" selects all scenarios.
-        horizon: One or several numbers of steps T.
+        scenario: One or several names; effects may be joined by "+", and "all" selects all scenarios. Leave it out
+            with ``trace="file.csv"`` or ``log="file.csv"``: policies are compared on the last three tenths of the file.
+        horizon: One or several numbers of steps T; on a trace, the rows of a window.
         policies: Names, "paper" for the paper's nine policies, or "all".
         output: Folder for compare.html and the numbers as JSON, CSV, Markdown and LaTeX; nothing is written if None.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
@@ -239,7 +240,8 @@ def compare(
     """
     from tuning.comparison.run import comparison_specs, run_comparisons
 
-    specs = comparison_specs(_as_list(scenario), _as_list(horizon), policies, fields)
+    names = [] if scenario is None else _as_list(scenario)
+    specs = comparison_specs(names, _as_list(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         check_folder(folder)

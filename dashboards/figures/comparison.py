@@ -31,6 +31,7 @@ from environments.view import change_steps
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import ComparisonResult, Leaderboard, Standing
 from studies.spec.comparison import SettingKind
+from studies.spec.source import ScenarioSource
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -255,8 +256,10 @@ MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
 def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
     """Plot mean cumulative regret with 95 % bands, best policies first; `order` determines colors and dashes."""
     spec = result.comparison.spec
-    changes = change_steps(spec.source.open(), spec.horizon)
-    entry, shapes = make_change_lines(changes)
+    source = spec.source
+    entry, shapes = make_change_lines(
+        change_steps(source.open(), spec.horizon) if isinstance(source, ScenarioSource) else []
+    )
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)
     more = f" {hidden} more are shown by a click in the legend." if hidden else ""

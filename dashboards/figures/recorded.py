@@ -72,7 +72,7 @@ MAX_POINTS = 240
 
 
 def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
-    """Plot centered means of the arms of a trace with its segments; the currently best arm is bold.
+    """Plot means over neighbouring rows of the arms of a trace with its segments; the currently best arm is bold.
 
     >>> from environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
@@ -82,10 +82,11 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     """
     worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
     sign = -1.0 if scenario.minimize else 1.0
-    rows, table = _average_parts(sign * worlds.smoothed)
-    _, best = _average_parts(sign * worlds.best[:, None])
-    held = worlds.smoothed == worlds.best[:, None]
-    shown = arms_to_draw(held.sum(axis=0), worlds.smoothed)
+    means, best_arm = scenario.means, worlds.best_arm
+    rows, table = _average_parts(sign * means)
+    _, best = _average_parts(sign * means[np.arange(len(means)), best_arm][:, None])
+    times_best = np.bincount(best_arm, minlength=scenario.arms)
+    shown = arms_to_draw(times_best, means)
     traces: list[PlotlyTrace] = []
     for place, k in enumerate(shown):
         traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
@@ -103,7 +104,8 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     )
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
-    missing, number = sum(scenario.trace.missing), int(held.any(axis=0).sum())
+    missing, number = sum(scenario.trace.missing), int(np.count_nonzero(times_best))
+    reach = scenario.nearby.reach
     context = [
         escape_text(scenario.name),
         f"{scenario.trace.rows:,} rows",
@@ -115,14 +117,14 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     shadings, labels = _mark_segments(scenario)
     return make_figure(
         traces,
-        format_title("Trace: centered means over 25 rows", *context),
-        f"Centered means of {scenario.arms} arms over {scenario.trace.rows:,} rows of {scenario.name}, from"
+        format_title(f"Trace: means over {reach:,} rows before and after", *context),
+        f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} best at some row;"
         f" {plural(missing, 'cell is', 'cells are')} missing. {_describe_segments(scenario)}",
         height=520,
         xaxis=make_axis("row", range=[0, scenario.trace.rows + 1]),
-        yaxis=make_axis(f"{unit} (centered mean)", range=[bottom, top]),
+        yaxis=make_axis(f"mean {unit} of neighbouring rows", range=[bottom, top]),
         shapes=[*shadings, _ruler(window)],
         annotations=[*labels, {**_annotate(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dashboards import figures
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
@@ -25,6 +26,7 @@ from studies.results.comparison import (
     describe_search,
 )
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.storage.keys import project_version
 
 
@@ -63,6 +65,8 @@ class ComparisonPage:
     overview: PageTable | None
     winners: Panel | None
     cases: list[CaseSection]
+    kind: str
+    """Kind of the source of rewards: scenario, trace or log."""
     contents: list[ContentsEntry]
 
     @property
@@ -94,6 +98,7 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
         overview=PageTable(overview_caption(results), overview_table(results)) if several else None,
         winners=winners,
         cases=cases,
+        kind=results[0].comparison.spec.source.kind,
         contents=[ContentsEntry("result", "Result"), *contents, ContentsEntry("method", "Methods")],
     )
 
@@ -104,7 +109,8 @@ def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     if len(results) > 1:
         where = f"{len(results)} scenarios and horizons"
     tuned = f"{format_count(spec.tune)} trials per policy, " if spec.tune else ""
-    return f"{policies} policies, {tuned}{where}, {format_count(spec.replications)} worlds per case, seed {spec.seed}"
+    replications = f"{format_count(spec.replications)} {spec.replications_name}"
+    return f"{policies} policies, {tuned}{where}, {replications} per case, seed {spec.seed}"
 
 
 def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> CaseSection:
@@ -113,9 +119,10 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
     name = slugs.new(result.label)
     boards = []
     for board in result.boards:
-        drawn = [
-            make_panel(slugs, f"{name}-{board.setting}-over-time", figures.plot_comparison_curves(result, board, order))
-        ]
+        drawn = []
+        if board.best.entry.curve.steps:
+            curves = figures.plot_comparison_curves(result, board, order)
+            drawn.append(make_panel(slugs, f"{name}-{board.setting}-over-time", curves))
         if board.ranks is not None:
             ranks = figures.plot_critical_difference(result, board, order)
             drawn.append(make_panel(slugs, f"{name}-{board.setting}-ranks", ranks))
@@ -130,13 +137,30 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
     return CaseSection(
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
-        meaning=spec.source.open().meaning,
+        meaning=_describe_source(spec),
         results=describe_result(result),
         note=describe_search(result),
         standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),
         boards=boards,
         command=_command(spec),
     )
+
+
+def _describe_source(spec: ComparisonSpec) -> str:
+    match spec.source:
+        case ScenarioSource() as source:
+            return source.open().meaning
+        case TraceSource() as trace:
+            return (
+                f"Windows of {format_count(spec.size()[0])} rows of the trace {Path(trace.path).name}. Policies are"
+                " tuned on its first seven tenths and compared on the rest. Regret is relative to the arm that is best"
+                " in nearby rows, without the row itself, so it may be negative."
+            )
+        case LogSource() as log:
+            return (
+                f"The log {Path(log.path).name}. Policies are tuned on its first seven tenths and compared on the rest."
+                " Regret is the mean reward of the logging policy minus that of the policy, so it may be negative."
+            )
 
 
 def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
@@ -158,7 +182,15 @@ def _command(spec: ComparisonSpec) -> str:
         "defaults": spec.defaults,
         "seed": spec.seed,
     }
-    words = ["ravenlab", "compare", spec.scenario]
+    words = ["ravenlab", "compare"]
+    match spec.source:
+        case ScenarioSource() as source:
+            words.append(source.name)
+        case recorded:
+            words += [f"--{recorded.kind}", recorded.path, *(["--minimize"] if recorded.minimize else [])]
+            del options["arms"]
+            window = options.pop("horizon")
+            words += ["--window", str(window)] if recorded.kind == "trace" else []
     words += [word for name, value in options.items() for word in (f"--{name}", str(value))]
     words += [word for key, value in spec.settings.items() for word in ("--set", f"{key}={value}")]
     return shlex.join([*words, *([] if spec.name is None else ["--name", spec.name])])

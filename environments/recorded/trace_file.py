@@ -18,7 +18,7 @@ from environments.errors import InputError
 from environments.recorded.table_file import Converter, CsvTable, Table, check_increasing, open_table, to_floats
 from environments.world import Floats
 
-MAX_CELLS = 10_000_000  # rows × arms: 80 MB, and twice that with the smoothed table
+MAX_CELLS = 10_000_000  # rows × arms: 80 MB, and four times that with sums and means of neighbouring rows
 MIN_INDEX_ROWS = 10  # rows from which a column 1, 2, 3, … counts as a row index
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")

@@ -4,8 +4,14 @@ The rows are split into three segments in order of time (`SEGMENT_SHARES`): the 
 fifth for the selection, the rest for the report. A window lies within the segment of its stream, as in a backtest, so
 that the report uses only held-out rows.
 
-Regret is measured on a smoothed table: the value of an arm at a row is the mean of its cells within 12 rows before and
-after in the same segment. An arm is closed where its cell is missing.
+Regret is the reward of a benchmark arm minus the reward of the pulled arm. Rows alternate between two folds. The
+benchmark arm of a row is the open arm with the best mean over nearby rows of the other fold (`NearbyRows`). Its choice
+therefore does not depend on the noise of the row, as the choice of a policy does not, and the difference of the two
+rewards is an unbiased estimate of the difference of their means. A maximum over smoothed rewards would count the noise
+of the row itself as something that a policy could have earned. Means over all other rows would be unbiased as well, but
+their errors depend on each other: too high on most traces and far too low on a few, so that intervals miss. No estimate
+of the best mean is unbiased; the benchmark arm is sometimes not the best one, so the regret is a lower bound in
+expectation. An arm is closed where its cell is missing.
 """
 
 from __future__ import annotations
@@ -33,8 +39,14 @@ from environments.recorded.trace_file import Trace, read_trace
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
-SMOOTHING_WINDOW = 25  # rows of the centered mean
 WINDOWS_PER_SEGMENT = 4  # default length of a window relative to the search segment
+
+
+MIN_REACH = 6  # each further width is twice as large, up to the whole segment
+RESIDUAL_REACH = 12  # width whose residuals show whether the noise is autocorrelated
+MAX_GAP = 6
+MIN_CORRELATION = 0.1  # residuals with a smaller autocorrelation count as independent
+MAX_ERROR_ROWS = 50_000  # rows on which widths are compared
 
 
 class TraceWorlds(NamedTuple):
@@ -42,16 +54,39 @@ class TraceWorlds(NamedTuple):
 
     values: Floats
     """[N, K] rewards; NaN where an arm is closed. Costs are negated."""
-    smoothed: Floats
-    """[N, K] centered means; NaN where an arm is closed."""
     best: Floats
-    """[N] the largest smoothed value among the open arms."""
+    """[N] rewards of the benchmark arm."""
+    best_arm: Ints
+    """[N] the benchmark arm: the open arm with the best mean over neighbouring rows."""
     switches: Bytes
     """[N] 1 where an arm opens or closes."""
     offsets: Ints
     """[R] first row of each window."""
     horizon: int
     """Rows of a window."""
+
+
+class NearbyRows(NamedTuple):
+    """The rows of the other fold at a distance of gap + 1 to gap + reach, before and after a row."""
+
+    reach: int
+    gap: int = 0
+    """Rows on each side that are left out because their noise is correlated with that of the row."""
+
+    def fold(self, rows: Ints) -> Ints:
+        """Return the fold of each row, 0 or 1; a fold consists of every other group of gap + 1 rows."""
+        return rows // (self.gap + 1) % 2
+
+
+class FixedArmPlay(NamedTuple):
+    """The best fixed arm of each of R windows of W rows, chosen for the rows of each fold by those of the other."""
+
+    reward: Floats
+    """[R] sum of its rewards."""
+    regret_by_row: Floats
+    """[N] regret against the benchmark arm, summed over windows by row of the trace."""
+    regret_by_step: Floats
+    """[W] the same by step of the window."""
 
 
 @dataclass(frozen=True)
@@ -119,62 +154,139 @@ class TraceScenario(Recording):
         for r in range(replications):
             rng = generator(seed, stream, first + r, "offset")
             offsets[r] = rng.integers(segment.first, segment.last - horizon + 1)
-        return TraceWorlds(*self._tables, offsets, horizon)
+        return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
 
     @cached_property
-    def _tables(self) -> tuple[Floats, Floats, Floats, Bytes]:
-        """Rewards, their centered means, the best of these, and where arms open or close."""
+    def rewards(self) -> Floats:
+        """The cells [N, K]; costs are negated."""
         values = -self.trace.values if self.minimize else self.trace.values
         values.flags.writeable = False
-        parts = [values[segment.first : segment.last] for segment in map(self.segment, SEGMENT_SHARES)]
-        smoothed = np.concatenate([smooth(part) for part in parts])
-        is_open = ~np.isnan(values)
-        switches = np.ones(values.shape[0], dtype=np.uint8)
-        switches[1:] = (is_open[1:] != is_open[:-1]).any(axis=1)
-        best = np.where(is_open, smoothed, -np.inf).max(axis=1)
-        return values, smoothed, best, switches
-
-    def best_fixed_arm(self, worlds: TraceWorlds) -> tuple[Ints, Floats]:
-        """Return the best fixed arm of each window [R] and the sum of its smoothed rewards [R].
-
-        Where that arm is closed, the mean of the open arms counts.
-        """
-        sums_before = np.zeros((self.trace.rows + 1, self.trace.arms))
-        np.cumsum(self.filled_means, axis=0, out=sums_before[1:])
-        sums = sums_before[worlds.offsets + worlds.horizon] - sums_before[worlds.offsets]
-        return sums.argmax(axis=1), np.asarray(sums.max(axis=1))
+        return values
 
     @cached_property
-    def filled_means(self) -> Floats:
-        """The smoothed table, with the mean of the open arms where an arm is closed."""
-        smoothed = self._tables[1]
-        return np.where(np.isnan(smoothed), np.nanmean(smoothed, axis=1)[:, None], smoothed)
+    def nearby(self) -> NearbyRows:
+        """The rows whose means determine the benchmark arm, chosen on the search segment."""
+        segment = self.segment(Stream.SEARCH)
+        return choose_nearby_rows(self.rewards[segment.first : segment.last])
+
+    @cached_property
+    def means(self) -> Floats:
+        """Means [N, K] over neighbouring rows of the same segment; NaN where an arm is closed."""
+        parts = [self.rewards[segment.first : segment.last] for segment in map(self.segment, SEGMENT_SHARES)]
+        means = [NearbyMeans(part, self.nearby.gap).at(np.arange(len(part)), self.nearby.reach) for part in parts]
+        return np.where(np.isnan(self.rewards), np.nan, np.concatenate(means))
+
+    @cached_property
+    def _tables(self) -> tuple[Floats, Ints, Bytes]:
+        """Rewards of the benchmark arms, these arms, and where arms open or close."""
+        is_open = ~np.isnan(self.rewards)
+        # An open arm without neighbouring cells is chosen only if all open arms are such.
+        known = np.where(np.isnan(self.means), -np.finfo(np.float64).max, self.means)
+        best_arm = np.where(is_open, known, -np.inf).argmax(axis=1)
+        switches = np.ones(len(is_open), dtype=np.uint8)
+        switches[1:] = (is_open[1:] != is_open[:-1]).any(axis=1)
+        return self.rewards[np.arange(len(is_open)), best_arm], best_arm, switches
+
+    def play_fixed_arm(self, worlds: TraceWorlds) -> FixedArmPlay:
+        """Play the best fixed arm of each window.
+
+        For the rows of each fold the arm is chosen by its rewards in the other fold, so that the noise of a row does
+        not choose the arm for this row. Where an arm is closed, the mean of the open arms counts.
+        """
+        center = float(np.nanmean(self.rewards))
+        filled = np.where(np.isnan(self.rewards), np.nanmean(self.rewards, axis=1)[:, None], self.rewards) - center
+        fold = self.nearby.fold(np.arange(len(filled)))
+        sums_before = np.zeros((2, len(filled) + 1, self.trace.arms))
+        for side in (0, 1):
+            np.cumsum(np.where(fold[:, None] == side, filled, 0.0), axis=0, out=sums_before[side, 1:])
+        played = FixedArmPlay(np.zeros(worlds.offsets.size), np.zeros(len(filled)), np.zeros(worlds.horizon))
+        for r, start in enumerate(worlds.offsets):
+            window = slice(start, start + worlds.horizon)
+            chosen = (sums_before[:, window.stop] - sums_before[:, start]).argmax(axis=1)
+            rewards = filled[np.arange(window.start, window.stop), chosen[1 - fold[window]]]
+            regret = worlds.best[window] - center - rewards
+            played.reward[r] = rewards.sum() + center * worlds.horizon
+            played.regret_by_row[window] += regret
+            played.regret_by_step[:] += regret
+        return played
 
     @cached_property
     def scale(self) -> RewardScale:
         """Scale of the rewards in the search segment."""
         segment = self.segment(Stream.SEARCH)
-        cells = self._tables[0][segment.first : segment.last]
+        cells = self.rewards[segment.first : segment.last]
         return measure_scale(cells[~np.isnan(cells)], "cells in the search segment of the trace")
 
 
-def smooth(values: Floats) -> Floats:
-    """Return centered means of the present cells within 25 rows; NaN where the cell itself is missing.
+class NearbyMeans:
+    """Means of cells [n, K] over nearby rows of the other fold.
 
-    >>> smooth(np.array([[1.0], [np.nan], [4.0]]))[:, 0]
-    array([2.5, nan, 2.5])
+    >>> NearbyMeans(np.array([[1.0], [9.0], [2.0], [np.nan], [4.0]])).at(np.array([1]), reach=3)
+    array([[2.33333333]])
     """
-    present = ~np.isnan(values)
-    known = np.where(present, values, 0.0)
-    total, count = np.zeros_like(known), np.zeros_like(known)
-    reach = SMOOTHING_WINDOW // 2
-    for shift in range(-min(reach, len(values) - 1), min(reach, len(values) - 1) + 1):
-        to, of = slice(max(0, -shift), len(values) - max(0, shift)), slice(max(0, shift), len(values) + min(0, shift))
-        total[to] += known[of]
-        count[to] += present[of]
-    out = np.full_like(known, np.nan)
-    np.divide(total, count, out=out, where=present)
-    return out
+
+    def __init__(self, values: Floats, gap: int = 0) -> None:
+        self.gap, self.arms, self.rows = gap, values.shape[1], len(values)
+        present = ~np.isnan(values)
+        self.center = float(np.nanmean(values)) if present.any() else 0.0
+        fold = NearbyRows(1, gap).fold(np.arange(self.rows))
+        self.sums, self.counts = (np.zeros((2, self.rows + 1, self.arms)) for _ in range(2))
+        for side in (0, 1):
+            used = present & (fold[:, None] != side)
+            np.cumsum(np.where(used, values - self.center, 0.0), axis=0, out=self.sums[side, 1:])
+            np.cumsum(used, axis=0, out=self.counts[side, 1:])
+
+    def at(self, rows: Ints, reach: int) -> Floats:
+        """Return the means [rows, K] of the present cells near each row; NaN if there are none."""
+        near = NearbyRows(reach, self.gap)
+        ends = (rows - near.gap - reach, rows - near.gap, rows + near.gap + 1, rows + near.gap + reach + 1)
+        first, before, after, end = (np.clip(place, 0, self.rows) for place in ends)
+        side = near.fold(rows)
+        total, count = (
+            table[side, before] - table[side, first] + table[side, end] - table[side, after]
+            for table in (self.sums, self.counts)
+        )
+        means = np.full_like(total, np.nan)
+        np.divide(total, count, out=means, where=count > 0.0)
+        return np.asarray(means + self.center)
+
+
+def choose_nearby_rows(values: Floats) -> NearbyRows:
+    """Choose the nearby rows whose means best predict a cell.
+
+    The gap is the number of lags, up to 6, at which the noise is autocorrelated. Noise that lasts longer counts as a
+    change of the means. The reach has the least squared prediction error among 6, 12, 24, … and the whole segment.
+
+    >>> steady = np.random.default_rng(1).normal(size=(600, 3))
+    >>> choose_nearby_rows(steady).reach >= 300, choose_nearby_rows(steady).gap
+    (True, 0)
+    """
+    gap = _correlated_lags(values - NearbyMeans(values).at(np.arange(len(values)), RESIDUAL_REACH))
+    table = NearbyMeans(values, gap)
+    rows = np.arange(0, len(values), 1 + len(values) // MAX_ERROR_ROWS)
+    reaches = [MIN_REACH]
+    while reaches[-1] < len(values):
+        reaches.append(2 * reaches[-1])
+    predicted = ~np.isnan(table.at(rows, MIN_REACH) - values[rows])
+    if not predicted.any():
+        return NearbyRows(reaches[-1])
+
+    def error(reach: int) -> float:
+        errors = table.at(rows, reach) - values[rows]
+        return float(np.mean(errors[predicted] ** 2))
+
+    return NearbyRows(min(reaches, key=error), gap)
+
+
+def _correlated_lags(residuals: Floats) -> int:
+    """Return the number of lags, from 1 to 6, before the first at which residuals [n, K] are not autocorrelated."""
+    variance = np.mean(residuals[~np.isnan(residuals)] ** 2)
+    for lag in range(1, min(MAX_GAP, len(residuals) - 1) + 1):
+        products = residuals[lag:] * residuals[:-lag]
+        products = products[~np.isnan(products)]
+        if not products.size or products.mean() <= MIN_CORRELATION * variance:
+            return lag - 1
+    return min(MAX_GAP, len(residuals) - 1)
 
 
 def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:

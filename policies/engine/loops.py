@@ -118,7 +118,7 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
     by_row [N] and by_step [T] sum regret by row of the trace and by step of the window; both may be empty. The other
     arguments are those of `play_worlds`.
     """
-    values, smoothed, best, turns = worlds.values, worlds.smoothed, worlds.best, worlds.switches
+    values, best, best_arm, turns = worlds.values, worlds.best, worlds.best_arm, worlds.switches
     horizon, count = worlds.horizon, open_.shape[0]
     for r in range(first, last):
         offset = worlds.offsets[r]
@@ -144,10 +144,10 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
             x = values[row, k]
             arms[PULLS, k] += 1.0
             update(t, k, x, open_, arms, cells, memory, p, rng)
-            lost = best[row] - smoothed[row, k]
+            lost = best[row] - x
             regret += lost
             reward += x
-            if lost > 0.0:
+            if k != best_arm[row]:
                 suboptimal += 1
             mark = record_step(r, t, k, regret, reward, mark, marks, curve, pulls)
             if by_row.shape[0] > 0:

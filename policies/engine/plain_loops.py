@@ -144,10 +144,10 @@ def _play_window(
         k = _check_selected(policy, player.select(), is_open)
         x = float(worlds.values[row, k])
         player.update(k, x)
-        lost = float(worlds.best[row] - worlds.smoothed[row, k])
+        lost = float(worlds.best[row]) - x
         regret += lost
         reward += x
-        suboptimal += lost > 0.0
+        suboptimal += k != worlds.best_arm[row]
         if t in marks:
             result.curve[r, marks[t]] = regret, reward
         if result.pulls.shape[1]:

@@ -55,7 +55,7 @@ class Simulation:
     params: dict[str, Value]
     settings: dict[str, Any]
     regret: Floats
-    """Regret against the best open arm at each step."""
+    """Regret against the best open arm at each step; on a trace it may be negative (see `TraceWorlds.best`)."""
     reward: Floats
     suboptimal_pulls: Floats
     regret_constant: Floats | None = None
@@ -161,7 +161,7 @@ def simulate(
         best_curve = np.concatenate([part.best_curve for part in played])
         constant_curve = source.constant * marks - best_curve + curve[..., REGRET]
     if isinstance(source, TraceScenario):
-        fixed = source.best_fixed_arm(source.draw(horizon, seed, 0, replications, stream))[1] - best + out[:, REGRET]
+        fixed = source.play_fixed_arm(source.draw(horizon, seed, 0, replications, stream)).reward - out[:, REWARD]
     return Simulation(
         policy=policy_class.name,
         scenario=source.name,

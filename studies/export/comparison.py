@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
 from studies.export import latex_table, markdown_table
 from studies.results.comparison import (
-    LEGEND,
     ComparisonResult,
     Leaderboard,
     Standing,
+    describe_marks,
     describe_overview,
     describe_result,
     describe_search,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BEST, EQUAL = "★", "≈"
 LATEX_LEGEND = (
-    "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired t-tests, Holm correction)"
+    "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired tests, Holm correction)"
 )
 
 
@@ -46,6 +46,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
         row = {
             "Policy": f"{standing.place}. {standing.policy} {mark_standing(standing)}".strip(),
             "Regret (95 %)": format_interval(standing.mean, standing.low, standing.high, level=None),
+            **({} if entry.recorded is None else {"Reward per step": format_number(entry.recorded.reward)}),
             "Above the best (95 %)": _format_difference(standing),
             "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
             "Mean rank": f"{standing.mean_rank:.2f}",
@@ -64,7 +65,7 @@ def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     """Describe scenario, horizon, arms, setting and number of worlds."""
     spec = result.comparison.spec
     where = f"{spec.scenario}, T = {format_count(spec.horizon)}, K = {spec.arms}"
-    return f"{where}, {board.description}, R = {format_count(spec.replications)} worlds"
+    return f"{where}, {board.description}, R = {format_count(spec.replications)} {spec.replications_name}"
 
 
 def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
@@ -151,6 +152,7 @@ def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standin
         "p_holm": None if behind is None else behind.holm,
         "among_the_best": standing.among_the_best,
         "mean_rank": standing.mean_rank,
+        **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
         "trials": entry.trials,
         "search_replications": entry.search_replications,
         "params": json.dumps(entry.params, ensure_ascii=False),
@@ -188,7 +190,7 @@ class ComparisonDocument:
             parts += [markdown_table.escape(sentence) for sentence in sentences if sentence]
             for board in result.boards:
                 parts.append(_to_markdown(board_caption(result, board), board_table(result, board)))
-        return "\n\n".join([*parts, LEGEND]) + "\n"
+        return "\n\n".join([*parts, describe_marks(self.results)]) + "\n"
 
     def as_latex(self) -> str:
         """Write `compare.tex`: booktabs tables."""
@@ -206,7 +208,9 @@ def _to_markdown(caption: str, table: DataFrame) -> str:
 
 def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
     tuned = board.setting == "tuned"
-    titles = ["Policy", r"Regret (95\,\%)", r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank"]
+    recorded = result.comparison.spec.is_recorded
+    titles = ["Policy", r"Regret (95\,\%)", *(["Reward per step"] if recorded else [])]
+    titles += [r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank"]
     titles += [r"Trials $\times$ worlds"] if tuned else []
     rows = []
     for standing in board.standings:
@@ -215,6 +219,7 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
         cells = [
             latex_table.escape(standing.policy),
             f"{_latex_mean(standing)} {interval}",
+            *([] if entry.recorded is None else [f"${latex_table.number(entry.recorded.reward)}$"]),
             *_latex_difference(standing),
             f"${standing.mean_rank:.2f}$",
         ]

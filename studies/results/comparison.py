@@ -22,7 +22,8 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
-from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
+from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind
+from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.symbols import format_params
 
 
@@ -46,6 +47,20 @@ class RegretCurve:
 
 
 @dataclass(frozen=True)
+class RecordedResult:
+    """What the held-out segment of a trace or log adds to an entry."""
+
+    reward: float
+    """Mean reward per step, in the units of the file."""
+    rows: int
+    """Rows or events of the segment."""
+    parts: Floats | None = None
+    """Trace: contributions of consecutive rows to the mean regret, minus the average contribution."""
+    inconclusive: str | None = None
+    """Log: why it does not support a conclusion; None if it does."""
+
+
+@dataclass(frozen=True)
 class ComparisonEntry:
     """One policy, at its defaults or tuned, evaluated on the worlds of the comparison."""
 
@@ -60,6 +75,8 @@ class ComparisonEntry:
     search_replications: int = 0
     nanoseconds: float | None = field(default=None, compare=False)
     """Measured CPU time per step. It differs between runs, so it is not exported."""
+    recorded: RecordedResult | None = None
+    """None in simulated worlds."""
 
     def shown_params(self) -> dict[str, Value]:
         """Return the searchable parameters, or all parameters if none is searchable."""
@@ -108,11 +125,13 @@ class DifferenceFromBest:
     p: float
     holm: float
     """p after Holm's correction for all pairs, which accounts for choosing the best entry on the same worlds."""
+    enough: bool = True
+    """Whether a trace or log has enough independent rows or events for a conclusion."""
 
     @property
     def significant(self) -> bool:
         """Whether the entry is significantly worse than the best."""
-        return self.holm < LEVEL
+        return self.enough and self.holm < LEVEL
 
 
 @dataclass(frozen=True)
@@ -200,7 +219,7 @@ class ComparisonResult:
         spec = self.comparison.spec
         return {
             "study": self.comparison.study,
-            **spec.model_dump(mode="json", exclude={"name"}),
+            **spec.model_dump(mode="json", exclude={"name", *(() if spec.is_recorded else FILE_FIELDS)}),
             "boards": [_leaderboard_object(board) for board in self.boards],
         }
 
@@ -231,6 +250,8 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
         "share": None if behind is None or behind.share is None else list(behind.share),
         "p": None if behind is None else behind.p,
         "p_holm": None if behind is None else behind.holm,
+        **({} if entry.recorded is None else {"enough": behind is None or behind.enough}),
+        **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
         "trials": entry.trials,
         "search_replications": entry.search_replications,
         "regret": entry.regret.tolist(),
@@ -239,31 +260,57 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
 
 MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
 
-LEGEND = (
-    "★ best, ≈ statistically indistinguishable from the best (paired t-tests of all pairs, Holm correction, 5 % level)."
-)
+TESTS = {
+    "scenario": "paired t-tests of all pairs",
+    "trace": "block bootstrap of the rows for all pairs",
+    "log": "resampled logs for all pairs",
+}
+
+
+def describe_marks(results: Sequence[ComparisonResult]) -> str:
+    """Explain the marks of the tables, and the tests behind them."""
+    test = TESTS[results[0].comparison.spec.source.kind]
+    return f"★ best, ≈ statistically indistinguishable from the best ({test}, Holm correction, 5 % level)."
 
 
 def describe_result(result: ComparisonResult) -> list[str]:
     """Describe the main leaderboard, and the effect of tuning on the best policy."""
     board = result.main
-    lines = [describe_best(board, result.comparison.spec.replications)]
+    spec = result.comparison.spec
+    lines = [describe_best(board, f"{format_count(spec.replications)} held-out {spec.replications_name}")]
     if len(board.standings) > 1:
         lines.append(describe_margin(board))
+    lines += describe_shortage(result)
     untuned = result.board("defaults")
     if board.setting == "tuned" and untuned is not None:
         lines.append(_describe_tuning(board.best, untuned))
     return lines
 
 
-def describe_best(board: Leaderboard, worlds: int) -> str:
+def describe_best(board: Leaderboard, where: str) -> str:
     """Name the policy with the lowest mean regret."""
     best = board.best
     params = f" ({format_params(best.entry.shown_params())})" if board.setting == "tuned" else ""
-    regret = f"mean regret {format_interval(best.mean, best.low, best.high)} on {plural(worlds, 'held-out world')}"
+    regret = f"mean regret {format_interval(best.mean, best.low, best.high)} on {where}"
     if len(board.standings) == 1:
         return f"{best.policy}{params} is the only policy: {regret}."
     return f"With {board.description}, {best.policy}{params} has the lowest regret: {regret}."
+
+
+def describe_shortage(result: ComparisonResult) -> list[str]:
+    """Describe why a trace or log does not support a conclusion; nothing if it does."""
+    standings = result.main.standings
+    reasons = [standing.entry.recorded.inconclusive for standing in standings if standing.entry.recorded is not None]
+    reason = next((reason for reason in reasons if reason is not None), None)
+    if reason is not None:
+        return [f"Inconclusive: {reason}"]
+    few = [standing.policy for standing in standings if standing.behind is not None and not standing.behind.enough]
+    if not few:
+        return []
+    return [
+        f"Inconclusive for {join_words(few, 'and')}: the effective sample size of the difference is below"
+        f" {MIN_EFFECTIVE_ROWS} rows; use more rows or a shorter window."
+    ]
 
 
 def describe_margin(board: Leaderboard) -> str:
@@ -297,7 +344,7 @@ def describe_search(result: ComparisonResult) -> str | None:
         return None
     return (
         f"Search budget of every policy: {format_count(spec.tune)} trials ×"
-        f" {format_count(spec.search_replications)} worlds."
+        f" {format_count(spec.search_replications)} {spec.replications_name}."
     )
 
 

@@ -75,6 +75,10 @@ class TraceFacts(FrozenModel):
     effective: float = Field(description="Effective sample size of the rows.")
     enough: bool = Field(description="Whether the effective sample size suffices for a reliable interval.")
     regret_fixed: Estimate = Field(description="Regret relative to the best fixed arm of each window.")
+    reach: int | None = Field(
+        default=None, description="Rows before and after each row whose means determine the benchmark arm."
+    )
+    gap: int = Field(default=0, description="Rows next to each row that these means leave out: their noise is similar.")
     per_step: float = Field(description="Mean reward per step, in the units of the file.")
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 

@@ -1,4 +1,4 @@
-"""Specification of a comparison: several policies on one scenario at one horizon."""
+"""Specification of a comparison: several policies on one scenario, trace or log at one horizon."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from environments.blocks import reward_bounds, reward_scale
+from environments.recorded.log_world import MIN_REPLAYS
 from environments.recorded.recording import RewardScale
 from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.loading import scale_defaults
 from studies.registry import ComparisonDefaults
-from studies.spec.fields import Replications, SimulatedSpec, Trials, hash_unless_default
+from studies.spec.fields import FileName, Replications, SimulatedSpec, Trials, describe_differences, hash_unless_default
+from studies.spec.source import ScenarioSource, Source, make_source, name_scenario_after_file
 from studies.spec.space import round_digits
 from studies.spec.study import StudySpec
 
@@ -35,6 +37,11 @@ HASH_LETTERS = 6
 # The regret of every entry in every world is stored with the entry.
 MAX_WORLDS = 100_000
 
+# Fields that only comparisons on a trace or log use.
+FILE_FIELDS = ("trace", "log", "minimize", "digest", "scale")
+
+REPLICATION_NAMES = {"scenario": "worlds", "trace": "windows", "log": "runs"}
+
 HASHED_FIELDS = ("settings", "policies", "tune", "search_replications", "replications", "defaults", "seed")
 
 
@@ -50,25 +57,67 @@ class ComparisonSpec(SimulatedSpec):
     search_replications: Replications = ComparisonDefaults.search_replications
     replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MAX_WORLDS)
     defaults: Literal["scaled", "original"] = ComparisonDefaults.defaults
+    trace: FileName | None = None
+    log: FileName | None = None
+    minimize: bool = Field(default=False, strict=True)
+    digest: str | None = Field(default=None, max_length=64)
+    scale: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_scenario_after_file(cls, fields: Any) -> Any:
+        return name_scenario_after_file(fields)
+
+    @property
+    def source(self) -> Source:
+        """The source of rewards: a scenario, a trace or a log."""
+        return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
+
+    @property
+    def replications_name(self) -> str:
+        """What a replication is called, in the plural."""
+        return REPLICATION_NAMES[self.source.kind]
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
         horizon, arms = self.size()
-        scenario = self.source.open()
-        scenario.check(horizon, arms)
+        is_new = self.digest is None  # the file of a stored comparison is not opened again
+        if is_new:
+            self.source.open().check(horizon, arms)
+        if self.log is not None and self.replications < MIN_REPLAYS:
+            raise ValueError(f"replications must be at least {MIN_REPLAYS} on a log but got {self.replications}")
         for policy in self.policies:
             policy_class = find_policy(policy)
+            if policy_class.uses_true_means and self.is_recorded:
+                raise ValueError(f"{policy} uses the true means, which are unknown for a {self.source.kind}")
             if self.policies.count(policy) > 1:
                 raise ValueError(f"policies must be distinct but {policy} was given twice")
-            policy_class.resolve({}, arms + scenario.extra_arms, horizon)
+            policy_class.resolve({}, arms + self.source.extra_arms, horizon)
             if self.tune == 0:
                 continue
             if not any(param.low is not None for param in policy_class.parameters):
                 raise ValueError(
                     f"{policy} has no parameter to tune; remove it, or compare defaults only with tune = 0"
                 )
-            self.search_spec(policy)
+            if is_new:
+                self.search_spec(policy)
         return self
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether rewards come from a trace or a log."""
+        return self.trace is not None or self.log is not None
+
+    def identity(self) -> dict[str, Any]:
+        """Return the fields that must agree for results to be comparable; a file is identified by its content."""
+        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log"})
+
+    def differences(self, stored: SimulatedSpec) -> list[str]:
+        """List the fields in which a stored comparison is not comparable with this one."""
+        requested, existing = self.identity(), stored.identity()
+        if requested["digest"] != existing["digest"]:
+            return [f"the content of the {self.source.kind} has changed"]
+        return describe_differences(requested, existing)
 
     def resolved(self) -> ResolvedComparisonSpec:
         """Return the comparison with horizon and arms filled in, as it is stored."""
@@ -88,17 +137,18 @@ class ComparisonSpec(SimulatedSpec):
 
         spec = self.resolved()
         trials, replications = self.tune, self.search_replications
+        least = MIN_REPLAYS if self.log is not None else 2
         fields: dict[str, Any] = {
             "policy": policy,
-            "scenario": spec.scenario,
+            **spec.source.fields(),
             "settings": dict(self.settings),
             "horizon": spec.horizon,
             "arms": spec.arms,
-            "trials": trials,
+            "trials": max(1, trials),
             "replications": replications,
             "candidates": CANDIDATES,
-            "selection": SELECTION_FACTOR * replications,
-            "report": replications,
+            "selection": max(least, SELECTION_FACTOR * replications),
+            "report": max(least, replications),
             "seed": self.seed,
         }
         hashed = {"settings": self.settings, "trials": trials, "replications": replications, "seed": self.seed}
@@ -113,24 +163,34 @@ class ComparisonSpec(SimulatedSpec):
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters of a tuned entry."""
+        if self.is_recorded:
+            return self.search_spec(policy).resolve_params(params)
         spec = self.resolved()
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)
 
     def reward_scale(self) -> RewardScale:
-        """Measure the rewards on worlds of the search stream.
+        """Measure the rewards on worlds of the search stream, or in the search segment of a trace or log.
 
-        The factor is 2σ: the standard deviation of the noise, relative to the largest one of rewards in [0, 1].
+        On worlds the factor is 2σ: the standard deviation of the noise, relative to the largest one of rewards in
+        [0, 1].
         """
         spec = self.resolved()
-        problem = (self.source.open(), spec.horizon, spec.arms, self.seed)
+        match self.source:
+            case ScenarioSource() as source:
+                problem = (source.open(), spec.horizon, spec.arms, self.seed)
+            case recorded:
+                return recorded.open().scale
         _, spread = reward_scale(*problem)
         low, high = reward_bounds(*problem)
         return RewardScale(round_digits(low), round_digits(high), round_digits(2.0 * spread))
 
     def default_params(self, policy: str, scale: RewardScale | None = None) -> dict[str, Value]:
         """Return all parameters of an entry at its defaults, scaled to the rewards unless `defaults` is original."""
-        values = self.resolve_params(policy, {})
         if self.defaults == "original":
+            spec = self.resolved()
+            return find_policy(policy).resolve({}, spec.arms + self.source.extra_arms, spec.horizon)
+        values = self.resolve_params(policy, {})
+        if self.is_recorded:
             return values
         scaled = scale_defaults(find_policy(policy), values, scale or self.reward_scale())
         return self.resolve_params(policy, scaled)

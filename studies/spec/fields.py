@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, 
 from environments.errors import unknown_name
 from environments.scenario import MAX_HORIZON
 from studies.registry import PRUNERS, SAMPLERS, StudyDefaults
-from studies.spec.source import ScenarioSource, resolve_size
+from studies.spec.source import ScenarioSource, Source, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
 MAX_RESULTS = 100_000_000
@@ -28,6 +28,7 @@ class FrozenModel(BaseModel):
 
 ShortText = Annotated[str, Field(strict=True, max_length=200)]
 ParamName = Annotated[str, Field(min_length=1, max_length=100)]
+FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 ScenarioName = Annotated[str, Field(max_length=300)]
 Settings = Annotated[dict[ParamName, StrictInt | StrictFloat | ShortText], Field(max_length=100)]
 Size = Annotated[int, Field(strict=True, ge=1, le=MAX_HORIZON)]  # horizon or number of arms
@@ -106,7 +107,7 @@ def describe_differences(requested: Mapping[str, Any], stored: Mapping[str, Any]
 
 
 class SimulatedSpec(FrozenModel, ABC):
-    """Fields that grids and comparisons share: a simulated scenario, its size, and a seed."""
+    """Fields that grids and comparisons share: a scenario, its size, and a seed."""
 
     scenario: ScenarioName
     settings: Settings = Field(default_factory=dict)
@@ -116,8 +117,8 @@ class SimulatedSpec(FrozenModel, ABC):
     name: StudyName = None
 
     @property
-    def source(self) -> ScenarioSource:
-        """The scenario as the source of rewards."""
+    def source(self) -> Source:
+        """The source of rewards."""
         return ScenarioSource(self.scenario, self.settings)
 
     def size(self) -> tuple[int, int]:

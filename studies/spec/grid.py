@@ -12,6 +12,7 @@ from policies import find_policy
 from policies.engine.base import Value
 from studies.registry import GridDefaults
 from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, hash_unless_default
+from studies.spec.source import ScenarioSource
 
 GRID_POLICY = "raven-ucb"
 
@@ -35,6 +36,11 @@ class GridSpec(SimulatedSpec):
     beta0: tuple[StrictFloat, ...] = Field(default=GridDefaults.beta0, min_length=1, max_length=1000)
     epsilon: StrictFloat = GridDefaults.epsilon
     replications: Replications = GridDefaults.replications
+
+    @property
+    def source(self) -> ScenarioSource:
+        """The scenario as the source of rewards."""
+        return ScenarioSource(self.scenario, self.settings)
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:

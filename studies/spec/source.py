@@ -183,6 +183,18 @@ def resolve_size(source: Source, horizon: int | None, arms: int | None) -> tuple
     return (opened.horizon if horizon is None else horizon, opened.arms if arms is None else arms)
 
 
+def name_scenario_after_file(fields: Any) -> Any:
+    """Add the name that a trace or log gives to the scenario. Raises ValueError for more than one source.
+
+    >>> name_scenario_after_file({"log": "/data/ads.csv"})["scenario"]
+    'log:ads'
+    """
+    if not isinstance(fields, Mapping):
+        return fields
+    name = check_one_source(fields)
+    return fields if name is None else {**fields, "scenario": name}
+
+
 def check_one_source(fields: Mapping[str, Any]) -> str | None:
     """Return the name that a trace or log gives to the scenario. Raises ValueError for more than one source.
 

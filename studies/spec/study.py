@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from pydantic import Field, StrictFloat, ValidationError, field_validator, model_validator
 
@@ -17,6 +17,7 @@ from studies.paper.advice import paper_advice
 from studies.registry import LOG_DEFAULTS, OBJECTIVES, StudyDefaults, choices_pattern, format_choices
 from studies.spec.fields import (
     MAX_RESULTS,
+    FileName,
     FrozenModel,
     ParamName,
     PrunerName,
@@ -38,13 +39,11 @@ from studies.spec.source import (
     ScenarioSource,
     Source,
     TraceSource,
-    check_one_source,
     make_source,
+    name_scenario_after_file,
     resolve_size,
 )
 from studies.spec.space import Range, default_range
-
-FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class StudyFields(FrozenModel):
@@ -108,11 +107,8 @@ class StudyFields(FrozenModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_fields_of_files(cls, fields: Any) -> Any:
-        if not isinstance(fields, Mapping):
-            return fields
-        name = check_one_source(fields)
-        defaults = {} if fields.get("log") is None else LOG_DEFAULTS
-        return fields if name is None else {**defaults, **fields, "scenario": name}
+        named = name_scenario_after_file(fields)
+        return {**LOG_DEFAULTS, **named} if isinstance(named, Mapping) and named.get("log") is not None else named
 
     @property
     def source(self) -> Source:

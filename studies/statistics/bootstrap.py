@@ -110,6 +110,27 @@ def resample_sums(series: Floats, block: int, seed: int) -> Floats:
     return np.asarray(out * np.sqrt(1.0 + rest / (blocks * block)))
 
 
+def sum_p_value(total: float, series: Floats, dependence: SerialDependence, seed: int) -> float:
+    """Test whether a total whose error is the sum of the series differs from 0: the two-sided p-value.
+
+    The standard error is that of resampled sums, and the statistic has Student's distribution for the number of blocks,
+    so p = 0.05 where the interval of `sum_interval` begins to contain 0.
+
+    >>> series = np.random.default_rng(1).normal(size=400)
+    >>> dependence = estimate_dependence(series)
+    >>> sum_p_value(100.0, series, dependence, seed=0) < 0.001 < 0.2 < sum_p_value(10.0, series, dependence, seed=0)
+    True
+    """
+    from scipy.stats import norm, t
+
+    spread = dependence.widening * float(resample_sums(series[None], dependence.block, seed).std())
+    if spread == 0.0:
+        return 1.0 if total == 0.0 else 0.0
+    degrees = max(2.0, series.size / dependence.block) - 1.0
+    statistic = abs(total) / spread * float(t.ppf(0.975, degrees) / norm.ppf(0.975))
+    return float(2.0 * t.sf(statistic, degrees))
+
+
 def sum_interval(series: Floats, dependence: SerialDependence, seed: int) -> tuple[float, float]:
     """Compute the 95 % interval (low, high) of the truth minus an estimate whose error is the sum of the series.
 

@@ -6,13 +6,13 @@ Trials and attributes hold the complete result: a grid or comparison that is rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats
-from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
 from studies.results.grid import Grid
 from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
@@ -130,10 +130,24 @@ def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntr
                     "steps": list(entry.curve.steps),
                     "mean": list(entry.curve.mean),
                     "stderr": list(entry.curve.stderr),
+                    "recorded": _recorded_object(entry.recorded),
                 },
             },
         )
     )
+
+
+def _recorded_object(result: RecordedResult | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {**vars(result), "parts": None if result.parts is None else result.parts.tolist()}
+
+
+def _read_recorded(stored: dict[str, Any] | None) -> RecordedResult | None:
+    if stored is None:
+        return None
+    parts = None if stored["parts"] is None else np.array(stored["parts"], dtype=np.float64)
+    return RecordedResult(float(stored["reward"]), int(stored["rows"]), parts, stored["inconclusive"])
 
 
 def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:
@@ -167,6 +181,7 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
         trials=int(stored["trials"]),
         search_replications=int(stored["search_replications"]),
         nanoseconds=trial.user_attrs.get(keys.NANOSECONDS),
+        recorded=_read_recorded(stored.get("recorded")),
     )
 
 

@@ -32,6 +32,10 @@ def compare(
     horizon: options.HorizonsOption = None,
     arms: options.ArmsOption = None,
     noise: options.NoiseOption = None,
+    trace: options.TraceOption = None,
+    log: options.LogOption = None,
+    window: options.WindowOption = None,
+    minimize: options.MinimizeOption = False,
     setting: options.SettingOption = None,
     seed: options.SeedOption = None,
     policies: Annotated[
@@ -102,9 +106,11 @@ def compare(
         ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50
         # all policies in all scenarios, with default parameters
         ravenlab compare --scenarios all --policies all --tune 0
+        # on recorded costs: tuned on the first rows, compared on the last three tenths
+        ravenlab compare --trace latency.csv --minimize
     """
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import choose_workers, drop_unset, scenario_settings
+    from tuning.cli.arguments import choose_workers, drop_unset, recorded_fields, scenario_settings
     from tuning.cli.output import describing_interrupts, print_exact, print_line
     from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
@@ -123,6 +129,7 @@ def compare(
             "settings": scenario_settings(setting, noise),
         }
     )
+    fields |= recorded_fields(trace, log, window, minimize, bool(names or scenarios), horizon is not None)
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
     specs = comparison_specs([*(names or []), *more], horizon or [None], policies, fields)
     pool = choose_workers(jobs, backend, cluster)
@@ -142,7 +149,7 @@ def compare(
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the ranking of each comparison, and an overview of several."""
     from studies.export.comparison import board_caption, board_table, overview_caption, overview_table
-    from studies.results.comparison import LEGEND, describe_overview, describe_result, describe_search
+    from studies.results.comparison import describe_marks, describe_overview, describe_result, describe_search
     from tuning.cli.output import print_line, print_table
 
     for result in results:
@@ -159,4 +166,4 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
         table = overview_table(results)
         print_table(overview_caption(results), table.columns, table.to_numpy().tolist(), numbers=table.columns[1:])
         print_line(describe_overview(results))
-    print_line(LEGEND)
+    print_line(describe_marks(results))

@@ -29,17 +29,21 @@ from studies.results.comparison import (
 from studies.spec.comparison import SettingKind
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, paired_t_test
+from tuning.comparison.recorded import build_recorded_board
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
 
 
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """Rank the entries of a comparison, separately for each kind of setting."""
-    seed = comparison.spec.seed
-    boards = [
-        build_board(setting, comparison.describe(setting), comparison.of(setting), seed)
-        for setting in comparison.settings
-    ]
+    spec = comparison.spec
+    boards = []
+    for setting in comparison.settings:
+        description, entries = comparison.describe(setting), comparison.of(setting)
+        if spec.is_recorded:
+            boards.append(build_recorded_board(spec, setting, description, entries))
+        else:
+            boards.append(build_board(setting, description, entries, spec.seed))
     return ComparisonResult(comparison, tuple(boards))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments import scenarios
+from environments import Scenario, scenarios
 from environments.catalog import load_scenario_plugin
 from environments.errors import InputError
 from environments.recorded.recording import RewardScale
@@ -26,13 +26,14 @@ from policies.engine.simulation import simulate
 from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
-from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
 from studies.spec.parse import parse_comparison_spec
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
 from studies.storage.trials import read_entries, store_entry
 from tuning.comparison.ranking import analyze_comparison
+from tuning.comparison.recorded import play_recorded_entry
 from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently
 from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
@@ -52,6 +53,7 @@ class PlayedEntry:
     regret: Floats
     curve: RegretCurve
     nanoseconds: float
+    recorded: RecordedResult | None = None
 
 
 def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) -> PlayedEntry:
@@ -64,8 +66,11 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) ->
     (5,)
     """
     problem = evaluator.problem
-    warm_up(problem.policy)
     marks = np.unique(np.linspace(1, problem.horizon, min(CURVE_POINTS, problem.horizon)).round().astype(np.int64))
+    if not isinstance(problem.scenario, Scenario):
+        regret, shown, recorded, nanoseconds = play_recorded_entry(evaluator, values, count, marks)
+        return PlayedEntry(regret, shown, nanoseconds, recorded)
+    warm_up(problem.policy)
     parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
     regret, curve = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     seconds = sum(part[2] for part in parts)
@@ -177,7 +182,15 @@ def _play(
     played = play_entry(Evaluator(problem, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else (spec.tune, spec.search_replications)
     return ComparisonEntry(
-        policy, setting, values, played.regret, played.curve, trials, replications, round(played.nanoseconds, 1)
+        policy,
+        setting,
+        values,
+        played.regret,
+        played.curve,
+        trials,
+        replications,
+        round(played.nanoseconds, 1),
+        played.recorded,
     )
 
 
@@ -228,11 +241,16 @@ def comparison_specs(
     policies: str | Sequence[str],
     fields: Mapping[str, Any],
 ) -> list[ComparisonSpec]:
-    """Return one specification per scenario and horizon; all are checked before anything is played."""
+    """Return one specification per scenario and horizon; all are checked before anything is played.
+
+    If the fields name a trace or log, there must be no scenario.
+    """
     compared = parse_policies(policies)
+    recorded = any(fields.get(kind) is not None for kind in ("trace", "log"))
+    sources = [{"scenario": name} for name in parse_scenarios(names)] if names or not recorded else [{}]
     specs = [
-        parse_comparison_spec({"scenario": name, "horizon": steps, "policies": compared, **fields})
-        for name, steps in product(parse_scenarios(names), horizons)
+        parse_comparison_spec({"horizon": steps, **source, "policies": compared, **fields})
+        for source, steps in product(sources, horizons)
     ]
     if fields.get("name") is not None and len(specs) > 1:
         raise InputError(f"name fits one comparison but {len(specs)} were given.", field="name")

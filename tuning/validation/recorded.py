@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
-from environments.recorded.recording import SEGMENT_SHARES
-from environments.recorded.trace_world import TraceScenario
+from environments.recorded.recording import SEGMENT_SHARES, Segment
+from environments.recorded.trace_world import FixedArmPlay, TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.base import Value, Values
-from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
+from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
 from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import (
     Estimate,
@@ -72,12 +72,8 @@ class TracePlay:
     """[C, R]."""
     reward: Floats
     """[C, R]."""
-    fixed: Floats
-    """[C, R] regret against the best fixed arm of each window."""
     parts: Floats
     """[C, n] contribution of each row to the mean regret, minus the average contribution."""
-    fixed_parts: Floats
-    """[C, n] the same for the regret against the best fixed arm."""
 
 
 def play_on_trace(
@@ -96,34 +92,34 @@ def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Strea
     """Return the fields of `TracePlay` for one candidate."""
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    segment = scenario.segment(stream)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     policy = problem_policy(problem)
     played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
-    best_arms, sums = scenario.best_fixed_arm(worlds)
-    by_row, by_step = np.zeros_like(played.regret_by_row), np.zeros_like(played.regret_by_step)
-    for offset, arm in zip(worlds.offsets, best_arms, strict=True):
-        window = slice(offset, offset + problem.horizon)
-        loss = worlds.best[window] - scenario.filled_means[window, arm]
-        by_row[window] += loss
-        by_step += loss
-    starts = np.bincount(worlds.offsets - segment.first, minlength=segment.rows - problem.horizon + 1)
-    rows = slice(segment.first, segment.last)
-    parts = _parts(played.regret_by_row[rows], played.regret_by_step, starts)
-    fixed_parts = parts - _parts(by_row[rows], by_step, starts)
-    regret = played.out[:, REGRET]
-    return regret, played.out[:, REWARD], regret - played.best + sums, parts, fixed_parts
+    parts = locate_parts(played, worlds.offsets, scenario.segment(stream))
+    return played.out[:, REGRET], played.out[:, REWARD], parts
 
 
-def _parts(regret_by_row: Floats, regret_by_step: Floats, starts: Ints) -> Floats:
-    """Return each row's contribution to the mean regret, minus the average contribution.
+def play_fixed_arm(problem: Problem, stream: Stream, count: int) -> tuple[Floats, Floats]:
+    """Return the reward [R] of the best fixed arm of each window, and the parts [n] of its regret as in `TracePlay`."""
+    scenario = problem.scenario
+    assert isinstance(scenario, TraceScenario)
+    worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
+    fixed = scenario.play_fixed_arm(worlds)
+    return fixed.reward, locate_parts(fixed, worlds.offsets, scenario.segment(stream))
 
-    Arguments are the regret by row [n] and by step [T], and the number of windows that start at each row.
+
+def locate_parts(played: PlayedWindows | FixedArmPlay, offsets: Ints, segment: Segment) -> Floats:
+    """Return the contribution of each row of a segment to the mean regret, minus the average contribution.
+
+    The offsets [R] are the first rows of the windows.
     """
     from scipy.signal import oaconvolve
 
-    count = starts.sum()
-    return np.asarray((regret_by_row - oaconvolve(starts.astype(np.float64), regret_by_step / count)) / count)
+    regret_by_row, regret_by_step = played.regret_by_row, played.regret_by_step
+    count = offsets.size
+    starts = np.bincount(offsets - segment.first, minlength=segment.rows - regret_by_step.size + 1)
+    average = oaconvolve(starts.astype(np.float64), regret_by_step / count)
+    return np.asarray((regret_by_row[segment.first : segment.last] - average) / count)
 
 
 MIN_BLOCK_SHARE = 2
@@ -151,6 +147,7 @@ def validate_on_trace(
         low, high = sum_interval(parts - played.parts[0], dependence, spec.seed)
         differences.append(BaselineDifference(float(regret.mean()), mean, mean + low, mean + high, dependence.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
+    fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, spec.report)
     facts = TraceFacts(
         file=Path(path).name,
         digest=trace.digest,
@@ -162,7 +159,9 @@ def validate_on_trace(
         block=autocorrelation.block,
         effective=autocorrelation.effective,
         enough=autocorrelation.enough,
-        regret_fixed=_estimate(scenario, window, played.fixed[0], played.fixed_parts[0], spec.seed),
+        regret_fixed=_estimate(scenario, window, fixed - played.reward[0], played.parts[0] - fixed_parts, spec.seed),
+        reach=scenario.nearby.reach,
+        gap=scenario.nearby.gap,
         per_step=sign * float(played.reward[0].mean()) / window,
         scale=scenario.scale.factor,
     )
@@ -188,9 +187,7 @@ def _select_on_trace(
 def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
     low, high = sum_interval(parts, row_autocorrelation(trace, window, parts, Stream.REPORT), seed)
-    # A regret that is nonnegative in every window has a nonnegative mean.
-    bottom = 0.0 if sample.min() >= 0.0 else -np.inf
-    return Estimate(mean=mean, low=max(bottom, mean + low), high=mean + high, replications=sample.size)
+    return Estimate(mean=mean, low=mean + low, high=mean + high, replications=sample.size)
 
 
 def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
@@ -199,12 +196,11 @@ def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream
 
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:
-    """Return the mean of the search segment, and the spread around its smoothed values."""
+    """Return the mean of the search segment, and the spread around the means of neighbouring rows."""
     segment = scenario.segment(Stream.SEARCH)
-    worlds = scenario.draw(1, 0, 0, 1, Stream.SEARCH)
-    cells, smoothed = (table[segment.first : segment.last] for table in (worlds.values, worlds.smoothed))
+    cells, means = (table[segment.first : segment.last] for table in (scenario.rewards, scenario.means))
     return RewardStatistics(
-        mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - smoothed) ** 2)))
+        mean=sign * float(np.nanmean(cells)), spread=float(np.sqrt(np.nanmean((cells - means) ** 2)))
     )
 
 

@@ -24,6 +24,7 @@ from environments.text import (
     format_percent,
     format_settings,
     format_value,
+    plural,
 )
 from studies.results.describe import (
     SAMPLE_SIZE_RULE,
@@ -280,6 +281,13 @@ def _format_parameter(key: str, value: int | float | str, horizon: int) -> str:
     return format_value(value)
 
 
+def _describe_nearby_rows(facts: TraceFacts) -> str:
+    if facts.reach is None:
+        return "neighbouring rows"
+    gap = f", except the {plural(facts.gap, 'nearest row')} on each side, whose noise is similar" if facts.gap else ""
+    return f"every other row of the {format_count(facts.reach)} rows before and after in the same segment{gap}"
+
+
 def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definition:
     """Define a trace: rows, arms, segments and how regret is measured."""
     missing = sum(facts.arms.values())
@@ -287,11 +295,13 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
     unit = "cost" if facts.minimize else "reward"
     warning = "" if facts.enough else f" That is too small for a reliable interval ({MIN_EFFECTIVE_ROWS} are needed)."
     return Definition(
-        meaning=f"A recorded trace, {facts.file}: one row per step, one column per arm. All rewards are known, so the"
-        " regret of any policy is exact. How well the trace represents the future is unknown.",
+        meaning=f"A recorded trace, {facts.file}: one row per step, one column per arm. All rewards are known, so any"
+        " policy can be played. How well the trace represents the future is unknown.",
         formulas=[
-            "Regret at a row is the centered mean over 25 rows of the best available arm minus that of the pulled arm."
-            " An arm is unavailable where its cell is missing.",
+            "Regret at a row is the reward of the benchmark arm minus that of the pulled arm, so it may be negative."
+            f" The benchmark arm is the available arm with the best mean over {_describe_nearby_rows(facts)}. It does"
+            " not depend on the row itself, so the noise of the row does not bias the regret. An arm is unavailable"
+            " where its cell is missing.",
             f"Replications are windows of {recommendation.horizon:,} rows from random offsets. The search used"
             f" {format_segment(facts, 'search')}, the selection {format_segment(facts, 'selection')}; reported regrets"
             f" are from {format_segment(facts, 'report')}, which were not used before.",

@@ -29,6 +29,7 @@ def test_trace_loop_matches_online_policy(name: str) -> None:
     played = play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NONE, pulls=True, locate_regret=True)
     assert np.isnan(scenario.trace.values).any()
     regret = np.zeros((4, horizon))
+    suboptimal = np.zeros(4)
     for r, offset in enumerate(worlds.offsets):
         reference = policy(arms, horizon=horizon)
         reference._rng = generator(seed, Stream.REPORT, r, "policy")
@@ -41,8 +42,9 @@ def test_trace_loop_matches_online_policy(name: str) -> None:
             assert arm == played.pulls[r, t], (r, t)
             reference.update(arm, float(row[arm]))
             reward += row[arm]
-            regret[r, t] = np.nanmax(worlds.smoothed[offset + t]) - worlds.smoothed[offset + t, arm]
-        np.testing.assert_allclose(played.out[r], [regret[r].sum(), reward, (regret[r] > 0).sum()], rtol=1e-9)
+            regret[r, t] = worlds.best[offset + t] - row[arm]
+            suboptimal[r] += arm != worlds.best_arm[offset + t]
+        np.testing.assert_allclose(played.out[r], [regret[r].sum(), reward, suboptimal[r]], rtol=1e-9)
     np.testing.assert_allclose(played.regret_by_step, regret.sum(axis=0), atol=1e-12)
     by_row = np.zeros(400)
     for r, offset in enumerate(worlds.offsets):
@@ -58,8 +60,6 @@ def test_simulation_on_a_trace() -> None:
     assert result.regret_fixed is not None
     assert parallel.regret_fixed is not None
     np.testing.assert_array_equal(result.regret_fixed, parallel.regret_fixed)
-    assert (result.regret >= 0).all()
-    assert (result.regret_fixed <= result.regret + 1e-9).all()
     assert result.curve is not None
     np.testing.assert_array_equal(result.curve.regret[:, -1], result.regret)
     assert "regret_fixed" in result.summary()
@@ -104,7 +104,7 @@ def test_plain_class_plays_the_same_windows() -> None:
     played = play_windows(policy, {}, worlds, 2, 0, Stream.SELECTION, marks, pulls=True, locate_regret=True)
     for r, offset in enumerate(worlds.offsets):
         rows = np.arange(offset, offset + 40)
-        regret = worlds.best[rows] - worlds.smoothed[rows, played.pulls[r]]
+        regret = worlds.best[rows] - worlds.values[rows, played.pulls[r]]
         np.testing.assert_allclose(played.out[r, 0], regret.sum())
         np.testing.assert_allclose(played.curve[r, :, 0], [regret[:10].sum(), regret.sum()])
         np.testing.assert_allclose(played.best_curve[r], [worlds.best[rows[:10]].sum(), worlds.best[rows].sum()])

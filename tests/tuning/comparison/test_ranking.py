@@ -60,7 +60,7 @@ def test_leaderboard_order_and_significance(worlds: Floats) -> None:
     assert far.behind.share is not None
     assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
     assert best.low < best.mean < best.high
-    assert "ccb has the lowest regret" in describe_best(board, 200)
+    assert "ccb has the lowest regret" in describe_best(board, "held-out worlds")
     assert describe_margin(board).startswith("Statistically indistinguishable from it: softmax (")
     assert describe_margin(board).endswith(" 1 other policy is significantly worse.")
     assert "All other policies are significantly worse." in describe_margin(

@@ -24,7 +24,7 @@ from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
 from tuning.cli.app import run
-from tuning.validation.recorded import play_on_trace
+from tuning.validation.recorded import play_fixed_arm, play_on_trace
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
@@ -56,7 +56,7 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     output = capsys.readouterr().out
     assert_names(output, f"{facts.effective:.0f}", f"{facts.regret_fixed.mean:.4g}")
     page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
-    assert "Trace: centered means over 25 rows" in page
+    assert f"Trace: means over {facts.reach} rows before and after" in page
     assert "Missing cells by arm" in page
     assert "cumulative cost" in page
     assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_estimate(facts.regret_fixed))
@@ -172,8 +172,9 @@ def test_contributions_of_rows(file: Path) -> None:
     values = [spec.resolve_params({}), spec.resolve_params({"alpha0": 5.0})]
     placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
     assert placed.parts.shape == (2, 150)
-    for parts in (placed.parts, placed.fixed_parts):
-        np.testing.assert_allclose(parts.sum(axis=1), 0.0, atol=1e-9)
-        assert np.abs(parts).max() > 1e-3
+    fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, 50)
+    np.testing.assert_allclose([*placed.parts.sum(axis=1), fixed_parts.sum()], 0.0, atol=1e-9)
+    assert np.abs(placed.parts).max(axis=1).min() > 1e-3
+    assert (fixed.shape, fixed_parts.shape) == ((50,), (150,))
     played = evaluator.play(values, Stream.REPORT, 0, 50)
     np.testing.assert_array_equal(played[..., 0], placed.regret)
