@@ -182,6 +182,29 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def fill_uniform_regret(worlds, first, out):  # type: ignore[no-untyped-def]
+    """Write the expected regret of uniform choice among the open arms from step `first` to the last, for each world."""
+    kind, season, share = worlds.kind, worlds.season, worlds.share
+    for r in range(out.shape[0]):
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
+        level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
+        opens, closes = worlds.opens[r], worlds.closes[r]
+        segment = 0
+        regret = 0.0
+        for t in range(first, best.shape[0] + 1):
+            while t >= starts[segment + 1]:
+                segment += 1
+            row, blip = rows[segment], blips[segment]
+            total, count = 0.0, 0
+            for k in range(level.shape[1]):
+                if opens[k] <= t < closes[k]:
+                    total += mean_of(kind, level, motion, season, share, row, blip, k, t)
+                    count += 1
+            regret += best[t - 1] - total / count
+        out[r] = regret
+
+
+@compiled
 def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
     """Write means and rewards of all arms, open or closed, of one world from step `first` on."""
     kind, season, share = worlds.kind, worlds.season, worlds.share

@@ -151,7 +151,7 @@ class ComparisonDefaults:
     policies = PAPER_KEYWORD
     tune = 50
     search_replications = 50
-    replications = 200
+    replications = 1000
     defaults: Literal["scaled", "original"] = "scaled"
 
 

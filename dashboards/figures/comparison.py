@@ -61,10 +61,10 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
         format_title(
             "Regret of each policy",
             escape_text(spec.scenario),
-            *format_sizes(spec.horizon, spec.arms, spec.replications),
+            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds),
         ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
-        f" R = {spec.replications:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
+        f" R = {result.comparison.worlds:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
         height=150 + ROW_HEIGHT * len(rows),
         margin={"t": 60, "r": 16, "b": 84, "l": 60},
         xaxis=make_value_axis("mean regret (lower is better)", values),
@@ -224,7 +224,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     return make_figure(
         [*dots, what, *bars],
         title,
-        f"Mean ranks over {spec.replications:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
+        f"Mean ranks over {result.comparison.worlds:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
         f" {board.description}; rank 1 is the best possible. From the best: {values_text}."
         f" Critical difference {format_number(ranks.critical)}.{friedman}"
         f" Groups without significant differences: {joined}.",
@@ -271,7 +271,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
             "Regret over time",
             escape_text(spec.scenario),
             board.description,
-            *format_sizes(spec.horizon, spec.arms, spec.replications),
+            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds),
         ),
         f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {board.description}, with 95 %"
         " bands."

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dashboards import figures
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
-from environments.text import capitalize_first, format_count, keep_pairs_together
+from environments.text import capitalize_first, format_count, format_range, keep_pairs_together
 from studies.export.comparison import (
     ComparisonDocument,
     board_caption,
@@ -105,12 +105,12 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
 
 def _subtitle(results: Sequence[ComparisonResult], policies: int) -> str:
     spec = results[0].comparison.spec
+    worlds = format_range(result.comparison.worlds for result in results)
     where = f"T = {format_count(spec.horizon)} steps, K = {spec.arms} arms"
     if len(results) > 1:
         where = f"{len(results)} scenarios and horizons"
     tuned = f"{format_count(spec.tune)} trials per policy, " if spec.tune else ""
-    replications = f"{format_count(spec.replications)} {spec.replications_name}"
-    return f"{policies} policies, {tuned}{where}, {replications} per case, seed {spec.seed}"
+    return f"{policies} policies, {tuned}{where}, {worlds} {spec.replications_name} per case, seed {spec.seed}"
 
 
 def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) -> CaseSection:

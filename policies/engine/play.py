@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from environments.blocks import AnyWorlds
 from environments.compiled import specialize
@@ -14,7 +15,7 @@ from environments.errors import InputError
 from environments.recorded.log_world import LogWorlds
 from environments.recorded.trace_world import TraceWorlds
 from environments.streams import Stream, generator
-from environments.world import DELAYED, Floats, Worlds
+from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
 from policies.engine import loops
 from policies.engine.base import Policy, Value
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
@@ -148,6 +149,68 @@ def play(
         outputs = (marks, result.out, result.curve, result.pulls)
         _run_loop(loops.play_worlds, policy, values, worlds, size, (seed, first, stream), outputs, (due,))
     return result
+
+
+LAST_SHARE = 10  # the last tenth of the steps decides whether a world fails
+FAILURE_LEVEL = 0.5  # share of the regret of uniform choice in these steps above which it does
+NO_REGRET = 1e-9  # regret that counts as zero
+
+
+def last_mark(horizon: int) -> int:
+    """Return the last step before those that decide whether a world fails.
+
+    >>> last_mark(1000), last_mark(5)
+    (900, 4)
+    """
+    return max(1, horizon - max(1, horizon // LAST_SHARE))
+
+
+def uniform_regret(worlds: Worlds) -> Floats:
+    """Return the expected regret [R] of uniform choice in the last tenth of the steps."""
+    out = np.empty(worlds.noise.shape[0])
+    fill_uniform_regret(worlds, last_mark(worlds.noise.shape[1]) + 1, out)
+    return out
+
+
+def is_failure(regret: Floats, uniform: Floats) -> NDArray[np.bool_]:
+    """Mark worlds in which the regret of the last steps exceeds half that of uniform choice in the same steps.
+
+    >>> is_failure(np.array([1.0, 6.0]), np.array([10.0, 10.0]))
+    array([False,  True])
+    """
+    return np.asarray(regret > np.maximum(FAILURE_LEVEL * uniform, NO_REGRET))
+
+
+def find_failures(
+    policy: type[Policy],
+    values: Mapping[str, Value],
+    worlds: Worlds,
+    seed: int,
+    first: int,
+    stream: int,
+    regret: Floats,
+    uniform: Floats,
+) -> NDArray[np.bool_]:
+    """Mark the worlds [R] of a block in which a candidate fails, given its regret over all steps.
+
+    A world fails if the regret of its last tenth exceeds half that of uniform choice. Regret never decreases, so only
+    worlds whose whole regret exceeds that limit are played again.
+    """
+    marks = np.array([last_mark(worlds.noise.shape[1])], dtype=np.int64)
+    failed = is_failure(regret, uniform)
+    for r in np.flatnonzero(failed):
+        played = play(policy, values, take_world(worlds, int(r)), seed, first + int(r), stream, marks, fast=False)
+        failed[r] = is_failure(played.out[:, REGRET] - played.curve[:, 0, REGRET], uniform[r : r + 1])[0]
+    return failed
+
+
+PER_WORLD = ("starts", "row", "blip", "level", "motion", "coin", "noise", "best", "opens", "closes", "parts", "delay")
+"""Fields of `Worlds` with one row per replication."""
+
+
+def take_world(worlds: Worlds, r: int) -> Worlds:
+    """Return a block that consists of one world of another block."""
+    return worlds._replace(**{name: getattr(worlds, name)[r : r + 1] for name in PER_WORLD})
 
 
 def _empty_result(worlds: Worlds, marks: Marks, pulls: bool) -> Played:

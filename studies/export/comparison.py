@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
 from studies.export import latex_table, markdown_table
 from studies.results.comparison import (
+    ComparisonEntry,
     ComparisonResult,
     Leaderboard,
     Standing,
@@ -50,6 +51,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
             "Above the best (95 %)": _format_difference(standing),
             "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
             "Mean rank": f"{standing.mean_rank:.2f}",
+            **({"Failures": format_failure_rate(entry)} if entry.recorded is None else {}),
         }
         if untuned is not None:
             row[defaults] = format_number(untuned.find(standing.policy).mean)
@@ -61,11 +63,19 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
     return make_table(rows)
 
 
+def format_failure_rate(entry: ComparisonEntry) -> str:
+    """Format the share of failing worlds; an exclamation mark warns that the interval of the mean is unreliable."""
+    if entry.failure_rate is None:
+        return "–"
+    return f"{format_percent(entry.failure_rate)}{'' if entry.reliable else ' !'}"
+
+
 def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     """Describe scenario, horizon, arms, setting and number of worlds."""
     spec = result.comparison.spec
     where = f"{spec.scenario}, T = {format_count(spec.horizon)}, K = {spec.arms}"
-    return f"{where}, {board.description}, R = {format_count(spec.replications)} {spec.replications_name}"
+    worlds = f"R = {format_count(result.comparison.worlds)} {spec.replications_name}"
+    return f"{where}, {board.description}, {worlds}"
 
 
 def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
@@ -155,8 +165,10 @@ def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standin
         **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
         "trials": entry.trials,
         "search_replications": entry.search_replications,
+        "failure_rate": entry.failure_rate,
+        "reliable": entry.reliable,
         "params": json.dumps(entry.params, ensure_ascii=False),
-        "replications": spec.replications,
+        "replications": result.comparison.worlds,
         "seed": spec.seed,
     }
 
@@ -210,7 +222,7 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
     tuned = board.setting == "tuned"
     recorded = result.comparison.spec.is_recorded
     titles = ["Policy", r"Regret (95\,\%)", *(["Reward per step"] if recorded else [])]
-    titles += [r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank"]
+    titles += [r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank", *([] if recorded else ["Failures"])]
     titles += [r"Trials $\times$ worlds"] if tuned else []
     rows = []
     for standing in board.standings:
@@ -222,6 +234,7 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
             *([] if entry.recorded is None else [f"${latex_table.number(entry.recorded.reward)}$"]),
             *_latex_difference(standing),
             f"${standing.mean_rank:.2f}$",
+            *([latex_table.escape(format_failure_rate(entry))] if entry.recorded is None else []),
         ]
         if tuned:
             cells.append(rf"${entry.trials} \times {entry.search_replications}$")

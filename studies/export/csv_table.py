@@ -17,6 +17,7 @@ from studies.tables import Cell, make_table, to_csv
 
 BASELINES = ("paper", "defaults")
 BASELINE_FIELDS = ("regret", "difference", "low", "high")
+FAILURE_FIELDS = ("rate", "count", "highest_rate", "unseen", "reliable")
 TRACE_FIELDS = ("file", "rows", "effective", "enough", "per_step", "digest")
 TRACE_COLUMNS = (
     *TRACE_FIELDS,
@@ -58,6 +59,8 @@ def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
         *(f"{name}.{field}" for name in BASELINES for field in BASELINE_FIELDS),
         *(f"importance.{name}" for name in importances),
         *("edge", "scale.mean", "scale.spread", "trials", "seed", "version"),
+        *(f"failures.{name}" for name in FAILURE_FIELDS if None in recorded),
+        *(f"{name}.failure_rate" for name in BASELINES if None in recorded),
         *(f"trace.{name}" for name in TRACE_COLUMNS if any(isinstance(facts, TraceFacts) for facts in recorded)),
         *(f"log.{name}" for name in LOG_COLUMNS if any(isinstance(facts, LogFacts) for facts in recorded)),
     ]
@@ -88,6 +91,10 @@ def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
         row |= {f"box.{name}.low": low, f"box.{name}.high": high}
     for baseline in recommendation.versus:
         row |= {f"{baseline.name}.{field}": getattr(baseline, field) for field in BASELINE_FIELDS}
+        if baseline.failure_rate is not None:
+            row[f"{baseline.name}.failure_rate"] = baseline.failure_rate
+    if recommendation.failures is not None:
+        row |= {f"failures.{name}": value for name, value in recommendation.failures.model_dump().items()}
     match recommendation.recorded:
         case TraceFacts() as trace:
             row |= {f"trace.{name}": getattr(trace, name) for name in TRACE_FIELDS}

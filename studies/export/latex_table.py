@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from environments.text import format_number
+from studies.results.describe import format_failures
 from studies.results.recommendation import Estimate, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import SYMBOLS
@@ -34,13 +35,13 @@ SPECIAL = {
 
 
 PACKAGES = r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}"
-TITLES = ("Study", "Policy", "Scenario", "$T$", "$K$", "Parameters", r"Regret (95\,\%)")
+TITLES = ("Study", "Policy", "Scenario", "$T$", "$K$", "Parameters", r"Regret (95\,\%)", "Failures")
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """Write a tabular with one row per recommendation."""
     rows = [_format_cells(recommendation) for recommendation in flatten_recommendations(recommendations)]
-    return f"{PACKAGES}\n{format_tabular('lllrrlr', TITLES, rows)}\n"
+    return f"{PACKAGES}\n{format_tabular('lllrrlrr', TITLES, rows)}\n"
 
 
 def format_tabular(alignment: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -66,6 +67,7 @@ def _format_cells(recommendation: Recommendation) -> list[str]:
         str(recommendation.arms),
         parameters(recommendation.params),
         _format_estimate(recommendation.regret),
+        escape(format_failures(recommendation.failures)) if recommendation.failures else "",
     ]
 
 

@@ -6,12 +6,24 @@ import re
 from collections.abc import Iterable, Sequence
 
 from environments.text import format_count, format_interval, format_number, format_signed
+from studies.results.describe import format_failures
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import format_params
 
-COLUMNS = ("Study", "Policy", "Scenario", "T", "K", "Parameters", "Regret (95 %)", "Paper's advice", "Defaults")
-ALIGNMENT = ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:")
+COLUMNS = (
+    "Study",
+    "Policy",
+    "Scenario",
+    "T",
+    "K",
+    "Parameters",
+    "Regret (95 %)",
+    "Failures",
+    "Paper's advice",
+    "Defaults",
+)
+ALIGNMENT = ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:", "---:")
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
@@ -40,6 +52,7 @@ def _format_cells(recommendation: Recommendation) -> tuple[str, ...]:
         str(recommendation.arms),
         escape(format_params(recommendation.params)),
         format_interval(regret.mean, regret.low, regret.high, level=None),
+        format_failures(recommendation.failures),
         baselines.get("paper", "–"),
         baselines.get("defaults", "–"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from policies import find_policy
 from policies.engine.base import Value
 from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+from studies.statistics.failures import FailureSample
 from studies.symbols import format_params
 
 
@@ -44,6 +45,23 @@ class RegretCurve:
         """
         error = regret.std(axis=0, ddof=1) / np.sqrt(regret.shape[0])
         return RegretCurve(tuple(int(t) for t in steps), tuple(regret.mean(axis=0).tolist()), tuple(error.tolist()))
+
+    def pool(self, worlds: int, other: RegretCurve, more: int) -> RegretCurve:
+        """Return the curve over the worlds of this curve and `more` worlds of another one.
+
+        >>> first, second = np.array([[1.0], [3.0]]), np.array([[2.0], [8.0]])
+        >>> pooled = RegretCurve.of([9], first).pool(2, RegretCurve.of([9], second), 2)
+        >>> bool(np.allclose(pooled.stderr, RegretCurve.of([9], np.concatenate([first, second])).stderr))
+        True
+        """
+        count = worlds + more
+        means, others = np.array(self.mean), np.array(other.mean)
+        squares = sum(
+            n * (n - 1) * np.array(errors) ** 2 for n, errors in ((worlds, self.stderr), (more, other.stderr))
+        )
+        squares += worlds * more / count * (means - others) ** 2
+        pooled = (worlds * means + more * others) / count
+        return RegretCurve(self.steps, tuple(pooled.tolist()), tuple(np.sqrt(squares / (count * (count - 1))).tolist()))
 
 
 @dataclass(frozen=True)
@@ -73,10 +91,42 @@ class ComparisonEntry:
     trials: int = 0
     """Trials of the search that tuned it, each on `search_replications` worlds."""
     search_replications: int = 0
+    failures: int | None = None
+    """Number of worlds in which the policy fails; None if they were not counted (earlier versions)."""
+    uniform: float = 0.0
+    """Mean regret of uniform choice in these worlds."""
     nanoseconds: float | None = field(default=None, compare=False)
     """Measured CPU time per step. It differs between runs, so it is not exported."""
     recorded: RecordedResult | None = None
     """None in simulated worlds."""
+
+    @property
+    def failure_sample(self) -> FailureSample | None:
+        """Evidence about rare failures; None if they were not counted."""
+        if self.failures is None:
+            return None
+        return FailureSample(self.regret.size, self.failures, float(self.regret.mean()), self.uniform)
+
+    @property
+    def failure_rate(self) -> float | None:
+        """Share of the worlds in which the policy fails."""
+        return None if self.failures is None else self.failures / self.regret.size
+
+    @property
+    def reliable(self) -> bool:
+        """Whether rare failures are well enough represented for the interval of the mean to be trusted."""
+        return self.failure_sample is None or self.failure_sample.reliable
+
+    def pool(self, more: ComparisonEntry) -> ComparisonEntry:
+        """Return the entry on the worlds of both, in this order."""
+        worlds, further = self.regret.size, more.regret.size
+        return replace(
+            self,
+            regret=np.concatenate([self.regret, more.regret]),
+            curve=self.curve.pool(worlds, more.curve, further),
+            failures=None if self.failures is None or more.failures is None else self.failures + more.failures,
+            uniform=(worlds * self.uniform + further * more.uniform) / (worlds + further),
+        )
 
     def shown_params(self) -> dict[str, Value]:
         """Return the searchable parameters, or all parameters if none is searchable."""
@@ -95,6 +145,11 @@ class Comparison:
     def of(self, setting: SettingKind) -> list[ComparisonEntry]:
         """List the entries of one leaderboard."""
         return [entry for entry in self.entries if entry.setting == setting]
+
+    @property
+    def worlds(self) -> int:
+        """Number of worlds that all entries play; at least the replications of the specification."""
+        return self.entries[0].regret.size
 
     @property
     def settings(self) -> tuple[SettingKind, ...]:
@@ -220,6 +275,7 @@ class ComparisonResult:
         return {
             "study": self.comparison.study,
             **spec.model_dump(mode="json", exclude={"name", *(() if spec.is_recorded else FILE_FIELDS)}),
+            "worlds": self.comparison.worlds,
             "boards": [_leaderboard_object(board) for board in self.boards],
         }
 
@@ -254,6 +310,8 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
         **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
         "trials": entry.trials,
         "search_replications": entry.search_replications,
+        "failure_rate": entry.failure_rate,
+        "reliable": entry.reliable,
         "regret": entry.regret.tolist(),
     }
 
@@ -277,14 +335,26 @@ def describe_result(result: ComparisonResult) -> list[str]:
     """Describe the main leaderboard, and the effect of tuning on the best policy."""
     board = result.main
     spec = result.comparison.spec
-    lines = [describe_best(board, f"{format_count(spec.replications)} held-out {spec.replications_name}")]
+    worlds = f"{format_count(result.comparison.worlds)} held-out {spec.replications_name}"
+    lines = [describe_best(board, worlds)]
     if len(board.standings) > 1:
         lines.append(describe_margin(board))
     lines += describe_shortage(result)
     untuned = result.board("defaults")
     if board.setting == "tuned" and untuned is not None:
         lines.append(_describe_tuning(board.best, untuned))
-    return lines
+    return lines + describe_reliability(board)
+
+
+def describe_reliability(board: Leaderboard) -> list[str]:
+    """Warn about intervals that rare failures make unreliable; an empty list if there are none."""
+    names = [standing.policy for standing in board.standings if not standing.entry.reliable]
+    if not names:
+        return []
+    listed = join_words(names[:MAX_NAMES], "and") if len(names) <= MAX_NAMES else f"{len(names)} policies"
+    return [
+        f"Warning: too few worlds for rare failures of {listed}; mean regrets may be too low and intervals too narrow."
+    ]
 
 
 def describe_best(board: Leaderboard, where: str) -> str:

@@ -18,6 +18,7 @@ from studies.results.recommendation import (
     Baseline,
     Edge,
     Estimate,
+    Failures,
     LogFacts,
     Recommendation,
     RequiredSample,
@@ -75,8 +76,37 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     return [
         f"Mean regret {format_estimate(regret)} on {format_count(regret.replications)} held-out worlds not used for"
         f" selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
-        f" {recommendation.objective}){bias}."
+        f" {recommendation.objective}){bias}.",
+        *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
     ]
+
+
+def describe_failures(failures: Failures, worlds: int) -> list[str]:
+    """Describe how many worlds fail, and warn if the interval of the mean regret cannot be trusted.
+
+    >>> failures = Failures(rate=0.002, count=2, highest_rate=0.0063, unseen=8.2, reliable=False)
+    >>> describe_failures(failures, 1000)[1]
+    'Warning: failures missing from the sample may add up to 8.2 to the mean regret, so the interval may be too low; \
+use more report worlds.'
+    """
+    lines = [
+        f"The policy fails in {format_count(failures.count)} of {format_count(worlds)} worlds"
+        f" ({format_percent(failures.rate)}; at most {format_percent(failures.highest_rate)} with 95 % confidence):"
+        " in the last tenth of the steps its regret exceeds half that of uniform choice."
+    ]
+    if not failures.reliable:
+        lines.append(
+            f"Warning: failures missing from the sample may add up to {format_number(failures.unseen)} to the mean"
+            " regret, so the interval may be too low; use more report worlds."
+        )
+    return lines
+
+
+def format_failures(failures: Failures | None) -> str:
+    """Format the failure rate for a table; an exclamation mark warns of an unreliable interval of the mean."""
+    if failures is None:
+        return "–"
+    return f"{format_percent(failures.rate)}{'' if failures.reliable else ' !'}"
 
 
 def describe_indistinguishable(candidates: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:

@@ -34,6 +34,10 @@ class Baseline(FrozenModel):
         description="On recorded data: whether the effective sample size suffices for a conclusion.",
     )
 
+    failure_rate: float | None = Field(
+        default=None, description="Share of the report worlds in which the baseline fails; none on recorded data."
+    )
+
     @property
     def same(self) -> bool:
         """Whether its regret is identical to that of the recommendation in every world."""
@@ -43,6 +47,18 @@ class Baseline(FrozenModel):
     def significant(self) -> bool:
         """Whether the difference from the recommendation is significant."""
         return self.decidable is not False and not self.low <= 0.0 <= self.high
+
+
+class Failures(FrozenModel):
+    """Report worlds that fail: in the last tenth of the steps, the regret exceeds half that of uniform choice."""
+
+    rate: float = Field(description="Share of the worlds that fail.")
+    count: int = Field(description="Number of worlds that fail.")
+    highest_rate: float = Field(description="Upper 95 % confidence bound of the failure rate.")
+    unseen: float = Field(description="Largest plausible amount that unseen failures add to the mean regret.")
+    reliable: bool = Field(
+        description="Whether there are enough failures in the sample, or too few unseen ones to matter."
+    )
 
 
 class RewardStatistics(FrozenModel):
@@ -143,6 +159,7 @@ class Recommendation(FrozenModel):
         default=None,
         description="Present if tuned on a log; `regret` is then the mean of the logging policy minus the score.",
     )
+    failures: Failures | None = Field(default=None, description="Present if tuned on simulated worlds.")
 
     @property
     def recorded(self) -> TraceFacts | LogFacts | None:
@@ -150,12 +167,13 @@ class Recommendation(FrozenModel):
         return self.trace if self.trace is not None else self.log
 
     def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data; fields that apply only to recorded data are omitted elsewhere."""
+        """Convert to plain JSON data; fields that do not apply to the source of rewards are omitted."""
         out = self.model_dump(mode="json")
-        for kind in ("trace", "log"):
+        for kind in ("trace", "log", "failures"):
             if out[kind] is None:
                 del out[kind]
         for baseline in out["versus"]:
-            if baseline["decidable"] is None:
-                del baseline["decidable"]
+            for field in ("decidable", "failure_rate"):
+                if baseline[field] is None:
+                    del baseline[field]
         return out

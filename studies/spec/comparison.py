@@ -29,7 +29,7 @@ SettingKind = Literal["defaults", "tuned"]
 # Finalists of each search, and held-out worlds for selection per world of a trial. The report of a search uses as many
 # worlds as a trial, because the comparison evaluates the winner again.
 CANDIDATES = 6
-SELECTION_FACTOR = 2
+SELECTION_FACTOR = 10
 
 # Length of the hash in a name; longer than elsewhere because a comparison and its searches share a prefix.
 HASH_LETTERS = 6

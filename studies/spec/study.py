@@ -95,7 +95,9 @@ class StudyFields(FrozenModel):
         description="Number of finalists that are validated.",
     )
     selection: Replications = Field(default=StudyDefaults.selection, description="Held-out worlds for selection.")
-    report: Replications = Field(default=StudyDefaults.report, description="Held-out worlds for the report.")
+    report: Replications = Field(
+        default=StudyDefaults.report, description="Least number of held-out worlds for the report."
+    )
     seed: Seed = Field(default=StudyDefaults.seed, description="Random seed.")
 
     @field_validator("objective")

@@ -34,6 +34,7 @@ RECOMMENDATION = "ravenlab:recommendation"
 RACE = "ravenlab:race"
 GRID = "ravenlab:grid"
 COMPARISON = "ravenlab:comparison"
+FURTHER_WORLDS = "ravenlab:further-worlds"
 INDISTINGUISHABLE = "ravenlab:indistinguishable"
 ROBUST = "ravenlab:robust"
 TUNED = "ravenlab:tuned"
@@ -153,6 +154,16 @@ def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ResolvedCompariso
 def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
     """Store the specification of a comparison."""
     _write_spec(study, COMPARISON, spec)
+
+
+def read_further_worlds(study: optuna.Study | FrozenStudy) -> list[dict[str, Any]] | None:
+    """Read the results of a comparison's entries on further worlds; None before it was decided whether to play any."""
+    return _read(study, FURTHER_WORLDS, list[dict[str, Any]], "comparison", "list of results")
+
+
+def write_further_worlds(study: optuna.Study, results: list[dict[str, Any]]) -> None:
+    """Store the results of a comparison's entries on further worlds, which completes the comparison."""
+    study.set_user_attr(FURTHER_WORLDS, results)
 
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:

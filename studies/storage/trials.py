@@ -6,6 +6,7 @@ Trials and attributes hold the complete result: a grid or comparison that is rea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,6 +128,8 @@ def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntr
                     "params": entry.params,
                     "trials": entry.trials,
                     "search_replications": entry.search_replications,
+                    "failures": entry.failures,
+                    "uniform": entry.uniform,
                     "steps": list(entry.curve.steps),
                     "mean": list(entry.curve.mean),
                     "stderr": list(entry.curve.stderr),
@@ -180,9 +183,51 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
         curve=RegretCurve(tuple(stored["steps"]), tuple(stored["mean"]), tuple(stored["stderr"])),
         trials=int(stored["trials"]),
         search_replications=int(stored["search_replications"]),
+        failures=stored.get("failures"),
+        uniform=float(stored.get("uniform", 0.0)),
         nanoseconds=trial.user_attrs.get(keys.NANOSECONDS),
         recorded=_read_recorded(stored.get("recorded")),
     )
+
+
+def store_further_worlds(study: optuna.Study, further: Sequence[ComparisonEntry]) -> None:
+    """Store what all entries of a comparison play beyond the worlds of their trials; nothing if that is enough."""
+    results = [
+        {
+            "regret": entry.regret.tolist(),
+            "mean": list(entry.curve.mean),
+            "stderr": list(entry.curve.stderr),
+            "failures": entry.failures,
+            "uniform": entry.uniform,
+        }
+        for entry in further
+    ]
+    keys.write_further_worlds(study, results)
+
+
+def add_further_worlds(
+    study: optuna.Study | FrozenStudy, entries: Sequence[ComparisonEntry]
+) -> tuple[ComparisonEntry, ...]:
+    """Return the entries on all worlds, those of their trials and the stored further ones."""
+    stored = keys.read_further_worlds(study)
+    if not stored:
+        return tuple(entries)
+    try:
+        further = [
+            replace(
+                entry,
+                regret=np.array(part["regret"], dtype=np.float64),
+                curve=RegretCurve(entry.curve.steps, tuple(part["mean"]), tuple(part["stderr"])),
+                failures=int(part["failures"]),
+                uniform=float(part["uniform"]),
+            )
+            for entry, part in zip(entries, stored, strict=True)
+        ]
+        return tuple(entry.pool(more) for entry, more in zip(entries, further, strict=True))
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"comparison {study.study_name!r} has a list of results that this version cannot read."
+        ) from None
 
 
 def read_comparison(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Comparison | None:
@@ -190,4 +235,5 @@ def read_comparison(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Compar
     spec = keys.read_comparison_spec(study)
     if spec is None or len(trials) < len(spec.entries()):
         return None
-    return Comparison(spec, study.study_name, tuple(read_entries(study.study_name, spec, trials)))
+    entries = read_entries(study.study_name, spec, trials)
+    return Comparison(spec, study.study_name, add_further_worlds(study, entries))

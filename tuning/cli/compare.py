@@ -62,7 +62,8 @@ def compare(
         integer_option(
             "--replications",
             "R",
-            f"Number of held-out worlds; all policies play the same ones. {default(ComparisonDefaults.replications)}",
+            "Number of held-out worlds, the same for all policies; more if needed for rare failures."
+            f" {default(ComparisonDefaults.replications)}",
             COMPARISON,
         ),
     ] = None,

@@ -332,7 +332,8 @@ ReportOption = Annotated[
     integer_option(
         "--report",
         "R",
-        f"Number of further held-out worlds for measuring its regret. {default(StudyDefaults.report)}",
+        "Number of further held-out worlds for measuring its regret; more if needed for rare failures."
+        f" {default(StudyDefaults.report)}",
         VALIDATION,
     ),
 ]

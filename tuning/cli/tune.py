@@ -252,7 +252,7 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
     from environments.text import format_interval
-    from studies.results.describe import describe_regret
+    from studies.results.describe import describe_failures, describe_regret, format_failures
     from studies.symbols import format_params
     from tuning.cli.output import print_line, print_table
 
@@ -266,12 +266,13 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
                 recommendation.study,
                 format_params(recommendation.params),
                 format_interval(regret.mean, regret.low, regret.high, level=None),
+                format_failures(recommendation.failures),
                 baselines.get("paper", "–"),
                 baselines.get("defaults", "–"),
             ]
         )
     held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
-    columns = ["study", "parameters", "regret (95 % CI)", "paper's advice", "defaults"]
+    columns = ["study", "parameters", "regret (95 % CI)", "failures", "paper's advice", "defaults"]
     print_table(
         f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
         " baselines: extra regret",
@@ -284,6 +285,8 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
         if recommendation.recorded is not None:
             for line in describe_regret(recommendation):
                 print_line(line)
+        elif recommendation.failures is not None and not recommendation.failures.reliable:
+            print_line(describe_failures(recommendation.failures, recommendation.regret.replications)[-1])
 
 
 def _format_extra_regret(baseline: Baseline, recorded: bool) -> str:

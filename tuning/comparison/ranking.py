@@ -68,6 +68,25 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
     return Leaderboard(setting, description, tuple(standings), ranks)
 
 
+def needs_worlds(entries: Sequence[ComparisonEntry]) -> bool:
+    """Return whether rare failures may overturn which policies are the best.
+
+    On each leaderboard, the failures of the best entry and of those that are indistinguishable from it must be well
+    represented. A sample that lacks failures of another entry only underestimates how much worse that entry is.
+    """
+    for setting in ("tuned", "defaults"):
+        listed = [entry for entry in entries if entry.setting == setting]
+        if not listed:
+            continue
+        samples = np.stack([entry.regret for entry in listed])
+        best = int(np.argmin(samples.mean(axis=1)))
+        p = {pair: value for pair, value in pairwise_p_values(samples)[1].items() if best in pair}
+        close = {best} | {i for pair, value in p.items() if value >= LEVEL for i in pair}
+        if not all(listed[i].reliable for i in close):
+            return True
+    return False
+
+
 def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
     """Return the p-values of the paired t-tests of all pairs of rows, before and after Holm's correction.
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from environments import Scenario, scenarios
 from environments.catalog import load_scenario_plugin
 from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.streams import Stream
-from environments.world import Floats, Ints
+from environments.world import Floats, Ints, Worlds
 from policies import policy_names
 from policies.engine.base import Value, Values
-from policies.engine.play import REGRET, play
+from policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from policies.engine.simulation import simulate
@@ -29,10 +30,11 @@ from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
 from studies.spec.parse import parse_comparison_spec
+from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
-from studies.storage.trials import read_entries, store_entry
-from tuning.comparison.ranking import analyze_comparison
+from studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
+from tuning.comparison.ranking import analyze_comparison, needs_worlds
 from tuning.comparison.recorded import play_recorded_entry
 from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently
@@ -48,16 +50,18 @@ CURVE_POINTS = 48  # steps at which a regret curve is stored
 
 @dataclass(frozen=True)
 class PlayedEntry:
-    """Regret [R] of an entry, its curve, and the nanoseconds per step."""
+    """Regret [R] of an entry, its curve, its failures, the regret of uniform choice, and the nanoseconds per step."""
 
     regret: Floats
     curve: RegretCurve
     nanoseconds: float
+    failures: int | None = None
+    uniform: float = 0.0
     recorded: RecordedResult | None = None
 
 
-def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) -> PlayedEntry:
-    """Play the first worlds of the report stream in the general loop, which all policies share.
+def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int, first: int = 0) -> PlayedEntry:
+    """Play worlds first … first + count − 1 of the report stream in the general loop, which all policies share.
 
     >>> from policies import find_policy
     >>> from environments import find_scenario
@@ -69,12 +73,18 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int) ->
     marks = np.unique(np.linspace(1, problem.horizon, min(CURVE_POINTS, problem.horizon)).round().astype(np.int64))
     if not isinstance(problem.scenario, Scenario):
         regret, shown, recorded, nanoseconds = play_recorded_entry(evaluator, values, count, marks)
-        return PlayedEntry(regret, shown, nanoseconds, recorded)
+        return PlayedEntry(regret, shown, nanoseconds, recorded=recorded)
     warm_up(problem.policy)
-    parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, 0, count)
-    regret, curve = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    seconds = sum(part[2] for part in parts)
-    return PlayedEntry(regret, RegretCurve.of(marks.tolist(), curve), 1e9 * seconds / (count * problem.horizon))
+    marks = np.union1d(marks, last_mark(problem.horizon))
+    parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, first, count)
+    regret, curve, failed, uniform = (np.concatenate([part[i] for part in parts]) for i in range(4))
+    return PlayedEntry(
+        regret=regret,
+        curve=RegretCurve.of(marks.tolist(), curve),
+        nanoseconds=1e9 * sum(part[4] for part in parts) / (count * problem.horizon),
+        failures=int(failed.sum()),
+        uniform=LAST_SHARE * float(uniform.mean()),
+    )
 
 
 def warm_up(policy: str) -> None:
@@ -84,13 +94,21 @@ def warm_up(policy: str) -> None:
 
 def _play_range(
     problem: Problem, entry: tuple[Mapping[str, Value], Ints], stream: int, first: int, count: int
-) -> tuple[Floats, Floats, float]:
-    """Return regret [count], cumulative regret [count, marks] and thread seconds, without those for drawing worlds."""
+) -> tuple[Floats, Floats, NDArray[np.bool_], Floats, float]:
+    """Return the results of an entry in a range of worlds.
+
+    These are regret [count], cumulative regret [count, marks], whether the world fails [count], regret of uniform
+    choice in the steps that decide about it [count], and thread seconds without those for drawing worlds.
+    """
     values, marks = entry
     policy, worlds = problem_policy(problem), cached_worlds(problem, stream, first, count)
+    assert isinstance(worlds, Worlds)
     begin = time.thread_time()
     played = play(policy, values, worlds, problem.seed, first, stream, marks, fast=False)
-    return played.out[:, REGRET], played.curve[..., REGRET], time.thread_time() - begin
+    seconds = time.thread_time() - begin
+    regret, curve, uniform = played.out[:, REGRET], played.curve[..., REGRET], uniform_regret(worlds)
+    before = curve[:, np.searchsorted(marks, last_mark(problem.horizon))]
+    return regret, curve, is_failure(regret - before, uniform), uniform, seconds
 
 
 @dataclass(frozen=True)
@@ -151,7 +169,9 @@ def run_comparison(
             store_entry(study, resolved, entry, time.perf_counter() - begin)
             entries.append(entry)
             listener.stored(len(entries), entry)
-        return Comparison(resolved, name, tuple(entries))
+        if keys.read_further_worlds(study) is None:
+            store_further_worlds(study, _play_further_worlds(resolved, entries, workers, listener))
+        return Comparison(resolved, name, add_further_worlds(study, entries))
 
     return run_as_driver(url, name, run)
 
@@ -176,10 +196,8 @@ def _play(
     scale: RewardScale | None,
     workers: Workers,
 ) -> ComparisonEntry:
-    source = POLICIES.source(policy)
-    problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     values = spec.default_params(policy, scale) if params is None else spec.resolve_params(policy, params)
-    played = play_entry(Evaluator(problem, workers), values, spec.replications)
+    played = play_entry(_make_evaluator(spec, policy, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else (spec.tune, spec.search_replications)
     return ComparisonEntry(
         policy,
@@ -189,9 +207,41 @@ def _play(
         played.curve,
         trials,
         replications,
+        played.failures,
+        played.uniform,
         round(played.nanoseconds, 1),
         played.recorded,
     )
+
+
+def _make_evaluator(spec: ResolvedComparisonSpec, policy: str, workers: Workers) -> Evaluator:
+    source = POLICIES.source(policy)
+    problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
+    return Evaluator(problem, workers)
+
+
+def _play_further_worlds(
+    spec: ResolvedComparisonSpec, entries: Sequence[ComparisonEntry], workers: Workers, listener: ComparisonListener
+) -> list[ComparisonEntry]:
+    """Double the worlds of all entries until rare failures cannot overturn the result; return the results on them.
+
+    The list is empty if the first worlds suffice.
+    """
+    first, pooled, further = spec.replications, list(entries), list[ComparisonEntry]()
+    while spec.replications >= MIN_WORLDS and first < MAX_GROWTH * spec.replications and needs_worlds(pooled):
+        more = []
+        for entry in entries:
+            listener.playing(entry.policy, entry.setting)
+            played = play_entry(_make_evaluator(spec, entry.policy, workers), entry.params, first, first)
+            more.append(
+                replace(
+                    entry, regret=played.regret, curve=played.curve, failures=played.failures, uniform=played.uniform
+                )
+            )
+        pooled = [entry.pool(part) for entry, part in zip(pooled, more, strict=True)]
+        further = [entry.pool(part) for entry, part in zip(further, more, strict=True)] if further else more
+        first *= 2
+    return further
 
 
 def _resume(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:

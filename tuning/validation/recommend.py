@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from environments import Scenario
 from environments.blocks import reward_scale
@@ -20,6 +23,7 @@ from studies.results.recommendation import (
     Baseline,
     Edge,
     Estimate,
+    Failures,
     LogFacts,
     Parameters,
     Recommendation,
@@ -30,15 +34,19 @@ from studies.spec.distributions import from_trial_params, make_distributions, tr
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
+from studies.statistics.failures import grow_sample
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
 from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
-from tuning.workers.problem import Evaluator
+from tuning.workers.problem import Evaluator, count_failures
 
 if TYPE_CHECKING:
     import optuna
 
+
+REEVALUATED = 3  # trials that are evaluated again, per finalist
+REEVALUATION_FACTOR = 3  # worlds of that evaluation, per world of a trial
 
 NEAR_BOUNDARY = 0.01
 """Share of a range, on its search scale, within which a value counts as being at the boundary."""
@@ -77,7 +85,10 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     """
     spec = spec.resolved()
     baselines = _list_baselines(spec)
-    candidates = shortlist(spec, study, evaluator.objective.maximize, baselines.values())
+    trials = best_trials(spec, study, evaluator.objective.maximize, REEVALUATED * spec.candidates)
+    if isinstance(spec.source, ScenarioSource) and len(trials) > spec.candidates:
+        trials = reevaluate(spec, evaluator, trials)
+    candidates = add_baselines(trials[: spec.candidates], baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     match spec.source, evaluator.problem.scenario:
@@ -113,6 +124,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
                 low=difference.low,
                 high=difference.high,
                 decidable=difference.conclusive,
+                failure_rate=difference.failure_rate,
             )
             for (name, baseline), difference in zip(baselines.items(), validation.differences, strict=True)
         ],
@@ -124,6 +136,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         version=project_version(),
         trace=validation.facts if isinstance(validation.facts, TraceFacts) else None,
         log=validation.facts if isinstance(validation.facts, LogFacts) else None,
+        failures=validation.failures,
     )
 
 
@@ -146,6 +159,11 @@ def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | 
 
 def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
     """Return the best distinct complete trials and the baselines, without duplicates."""
+    return add_baselines(best_trials(spec, study, maximize, spec.candidates), baselines)
+
+
+def best_trials(spec: StudySpec, study: optuna.Study, maximize: bool, limit: int) -> list[Candidate]:
+    """Return the best distinct complete trials, at most `limit` of them."""
     import optuna
 
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
@@ -153,17 +171,36 @@ def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: I
     ranked.sort(key=lambda pair: (pair[0], pair[1].number))
     candidates: list[Candidate] = []
     for _, trial in ranked:
-        if len(candidates) == spec.candidates:
+        if len(candidates) == limit:
             break
         candidate = make_candidate(spec, from_trial_params(spec, trial.params), trial.value)
         if all(candidate.values != other.values for other in candidates):
             candidates.append(candidate)
     if not candidates:
         raise InputError(f"study {study.study_name!r} has no complete trial to recommend; increase trials.")
-    for baseline in baselines:
-        if all(baseline.values != other.values for other in candidates):
-            candidates.append(baseline)
     return candidates
+
+
+def add_baselines(candidates: Sequence[Candidate], baselines: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates and the baselines, without duplicates."""
+    out = list(candidates)
+    for baseline in baselines:
+        if all(baseline.values != other.values for other in out):
+            out.append(baseline)
+    return out
+
+
+def reevaluate(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Order candidates by the objective on further worlds of the search stream, the best first.
+
+    All trials play the same worlds. Candidates that explore too little look best if none of these worlds fails, and
+    the search is drawn to them. Worlds that the search has not used correct the order.
+    """
+    values, count = [candidate.values for candidate in candidates], REEVALUATION_FACTOR * spec.replications
+    sample = evaluator.sample(evaluator.play(values, Stream.SEARCH, spec.replications, count))
+    objective = evaluator.objective.value(sample)
+    order = np.argsort(-objective if evaluator.objective.maximize else objective, kind="stable")
+    return [candidates[i] for i in order]
 
 
 def _validate_on_worlds(
@@ -180,16 +217,27 @@ def _validate_on_worlds(
         sample = -sample
     mask = indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None)
     chosen, equals = order_best_first(objective.value(sample), mask)
-    best, *others = evaluator.play([candidates[chosen], *baselines], Stream.REPORT, 0, spec.report)[..., REGRET]
+    report = partial(evaluator.play_with_failures, [candidates[chosen], *baselines], Stream.REPORT)
+    played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
+    best, *others = played[..., REGRET]
+    failures, *other_failures = count_failures(played)
     mean, low, high = mean_interval(best, spec.seed)
     return Validation(
         chosen,
         equals,
-        regret=Estimate(mean=mean, low=low, high=high, replications=spec.report),
+        regret=Estimate(mean=mean, low=low, high=high, replications=best.size),
         differences=[
-            BaselineDifference(float(other.mean()), *paired_interval(other, best, spec.seed)) for other in others
+            BaselineDifference(float(other.mean()), *paired_interval(other, best, spec.seed), failure_rate=failed.rate)
+            for other, failed in zip(others, other_failures, strict=True)
         ],
         scale=measure_scale(scenario, spec.horizon, spec.arms, spec.seed),
+        failures=Failures(
+            rate=failures.rate,
+            count=failures.failures,
+            highest_rate=failures.highest_rate,
+            unseen=failures.unseen,
+            reliable=failures.reliable,
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play
 from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import (
     Estimate,
+    Failures,
     LogFacts,
     RequiredSample,
     RewardStatistics,
@@ -39,6 +40,8 @@ class BaselineDifference:
     high: float
     conclusive: bool | None = None
     """Whether a trace or log has enough independent rows or events; None in simulated worlds."""
+    failure_rate: float | None = None
+    """Share of the worlds in which the baseline fails; None on recorded data."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Validation:
     differences: list[BaselineDifference]
     scale: RewardStatistics
     facts: TraceFacts | LogFacts | None = None
+    failures: Failures | None = None
+    """None on recorded data."""
 
 
 def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:

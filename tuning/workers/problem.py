@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
-from environments.world import Floats
+from environments.world import Floats, Worlds
 from policies import find_policy
 from policies.engine.base import Policy, Value
-from policies.engine.play import REGRET, REWARD, evaluate, play
+from policies.engine.play import LAST_SHARE, REGRET, REWARD, evaluate, find_failures, play, uniform_regret
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from studies.spec.objective import parse_objective
 from studies.spec.study import StudySpec
+from studies.statistics.failures import FailureSample
 from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ CACHED_RANGES = 1024
 
 INITIAL_SECONDS_PER_STEP = 2e-8
 COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
+FAILED, UNIFORM = 3, 4  # columns of `play_range_with_failures`
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,38 @@ def play_range(
     return out
 
 
+def play_range_with_failures(
+    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+) -> Floats:
+    """Return two more columns than `play_range`, [C, count, 5].
+
+    These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it.
+    """
+    played = play_range(problem, candidates, stream, first, count)
+    worlds, policy = cached_worlds(problem, stream, first, count), problem_policy(problem)
+    assert isinstance(worlds, Worlds)
+    uniform = uniform_regret(worlds)
+    failed = [
+        find_failures(policy, values, worlds, problem.seed, first, stream, regret, uniform)
+        for values, regret in zip(candidates, played[..., REGRET], strict=True)
+    ]
+    columns = (np.stack(failed).astype(np.float64), np.broadcast_to(uniform, played.shape[:2]))
+    return np.concatenate([played, np.stack(columns, axis=-1)], axis=-1)
+
+
+def count_failures(played: Floats) -> list[FailureSample]:
+    """Count the failing worlds of each candidate in results [C, R, 5] of `play_range_with_failures`."""
+    return [
+        FailureSample(
+            worlds=played.shape[1],
+            failures=int(candidate[:, FAILED].sum()),
+            mean=float(candidate[:, REGRET].mean()),
+            uniform=LAST_SHARE * float(candidate[:, UNIFORM].mean()),
+        )
+        for candidate in played
+    ]
+
+
 class Evaluator:
     """Plays candidates of one study or problem; the result does not depend on the workers.
 
@@ -132,10 +166,26 @@ class Evaluator:
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
-        size = self._chunk_size(play_range, count, len(candidates))
+        return self._play(play_range, candidates, stream, first, count)
+
+    def play_with_failures(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+    ) -> Floats:
+        """Return the columns of `play_range_with_failures` [C, count, 5]."""
+        return self._play(play_range_with_failures, candidates, stream, first, count)
+
+    def _play(
+        self,
+        task: Callable[..., Floats],
+        candidates: Sequence[Mapping[str, Value]],
+        stream: int,
+        first: int,
+        count: int,
+    ) -> Floats:
+        size = self._chunk_size(task, count, len(candidates))
         groups = [candidates[i : i + size.candidates] for i in range(0, len(candidates), size.candidates)]
         ranges = _split_range(first, count, size.worlds)
-        parts = self._run(play_range, [(group, stream, *part) for group in groups for part in ranges])
+        parts = self._run(task, [(group, stream, *part) for group in groups for part in ranges])
         rows = [np.concatenate(parts[i : i + len(ranges)], axis=1) for i in range(0, len(parts), len(ranges))]
         return np.concatenate(rows)
 

@@ -41,6 +41,7 @@ from environments.text import (
 )
 from policies.engine.plugins import POLICY_PLUGINS
 from studies.export import export
+from studies.results.describe import format_failures
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 from studies.spec.grid import GRID_POLICY
@@ -239,7 +240,7 @@ def make_recommendation_table(
     separate = len(names) + several <= MAX_PARAM_COLUMNS
     columns = [("Scenario", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [("Regret (95 %)", True), ("Paper's advice", True), ("Defaults", True)]
+    columns += [("Regret (95 %)", True), ("Failures", True), ("Paper's advice", True), ("Defaults", True)]
     rows = []
     for each, slug in zip(recommendations, ids, strict=True):
         title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
@@ -254,6 +255,8 @@ def make_recommendation_table(
         regret = each.regret
         interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
         cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
+        rate = "" if each.failures is None else each.failures.rate
+        cells.append(Piece(format_failures(each.failures), rate, "" if each.failures is None else "failures.rate"))
         cells += [_baseline_cell(each, name) for name in ("paper", "defaults")]
         rows.append(RecommendationRow(each.study, f"row-{slug}", f"search-{slug}", slugify(each.study), cells))
     return columns, rows

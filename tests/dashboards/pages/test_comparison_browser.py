@@ -37,7 +37,9 @@ def make_comparison(scenario: str, shift: int) -> Comparison:
         curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / 1000.0))
         trials, replications = (spec.tune, spec.search_replications) if setting == "tuned" else (0, 0)
         params = spec.resolve_params(policy, {})
-        entries.append(ComparisonEntry(policy, setting, params, regret, curve, trials, replications, 100.0 + number))
+        entries.append(
+            ComparisonEntry(policy, setting, params, regret, curve, trials, replications, nanoseconds=100.0 + number)
+        )
     return Comparison(spec, spec.study_name(), tuple(entries))
 
 

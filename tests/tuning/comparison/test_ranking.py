@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,7 +11,7 @@ from scipy import stats
 from environments.world import Floats
 from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
 from studies.statistics.paired import paired_t_test
-from tuning.comparison.ranking import analyze_ranks, build_board, pairwise_p_values, rank_groups
+from tuning.comparison.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 
@@ -27,6 +29,18 @@ def worlds() -> Floats:
 
 def noise(scale: float, seed: int) -> Floats:
     return np.asarray(np.random.default_rng(seed).normal(0.0, scale, 200))
+
+
+def entry_with_failures(policy: str, regret: Floats, failures: int) -> ComparisonEntry:
+    return ComparisonEntry(policy, "defaults", {}, regret, CURVE, failures=failures, uniform=4000.0)
+
+
+def test_worlds_are_added_for_the_best_entries_only(worlds: Floats) -> None:
+    """Failures matter if the best entry, or one indistinguishable from it, may have missed some."""
+    best, worse = entry_with_failures("ucb1", worlds, 10), entry_with_failures("ccb", worlds + 30.0, 1)
+    assert not needs_worlds([best, worse])
+    assert needs_worlds([replace(best, failures=9), worse])
+    assert needs_worlds([best, replace(worse, regret=worlds + noise(1.0, 1))])
 
 
 def test_pairwise_p_values_match_scipy_with_holm_correction(worlds: Floats) -> None:

@@ -12,12 +12,15 @@ import pytest
 import ravenlab
 from environments import InputError
 from environments.streams import Stream
+from policies.engine.play import last_mark
 from policies.engine.simulation import simulate
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
 from studies.spec.parse import STUDY_FIELDS
 from studies.storage import keys
 from studies.storage.database import open_storage
 from tests.messages import raises_naming
+from tuning.comparison import run
+from tuning.comparison.ranking import analyze_comparison
 from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
 from tuning.study_run import KINDS
 from tuning.workers.local import LocalWorkers
@@ -123,8 +126,31 @@ def test_scaled_defaults_are_fairer_to_policies_sized_for_unit_rewards() -> None
         assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(gain.size), policy
 
 
+def test_further_worlds_continue_the_report_stream(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All entries play the further worlds, which are stored; the result does not depend on the workers."""
+    monkeypatch.setattr(run, "MIN_WORLDS", 12)
+    monkeypatch.setattr(run, "needs_worlds", lambda entries: entries[0].regret.size < 40)
+    spec = small(tune=0)
+    comparison = run_comparison(spec, url)
+    assert comparison.worlds == 48
+    for entry in comparison.entries:
+        played = simulate(
+            entry.policy, spec.scenario, horizon=150, arms=4, replications=48, seed=3, params=entry.params,
+            checkpoints=entry.curve.steps, stream=Stream.REPORT,
+        )  # fmt: skip
+        assert played.curve is not None
+        np.testing.assert_array_equal(entry.regret, played.regret)
+        np.testing.assert_allclose(entry.curve.mean, played.curve.regret.mean(axis=0), rtol=1e-12)
+        last = played.regret - played.curve.regret[:, entry.curve.steps.index(last_mark(150))]
+        assert entry.failures is not None
+        assert 0 <= entry.failures <= (last > 0.0).sum()
+    again = analyze_comparison(run_comparison(spec, url)).as_object()
+    other = run_comparison(spec, f"sqlite:///{tmp_path}/other.sqlite3", LocalWorkers(2))
+    assert again == analyze_comparison(comparison).as_object() == analyze_comparison(other).as_object()
+
+
 def test_study_names_contain_differences() -> None:
-    usual = {"tune": 50, "search_replications": 50, "replications": 200, "seed": 0, "policies": PAPER_POLICIES}
+    usual = {"tune": 50, "search_replications": 50, "replications": 1000, "seed": 0, "policies": PAPER_POLICIES}
     assert small(**usual).study_name() == "compare/localized-jump/T150/K4"
     names = {small(**{field: value}).study_name() for field, value in (("seed", 4), ("tune", 7), ("replications", 9))}
     assert len(names) == 3

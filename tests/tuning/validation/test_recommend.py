@@ -26,7 +26,7 @@ from tests.messages import raises_naming
 from tools.recommendation_coverage import coverage
 from tuning.validation.recommend import recommend
 from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import COUNTED_REGRET, Evaluator
+from tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +87,12 @@ class Planted(Evaluator):
             out[c, :, REWARD] = -out[c, :, REGRET]
         return out
 
+    def play_with_failures(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+    ) -> Floats:
+        played = self.play(candidates, stream, first, count)
+        return np.concatenate([played, np.zeros((*played.shape[:2], 2))], axis=-1)
+
 
 def distance(values: Mapping[str, Value], stream: int) -> float:
     """Least at α₀ = 2."""
@@ -112,7 +118,7 @@ def test_rewards_are_maximized() -> None:
     study = study_of(spec, three(9.0, 2.0, 3.0), [-30.0, -10.0, -11.0])
     evaluator = Planted(spec, distance)
     assert recommend(spec, study, evaluator).params["alpha0"] == 2.0
-    assert [one["alpha0"] for one in evaluator.calls[0][1]] == [2.0, 3.0, 1.0]
+    assert [one["alpha0"] for one in evaluator.calls[1][1]] == [2.0, 3.0, 1.0]
 
 
 def test_shortlist_has_the_best_distinct_complete_trials() -> None:
@@ -128,10 +134,44 @@ def test_shortlist_has_the_best_distinct_complete_trials() -> None:
     )
     evaluator = Planted(spec, distance)
     result = recommend(spec, study, evaluator)
-    stream, played, first, count = evaluator.calls[0]
-    assert (stream, first, count) == (Stream.SELECTION, 0, spec.selection)
-    assert [one["alpha0"] for one in played] == [5.0, 4.0, 3.0, 1.0]
+    (again, trials, first, _), (stream, played, *worlds), *_ = evaluator.calls
+    assert (again, first) == (Stream.SEARCH, spec.replications)
+    assert [one["alpha0"] for one in trials] == [5.0, 4.0, 3.0, 6.0]
+    assert (stream, *worlds) == (Stream.SELECTION, 0, spec.selection)
+    assert [one["alpha0"] for one in played] == [3.0, 4.0, 5.0, 1.0]
     assert result.trials == 6
+
+
+class Failing(Planted):
+    """One world in 400 fails, with the regret of uniform choice."""
+
+    def play_with_failures(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+    ) -> Floats:
+        out = super().play_with_failures(candidates, stream, first, count)
+        failed = np.arange(first, first + count) % 400 == 399
+        out[:, failed, REGRET] += 2000.0
+        out[:, failed, FAILED] = 1.0
+        out[..., UNIFORM] = 200.0
+        return out
+
+
+def test_report_sample_grows_until_failures_are_represented() -> None:
+    spec = small(report=1000)
+    result = recommend(spec, study_of(spec, three(2.0, 3.0), [1.0, 2.0]), Failing(spec, distance))
+    assert result.regret.replications == 4000
+    assert result.failures is not None
+    assert (result.failures.count, result.failures.rate, result.failures.reliable) == (10, 0.0025, True)
+    assert {baseline.failure_rate for baseline in result.versus} == {0.0025}
+
+
+def test_small_report_budget_is_kept_and_marked_unreliable() -> None:
+    spec = small(report=500)
+    result = recommend(spec, study_of(spec, three(2.0, 3.0), [1.0, 2.0]), Failing(spec, distance))
+    assert result.regret.replications == 500
+    assert result.failures is not None
+    assert (result.failures.count, result.failures.reliable) == (1, False)
+    assert result.failures.unseen > 0.05 * result.regret.mean
 
 
 def test_study_without_complete_trial_is_refused() -> None:

@@ -1,0 +1,186 @@
+"""Coverage study of rare failures: python -m tools.failure_coverage --validations 1000.
+
+For each setting, candidates play a large pool of worlds once. The mean over the pool is the true mean regret. Samples
+drawn from the pool then go through the whole rule (`studies.statistics.failures`), as in `tune` and `compare`:
+
+1. Coverage: share of the 95 % intervals that contain the true mean, with a fixed sample of 200 worlds and by the rule.
+2. False positives: share of the paired tests at the 5 % level that reject, although the second candidate was shifted so
+   that both have the same true mean.
+3. Cost of the choice: true regret of the candidate with the lowest mean in a sample, above that of the best candidate.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from environments import find_scenario
+from environments.streams import Stream
+from environments.world import Floats, Ints
+from policies import find_policy
+from policies.engine.play import LAST_SHARE, REGRET
+from studies.export.markdown_table import format_rows
+from studies.statistics import intervals
+from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample
+from studies.statistics.intervals import mean_interval
+from studies.statistics.paired import paired_t_test
+from tuning.workers.local import LocalWorkers
+from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
+
+SEED = 777
+BLOCK = 4000  # worlds played at a time
+RESAMPLES = 500  # bootstrap resamples per interval, to save time
+FIXED = 200  # worlds of a comparison before there was a rule
+ALPHAS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0)
+WEIGHTS = (0.05, 0.1, 0.2, 0.5)  # of UCB1
+CHOICES = (20, 50, 200, 500, 1000, 2000)  # sample sizes for the cost of the choice
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A scenario with its size, and the number of worlds in its pool."""
+
+    label: str
+    scenario: str
+    horizon: int
+    arms: int
+    worlds: int
+
+
+SETTINGS = (
+    Setting("A", "stationary", 20_000, 5, 40_000),
+    Setting("B", "stationary", 10_000, 10, 50_000),
+    Setting("C", "variance-drift", 10_000, 10, 40_000),
+)
+
+
+def play_pool(setting: Setting, policy: str, name: str, values: Sequence[float], folder: Path, jobs: int) -> Floats:
+    """Return regret, failure and regret of uniform choice [C, N, 3], from the folder or played and saved there."""
+    path = folder / f"{setting.label}-{policy}.npy"
+    if not path.exists():
+        chosen = find_policy(policy)
+        problem = Problem(
+            policy, find_scenario(setting.scenario), setting.horizon, setting.arms, SEED, burn_in=0, source=None
+        )
+        evaluator = Evaluator(problem, LocalWorkers(jobs))
+        candidates = [chosen.resolve({name: value}, setting.arms, setting.horizon) for value in values]
+        parts = []
+        for first in range(0, setting.worlds, BLOCK):
+            count = min(BLOCK, setting.worlds - first)
+            played = evaluator.play_with_failures(candidates, Stream.SIMULATE, first, count)
+            parts.append(played[..., [REGRET, FAILED, UNIFORM]].astype(np.float32))
+            print(f"{setting.label} {policy}: {first + count:,} of {setting.worlds:,} worlds", flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(path, np.concatenate(parts, axis=1))
+    return np.asarray(np.load(path), dtype=np.float64)
+
+
+def is_reliable(sample: Floats) -> bool:
+    """Apply the rule to a sample [R, 3]."""
+    regret, failed, uniform = sample.T
+    mean, cost = float(regret.mean()), LAST_SHARE * float(uniform.mean())
+    return FailureSample(regret.size, int(failed.sum()), mean, cost).reliable
+
+
+def grow(pool: Floats, order: Ints) -> tuple[Floats, bool]:
+    """Return the sample at which the rule stops for worlds in this order, and whether it is reliable."""
+    count = MIN_WORLDS
+    while not (reliable := is_reliable(pool[order[:count]])) and count < order.size:
+        count *= 2
+    return pool[order[:count], 0], reliable
+
+
+def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
+    """Return coverage with a fixed sample and by the rule, mean sample size, and share of unreliable samples."""
+    true, fixed, grown, worlds, unreliable = float(pool[:, 0].mean()), 0, 0, 0, 0
+    for seed in range(validations):
+        order = rng.integers(0, pool.shape[0], MAX_GROWTH * MIN_WORLDS)
+        _, low, high = mean_interval(pool[order[:FIXED], 0], seed)
+        fixed += low <= true <= high
+        sample, reliable = grow(pool, order)
+        _, low, high = mean_interval(sample, seed)
+        grown += low <= true <= high
+        worlds += sample.size
+        unreliable += not reliable
+    return fixed / validations, grown / validations, worlds / validations, unreliable / validations
+
+
+def measure_level(
+    first: Floats, second: Floats, validations: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the share of rejected true null hypotheses with a fixed sample and by the rule, and the mean sample size.
+
+    As in a comparison, the rule applies to the better candidate, and to both unless they differ significantly.
+    """
+    second = second.copy()
+    second[:, 0] += first[:, 0].mean() - second[:, 0].mean()
+    fixed, grown, worlds = 0, 0, 0
+    for _ in range(validations):
+        order = rng.integers(0, first.shape[0], MAX_GROWTH * MIN_WORLDS)
+        fixed += paired_t_test(first[order[:FIXED], 0], second[order[:FIXED], 0]) < intervals.LEVEL
+        count = MIN_WORLDS
+        while True:
+            samples = sorted((first[order[:count]], second[order[:count]]), key=lambda sample: sample[:, 0].mean())
+            rejected = paired_t_test(samples[0][:, 0], samples[1][:, 0]) < intervals.LEVEL
+            close = samples[:1] if rejected else samples
+            if count == order.size or all(is_reliable(sample) for sample in close):
+                break
+            count *= 2
+        grown += rejected
+        worlds += count
+    return fixed / validations, grown / validations, worlds / validations
+
+
+def cost_of_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> float:
+    """Return the mean relative excess of the true regret of the candidate that is best on a sample."""
+    regret = pool[..., 0]
+    true = regret.mean(axis=1)
+    chosen = [
+        int(np.argmin(regret[:, rng.integers(0, regret.shape[1], worlds)].mean(axis=1))) for _ in range(validations)
+    ]
+    return float(true[chosen].mean() / true.min() - 1.0)
+
+
+def main() -> None:
+    """Print the three tables in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--validations", type=int, default=1000, help="samples per row")
+    parser.add_argument("--settings", default="A,B,C", help="labels of the settings")
+    parser.add_argument("--pools", type=Path, default=Path("pools"), help="folder of the played pools")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    intervals.RESAMPLES = RESAMPLES
+    rng = np.random.default_rng(SEED)
+    coverage = [("setting", "α₀", "failure rate", "200 worlds", "rule", "worlds (mean)", "unreliable")]
+    level = [("setting", "pair", "200 worlds", "rule", "worlds (mean)")]
+    cost = [("setting", *(f"{count:,} worlds" for count in CHOICES))]
+    for setting in SETTINGS:
+        if setting.label not in options.settings.split(","):
+            continue
+        title = f"{setting.scenario}, T {setting.horizon:,}, K {setting.arms}"
+        raven = play_pool(setting, "raven-ucb", "alpha0", ALPHAS, options.pools, options.jobs)
+        others = play_pool(setting, "ucb1", "c", WEIGHTS, options.pools, options.jobs)
+        for alpha, pool in zip(ALPHAS, raven, strict=True):
+            fixed, grown, worlds, unreliable = measure_coverage(pool, options.validations, rng)
+            row = (f"{pool[:, 1].mean():.3%}", f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}", f"{unreliable:.1%}")
+            coverage.append((title, f"{alpha:g}", *row))
+            print("coverage", *coverage[-1], sep="  ", flush=True)
+        for i, j in product(range(1, 6), (1, 2)):
+            fixed, grown, worlds = measure_level(raven[i], others[j], options.validations, rng)
+            pair = f"α₀ {ALPHAS[i]:g}, UCB1 c {WEIGHTS[j]:g}"
+            level.append((title, pair, f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}"))
+            print("level", *level[-1], sep="  ", flush=True)
+        costs = [cost_of_choice(raven, count, options.validations, rng) for count in CHOICES]
+        cost.append((title, *(f"{share:+.1%}" for share in costs)))
+        print("cost", *cost[-1], sep="  ", flush=True)
+    for rows in (coverage, level, cost):
+        print("\n" + format_rows([rows[0], ["---"] * len(rows[0]), *rows[1:]]))
+
+
+if __name__ == "__main__":
+    main()
