@@ -29,6 +29,7 @@ from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
+from tuning.comparison.ranking import pairwise_p_values
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 
@@ -80,19 +81,21 @@ def play_pool(setting: Setting, policy: str, name: str, values: Sequence[float],
     return np.asarray(np.load(path), dtype=np.float64)
 
 
-def is_reliable(sample: Floats) -> bool:
-    """Apply the rule to a sample [R, 3]."""
+def count_sample(sample: Floats) -> FailureSample:
+    """Count the failures in a sample [R, 3]."""
     regret, failed, uniform = sample.T
-    mean, cost = float(regret.mean()), LAST_SHARE * float(uniform.mean())
-    return FailureSample(regret.size, int(failed.sum()), mean, cost).reliable
+    return FailureSample(regret.size, int(failed.sum()), float(regret.mean()), LAST_SHARE * float(uniform.mean()))
 
 
-def grow(pool: Floats, order: Ints) -> tuple[Floats, bool]:
-    """Return the sample at which the rule stops for worlds in this order, and whether it is reliable."""
+def grow(pools: Sequence[Floats], order: Ints) -> tuple[list[Floats], bool]:
+    """Return the samples at which the rule stops for worlds in this order, and whether all are reliable."""
     count = MIN_WORLDS
-    while not (reliable := is_reliable(pool[order[:count]])) and count < order.size:
+    while True:
+        samples = [pool[order[:count]] for pool in pools]
+        reliable = all(count_sample(sample).reliable for sample in samples)
+        if reliable or count == order.size:
+            return samples, reliable
         count *= 2
-    return pool[order[:count], 0], reliable
 
 
 def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
@@ -102,10 +105,10 @@ def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -
         order = rng.integers(0, pool.shape[0], MAX_GROWTH * MIN_WORLDS)
         _, low, high = mean_interval(pool[order[:FIXED], 0], seed)
         fixed += low <= true <= high
-        sample, reliable = grow(pool, order)
-        _, low, high = mean_interval(sample, seed)
+        (sample,), reliable = grow([pool], order)
+        _, low, high = mean_interval(sample[:, 0], seed)
         grown += low <= true <= high
-        worlds += sample.size
+        worlds += sample.shape[0]
         unreliable += not reliable
     return fixed / validations, grown / validations, worlds / validations, unreliable / validations
 
@@ -113,9 +116,9 @@ def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -
 def measure_level(
     first: Floats, second: Floats, validations: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Return the share of rejected true null hypotheses with a fixed sample and by the rule, and the mean sample size.
+    """Return the share of rejected true null hypotheses, and the mean sample size.
 
-    As in a comparison, the rule applies to the better candidate, and to both unless they differ significantly.
+    The first share is that of the paired t-test with a fixed sample, the second that of a comparison by the rule.
     """
     second = second.copy()
     second[:, 0] += first[:, 0].mean() - second[:, 0].mean()
@@ -123,16 +126,10 @@ def measure_level(
     for _ in range(validations):
         order = rng.integers(0, first.shape[0], MAX_GROWTH * MIN_WORLDS)
         fixed += paired_t_test(first[order[:FIXED], 0], second[order[:FIXED], 0]) < intervals.LEVEL
-        count = MIN_WORLDS
-        while True:
-            samples = sorted((first[order[:count]], second[order[:count]]), key=lambda sample: sample[:, 0].mean())
-            rejected = paired_t_test(samples[0][:, 0], samples[1][:, 0]) < intervals.LEVEL
-            close = samples[:1] if rejected else samples
-            if count == order.size or all(is_reliable(sample) for sample in close):
-                break
-            count *= 2
-        grown += rejected
-        worlds += count
+        samples, _ = grow([first, second], order)
+        p, _ = pairwise_p_values(np.stack([sample[:, 0] for sample in samples]), [*map(count_sample, samples)])
+        grown += p[0, 1] < intervals.LEVEL
+        worlds += samples[0].shape[0]
     return fixed / validations, grown / validations, worlds / validations
 
 

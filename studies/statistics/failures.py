@@ -23,6 +23,9 @@ ENOUGH_FAILURES = 10  # failures from which on the failing worlds are well repre
 UNSEEN_SHARE = 0.05  # share of the mean regret that unseen failures may add
 LEVEL = 0.05  # error probability of the upper bound of the failure rate
 
+Interval = tuple[float, float, float]
+"""An estimate with the ends of its confidence interval: mean, low, high."""
+
 
 @dataclass(frozen=True)
 class FailureSample:
@@ -43,9 +46,7 @@ class FailureSample:
     @property
     def highest_rate(self) -> float:
         """Upper 95 % confidence bound of the failure rate (Poisson; 3 / R without failures)."""
-        from scipy.stats import chi2
-
-        return float(chi2.ppf(1.0 - LEVEL, 2 * (self.failures + 1))) / 2.0 / self.worlds
+        return self._bound_rate(LEVEL)
 
     @property
     def unseen(self) -> float:
@@ -53,9 +54,63 @@ class FailureSample:
         return (self.highest_rate - self.rate) * self.uniform
 
     @property
+    def unseen_in_difference(self) -> float:
+        """The same for a difference, whose interval is two-sided."""
+        return (self._bound_rate(LEVEL / 2.0) - self.rate) * self.uniform
+
+    @property
     def reliable(self) -> bool:
         """Whether an interval of the mean can be trusted: enough failures, or unseen ones cannot matter."""
         return self.failures >= ENOUGH_FAILURES or self.unseen <= UNSEEN_SHARE * self.mean
+
+    def _bound_rate(self, level: float) -> float:
+        from scipy.special import pdtri
+
+        return float(pdtri(self.failures, level)) / self.worlds
+
+    def p_value(self, difference: float) -> float:
+        """Return the probability, doubled, of so few failures if unseen ones made up for a difference of mean regrets.
+
+        >>> sample = FailureSample(worlds=1000, failures=0, mean=20.0, uniform=3000.0)
+        >>> round(sample.p_value(3.0), 3), round(sample.p_value(15.0), 3)
+        (0.736, 0.013)
+        """
+        from scipy.special import pdtr
+
+        if not self.uniform > 0.0:
+            return 0.0
+        expected = self.failures + difference * self.worlds / self.uniform
+        return min(1.0, 2.0 * float(pdtr(self.failures, expected)))
+
+
+def include_unseen(difference: Interval, first: FailureSample, second: FailureSample) -> Interval:
+    """Widen the interval of first − second by the failures that the samples may have missed.
+
+    Two samples that agree in every world are equal in their failures as well, and the interval is kept.
+
+    >>> rare, none = FailureSample(1000, 0, 20.0, 3000.0), FailureSample(1000, 0, 20.0, 0.0)
+    >>> [round(x, 1) for x in include_unseen((5.0, 4.0, 6.0), none, rare)]
+    [5.0, -6.1, 6.0]
+    """
+    mean, low, high = difference
+    if low == high:
+        return difference
+    return mean, min(low, mean - second.unseen_in_difference), max(high, mean + first.unseen_in_difference)
+
+
+def include_unseen_in_ratio(share: Interval, first: FailureSample, second: FailureSample) -> Interval:
+    """Widen the interval of mean(first) / mean(second) − 1 in the same way.
+
+    >>> rare, none = FailureSample(1000, 0, 20.0, 3000.0), FailureSample(1000, 0, 30.0, 0.0)
+    >>> [round(x, 2) for x in include_unseen_in_ratio((0.5, 0.4, 0.6), none, rare)]
+    [0.5, -0.03, 0.6]
+    """
+    mean, low, high = share
+    if low == high:
+        return share
+    lowest = first.mean / (second.mean + second.unseen_in_difference) - 1.0
+    highest = (first.mean + first.unseen_in_difference) / second.mean - 1.0
+    return mean, min(low, lowest), max(high, highest)
 
 
 def grow_sample(play: Callable[[int, int], Floats], worlds: int, reliable: Callable[[Floats], bool]) -> Floats:

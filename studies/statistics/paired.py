@@ -77,11 +77,40 @@ def paired_t_test(first: Floats, second: Floats) -> float:
     >>> paired_t_test(same, same), paired_t_test(shifted, same)
     (1.0, 0.0)
     """
-    from scipy.stats import t
+    from scipy.special import stdtr
 
-    sample = first - second
-    sample = np.where(np.abs(sample) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, sample)
+    sample = _subtract(first, second)
     if np.ptp(sample) == 0.0:
         return 1.0 if sample[0] == 0.0 else 0.0
     error = float(sample.std(ddof=1)) / sample.size**0.5
-    return float(2.0 * t.sf(abs(float(sample.mean())) / error, sample.size - 1))
+    return float(2.0 * stdtr(sample.size - 1, -abs(float(sample.mean())) / error))
+
+
+def skewed_t_test(first: Floats, second: Floats) -> float:
+    """Return the p-value of the paired t-test after Hall's transformation, which corrects for skewness.
+
+    Differences are skewed if one of the two fails in a few worlds. Too few of these worlds in the sample reduce the
+    mean and the standard error alike, so the t-test rejects too often. Reference: Hall 1992, *On the Removal of
+    Skewness by Transformation*, Journal of the Royal Statistical Society B 54.
+
+    >>> rng = np.random.default_rng(1)
+    >>> rare = np.where(rng.random(1000) < 0.005, 100.0, 0.0)
+    >>> skewed_t_test(rare, np.ones(1000)) > paired_t_test(rare, np.ones(1000))
+    True
+    """
+    from scipy.special import stdtr
+
+    sample = _subtract(first, second)
+    if np.ptp(sample) == 0.0:
+        return 1.0 if sample[0] == 0.0 else 0.0
+    count, spread = sample.size, float(sample.std(ddof=1))
+    ratio = float(sample.mean()) / spread
+    skewness = float((((sample - sample.mean()) / spread) ** 3).mean())
+    transformed = ratio + skewness * ratio**2 / 3.0 + skewness**2 * ratio**3 / 27.0 + skewness / (6.0 * count)
+    return float(2.0 * stdtr(count - 1, -abs(transformed) * count**0.5))
+
+
+def _subtract(first: Floats, second: Floats) -> Floats:
+    """Return first − second, with differences from rounding set to zero."""
+    sample = first - second
+    return np.where(np.abs(sample) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, sample)

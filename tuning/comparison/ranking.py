@@ -1,7 +1,8 @@
 """Statistical comparison of the entries: means, all pairs, and ranks.
 
-- Means: studentized bootstrap intervals, and paired t-tests of all pairs with Holm's correction (Holm 1979). Correcting
-  for all pairs keeps statements about the best entry valid although the same worlds selected it.
+- Means: studentized bootstrap intervals, and paired t-tests of all pairs, corrected for skewness and for unseen
+  failures, with Holm's correction (Holm 1979). Correcting for all pairs keeps statements about the best entry valid
+  although the same worlds selected it.
 - Ranks over worlds: Friedman's test, and if it is significant Nemenyi's critical difference q·√(k(k+1)/(6R)), with q
   the 95 % quantile of the studentized range over √2 (Demšar 2006, *Statistical Comparisons of Classifiers over
   Multiple Data Sets*, JMLR 7).
@@ -27,8 +28,9 @@ from studies.results.comparison import (
     Standing,
 )
 from studies.spec.comparison import SettingKind
+from studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_ratio
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
-from studies.statistics.paired import holm_adjust, paired_t_test
+from studies.statistics.paired import holm_adjust, skewed_t_test
 from tuning.comparison.recorded import build_recorded_board
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
@@ -53,49 +55,54 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
     listed = [entries[i] for i in order]
     samples = np.stack([entry.regret for entry in listed])
     mean_ranks, ranks = analyze_ranks([entry.policy for entry in listed], samples)
-    raw, corrected = pairwise_p_values(samples)
+    failures = [entry.failure_sample for entry in listed]
+    raw, corrected = pairwise_p_values(samples, failures)
     standings = []
     for i, entry in enumerate(listed):
         behind = None
         if i > 0:
-            share = None
+            difference, share = paired_interval(samples[i], samples[0], seed), None
             if samples[0].mean() > MIN_MEAN:
                 share = relative_interval(samples[i], samples[0], seed)
-            behind = DifferenceFromBest(
-                *paired_interval(samples[i], samples[0], seed), share, raw[0, i], corrected[0, i]
-            )
+            theirs, best = failures[i], failures[0]
+            if theirs is not None and best is not None:
+                difference = include_unseen(difference, theirs, best)
+                share = None if share is None else include_unseen_in_ratio(share, theirs, best)
+            behind = DifferenceFromBest(*difference, share, raw[0, i], corrected[0, i])
         standings.append(Standing(i + 1, entry, *mean_interval(samples[i], seed), behind, float(mean_ranks[i])))
     return Leaderboard(setting, description, tuple(standings), ranks)
 
 
 def needs_worlds(entries: Sequence[ComparisonEntry]) -> bool:
-    """Return whether rare failures may overturn which policies are the best.
+    """Return whether the failures of an entry are not well represented yet.
 
-    On each leaderboard, the failures of the best entry and of those that are indistinguishable from it must be well
-    represented. A sample that lacks failures of another entry only underestimates how much worse that entry is.
+    The decision depends on failures and on the scale of regrets, not on differences: a sample that grows until a
+    difference is significant would show significant differences too often.
     """
-    for setting in ("tuned", "defaults"):
-        listed = [entry for entry in entries if entry.setting == setting]
-        if not listed:
-            continue
-        samples = np.stack([entry.regret for entry in listed])
-        best = int(np.argmin(samples.mean(axis=1)))
-        p = {pair: value for pair, value in pairwise_p_values(samples)[1].items() if best in pair}
-        close = {best} | {i for pair, value in p.items() if value >= LEVEL for i in pair}
-        if not all(listed[i].reliable for i in close):
-            return True
-    return False
+    return not all(entry.reliable for entry in entries)
 
 
-def pairwise_p_values(samples: Floats) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    """Return the p-values of the paired t-tests of all pairs of rows, before and after Holm's correction.
+def pairwise_p_values(
+    samples: Floats, failures: Sequence[FailureSample | None] = ()
+) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+    """Return the p-values of the paired tests of all pairs of rows, before and after Holm's correction.
+
+    Two explanations of a difference must be implausible: sampling error, and failures of the better row that the sample
+    has missed. The p-value is the larger of the two.
 
     >>> raw, corrected = pairwise_p_values(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
     >>> raw
     {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
     """
     pairs = list(combinations(range(len(samples)), 2))
-    raw = [paired_t_test(samples[i], samples[j]) for i, j in pairs]
+    means = samples.mean(axis=1)
+    raw = []
+    for i, j in pairs:
+        p = skewed_t_test(samples[i], samples[j])
+        better = failures[i if means[i] < means[j] else j] if failures else None
+        if better is not None:
+            p = max(p, better.p_value(abs(float(means[i] - means[j]))))
+        raw.append(p)
     return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm_adjust(raw), strict=True))
 
 

@@ -34,7 +34,7 @@ from studies.spec.distributions import from_trial_params, make_distributions, tr
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.failures import grow_sample
+from studies.statistics.failures import grow_sample, include_unseen
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
@@ -227,7 +227,11 @@ def _validate_on_worlds(
         equals,
         regret=Estimate(mean=mean, low=low, high=high, replications=best.size),
         differences=[
-            BaselineDifference(float(other.mean()), *paired_interval(other, best, spec.seed), failure_rate=failed.rate)
+            BaselineDifference(
+                float(other.mean()),
+                *include_unseen(paired_interval(other, best, spec.seed), failed, failures),
+                failure_rate=failed.rate,
+            )
             for other, failed in zip(others, other_failures, strict=True)
         ],
         scale=measure_scale(scenario, spec.horizon, spec.arms, spec.seed),

@@ -10,7 +10,7 @@ from scipy import stats
 
 from environments.world import Floats
 from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
-from studies.statistics.paired import paired_t_test
+from studies.statistics.paired import paired_t_test, skewed_t_test
 from tuning.comparison.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
@@ -35,20 +35,31 @@ def entry_with_failures(policy: str, regret: Floats, failures: int) -> Compariso
     return ComparisonEntry(policy, "defaults", {}, regret, CURVE, failures=failures, uniform=4000.0)
 
 
-def test_worlds_are_added_for_the_best_entries_only(worlds: Floats) -> None:
-    """Failures matter if the best entry, or one indistinguishable from it, may have missed some."""
-    best, worse = entry_with_failures("ucb1", worlds, 10), entry_with_failures("ccb", worlds + 30.0, 1)
+def test_worlds_are_added_until_the_failures_of_all_entries_are_represented(worlds: Floats) -> None:
+    """The decision does not depend on the differences between entries."""
+    best, worse = entry_with_failures("ucb1", worlds, 10), entry_with_failures("ccb", worlds + 30.0, 10)
     assert not needs_worlds([best, worse])
     assert needs_worlds([replace(best, failures=9), worse])
-    assert needs_worlds([best, replace(worse, regret=worlds + noise(1.0, 1))])
+    assert needs_worlds([best, replace(worse, failures=9)])
+    assert not needs_worlds([best, replace(worse, failures=None)])
 
 
-def test_pairwise_p_values_match_scipy_with_holm_correction(worlds: Floats) -> None:
+def test_unseen_failures_may_explain_a_difference(worlds: Floats) -> None:
+    """One failure in 200 worlds with the regret of uniform choice would add 20 to the mean regret."""
+    entries = [entry_with_failures("ucb1", worlds, 0), entry_with_failures("ccb", worlds + 30.0 + noise(1.0, 1), 0)]
+    best, other = build_board("defaults", "all policies at their defaults", entries, seed=0).standings
+    assert other.behind is not None
+    assert other.behind.p == pytest.approx(2.0 * stats.poisson.cdf(0, 200 * (other.mean - best.mean) / 4000.0))
+    assert not other.behind.significant
+    assert other.behind.low < 0.0 < other.behind.difference < other.behind.high
+    assert other.behind.share is not None
+    assert other.behind.share[1] < 0.0
+
+
+def test_pairwise_p_values_with_holm_correction(worlds: Floats) -> None:
     samples = np.stack([worlds, worlds + noise(1.0, 1) + 0.15, worlds + noise(1.0, 2) + 0.3])
     raw, corrected = pairwise_p_values(samples)
-    assert raw == {
-        pair: pytest.approx(stats.ttest_rel(samples[pair[0]], samples[pair[1]]).pvalue, rel=1e-9) for pair in raw
-    }
+    assert raw == {pair: skewed_t_test(samples[pair[0]], samples[pair[1]]) for pair in raw}
     ordered = sorted(raw, key=raw.__getitem__)
     largest = 0.0
     for left, pair in zip((3, 2, 1), ordered, strict=True):
@@ -57,8 +68,18 @@ def test_pairwise_p_values_match_scipy_with_holm_correction(worlds: Floats) -> N
 
 
 def test_rounding_errors_are_no_difference(worlds: Floats) -> None:
-    assert paired_t_test(worlds, worlds * (1.0 + 1e-13)) == 1.0
-    assert paired_t_test(worlds, worlds + 1.0) == 0.0
+    for test in (paired_t_test, skewed_t_test):
+        assert test(worlds, worlds * (1.0 + 1e-13)) == 1.0
+        assert test(worlds, worlds + 1.0) == 0.0
+
+
+def test_paired_tests_match_scipy(worlds: Floats) -> None:
+    """Without skewness, Hall's transformation hardly changes the t-test."""
+    other = worlds + noise(1.0, 1) + 0.15
+    symmetric = np.concatenate([worlds - other, other - worlds]) + 0.1
+    assert paired_t_test(worlds, other) == pytest.approx(stats.ttest_rel(worlds, other).pvalue, rel=1e-9)
+    p = skewed_t_test(symmetric, np.zeros(400))
+    assert p == pytest.approx(stats.ttest_1samp(symmetric, 0.0).pvalue, rel=1e-6)
 
 
 def test_leaderboard_order_and_significance(worlds: Floats) -> None:

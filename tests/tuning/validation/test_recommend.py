@@ -20,13 +20,14 @@ from studies.results.recommendation import Recommendation
 from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
+from studies.statistics.failures import include_unseen
 from studies.statistics.intervals import mean_interval, paired_interval
 from tests.binomial import band
 from tests.messages import raises_naming
 from tools.recommendation_coverage import coverage
 from tuning.validation.recommend import recommend
 from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator
+from tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator, count_failures
 
 
 @pytest.fixture(autouse=True)
@@ -211,14 +212,16 @@ def test_the_three_streams_are_different_worlds() -> None:
 def test_reported_numbers_match_the_report_stream() -> None:
     spec = small(scenario="variance-drift", horizon=1000)
     result = recommend(spec, study_of(spec, drawn(spec, 6)), Evaluator(spec))
-    regret = Evaluator(spec).play(
+    played = Evaluator(spec).play_with_failures(
         [spec.resolve_params(result.params), *(spec.resolve_params(baseline.params) for baseline in result.versus)],
         Stream.REPORT, 0, spec.report,
-    )[..., REGRET]  # fmt: skip
+    )  # fmt: skip
+    regret, failures = played[..., REGRET], count_failures(played)
     assert (result.regret.mean, result.regret.low, result.regret.high) == mean_interval(regret[0], spec.seed)
-    for baseline, theirs in zip(result.versus, regret[1:], strict=True):
+    for baseline, theirs, failed in zip(result.versus, regret[1:], failures[1:], strict=True):
         assert baseline.regret == theirs.mean()
-        assert (baseline.difference, baseline.low, baseline.high) == paired_interval(theirs, regret[0], spec.seed)
+        interval = include_unseen(paired_interval(theirs, regret[0], spec.seed), failed, failures[0])
+        assert (baseline.difference, baseline.low, baseline.high) == interval
     assert [baseline.name for baseline in result.versus] == ["paper", "defaults"]
     assert result.regret.low < result.regret.mean < result.regret.high
 
