@@ -319,7 +319,7 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
 MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
 
 TESTS = {
-    "scenario": "paired t-tests of all pairs",
+    "scenario": "paired t-tests of all pairs, corrected for skewness and unseen failures",
     "trace": "block bootstrap of the rows for all pairs",
     "log": "resampled logs for all pairs",
 }
