@@ -49,7 +49,7 @@ from studies.spec.source import LogSource, TraceSource
 from studies.storage.keys import project_version
 from studies.symbols import format_params, format_symbol
 
-MAX_PARAM_COLUMNS = 4  # with more columns for policy and parameters, all parameters share one cell
+MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
 
 UNREADABLE = (
     "Omitted: not a study of ravenlab, made by an incompatible version, or a grid of a custom scenario that is not"
@@ -237,10 +237,12 @@ def make_recommendation_table(
     """Make the table of recommended parameters; `ids` are the slugs of the studies."""
     names = list(dict.fromkeys(name for each in recommendations for name in each.params))
     several = len({each.policy for each in recommendations}) > 1
-    separate = len(names) + several <= MAX_PARAM_COLUMNS
+    counted = any(each.failures is not None for each in recommendations)
+    separate = len(names) + several + counted <= MAX_PARAM_COLUMNS
     columns = [("Scenario", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [("Regret (95 %)", True), ("Failures", True), ("Paper's advice", True), ("Defaults", True)]
+    columns += [("Regret (95 %)", True), *([("Failures", True)] if counted else [])]
+    columns += [("Paper's advice", True), ("Defaults", True)]
     rows = []
     for each, slug in zip(recommendations, ids, strict=True):
         title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
@@ -255,11 +257,16 @@ def make_recommendation_table(
         regret = each.regret
         interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
         cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
-        rate = "" if each.failures is None else each.failures.rate
-        cells.append(Piece(format_failures(each.failures), rate, "" if each.failures is None else "failures.rate"))
+        if counted:
+            cells.append(_failure_cell(each))
         cells += [_baseline_cell(each, name) for name in ("paper", "defaults")]
         rows.append(RecommendationRow(each.study, f"row-{slug}", f"search-{slug}", slugify(each.study), cells))
     return columns, rows
+
+
+def _failure_cell(recommendation: Recommendation) -> Piece:
+    failures = recommendation.failures
+    return Piece("–", "") if failures is None else Piece(format_failures(failures), failures.rate, "failures.rate")
 
 
 def _param_cell(recommendation: Recommendation, name: str) -> Piece:

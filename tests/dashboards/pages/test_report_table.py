@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dashboards.pages.report.page import make_recommendation_table
-from studies.results.recommendation import Baseline
+from studies.results.recommendation import Baseline, Failures
 from tests.dashboards.browser import require_browser
 from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.api import report
@@ -45,6 +45,9 @@ def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -
     assert [title for title, _ in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
 
 
+FAILURES = Failures(rate=0.0045, count=9, highest_rate=0.0079, unseen=6.9, reliable=False)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Reports on one and on several policies, with long numbers."""
@@ -53,7 +56,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     out = {}
     for name, policies in (("one", ["d-raven"]), ("several", list(THREE))):
         recommendations = [
-            make_recommendation(scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000)
+            make_recommendation(
+                scenario=scenario, policy=policy, params=THREE[policy], horizon=10_000, failures=FAILURES
+            )
             for policy in policies
             for scenario in ("incremental-drift", "localized-jump")
         ]
