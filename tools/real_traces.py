@@ -11,7 +11,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.text import format_interval, format_number, format_p_value
 from policies.engine.base import Value
@@ -42,9 +41,9 @@ METHOD = (
     f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
     f"select the parameters, and {REPORT:,} windows of the last three tenths, which are held out, estimate the regret.",
     "Regret is relative to the benchmark arm, summed over a window. Intervals come from a moving-block bootstrap",
-    "of the report segment. p-values are corrected by Holm's method for the 14 differences of a table. A difference is",
-    "*inconclusive* if p is at least 0.05, or if the effective sample size of the difference or of either regret is",
-    "below 15 (see [traces and logs](traces-and-logs.md)).",
+    "of all rows, scaled to the report segment. p-values are corrected by Holm's method for the 14 differences of a",
+    "table. A difference is *inconclusive* if p is at least 0.05, or if the effective sample size of the difference or",
+    "of either regret is below 15 (see [traces and logs](traces-and-logs.md)).",
 )
 
 
@@ -93,9 +92,7 @@ class Difference:
 def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:
     """Compare a policy with the reference; `enough` says whether the regrets of both have enough effective rows."""
     series = one.placed.parts[0] - reference.placed.parts[0]
-    scenario = one.evaluator.problem.scenario
-    assert isinstance(scenario, TraceScenario)
-    known = row_autocorrelation(scenario, one.evaluator.problem.horizon, series, Stream.REPORT)
+    known = row_autocorrelation(series.size, one.evaluator.problem.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
     low, high = (mean + end for end in sum_interval(series, known, seed))
     return Difference(mean, low, high, sum_p_value(mean, series, known, seed), enough and known.enough)

@@ -156,6 +156,17 @@ class TraceScenario(Recording):
             offsets[r] = rng.integers(segment.first, segment.last - horizon + 1)
         return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
 
+    def draw_history(self, horizon: int, replications: int, stream: int) -> TraceWorlds:
+        """Return windows at equal distances in all rows up to the end of the segment of a stream.
+
+        They are as dense as `replications` windows in the segment itself.
+        """
+        segment = self.segment(stream)
+        last = segment.last - horizon
+        count = -(-replications * (last + 1) // (segment.rows - horizon + 1))
+        offsets = np.linspace(0, last, count).round().astype(np.int64)
+        return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
+
     @cached_property
     def rewards(self) -> Floats:
         """The cells [N, K]; costs are negated."""

@@ -71,9 +71,9 @@ class RecordedResult:
     reward: float
     """Mean reward per step, in the units of the file."""
     rows: int
-    """Rows or events of the segment."""
+    """Rows of the trace, or events of the held-out segment of a log."""
     parts: Floats | None = None
-    """Trace: contributions of consecutive rows to the mean regret, minus the average contribution."""
+    """Trace: contributions of consecutive rows, of all segments, to the error of the mean regret."""
     inconclusive: str | None = None
     """Log: why it does not support a conclusion; None if it does."""
 

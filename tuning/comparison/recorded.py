@@ -32,12 +32,12 @@ from studies.results.comparison import (
     Standing,
 )
 from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
-from studies.statistics.bootstrap import SerialDependence, estimate_dependence, sum_interval, sum_p_value
+from studies.statistics.bootstrap import sum_interval, sum_p_value
 from studies.statistics.paired import holm_adjust
-from tuning.validation.recorded import MIN_BLOCK_SHARE, locate_parts, play_on_log
+from tuning.validation.recorded import play_history, play_on_log, row_autocorrelation
 from tuning.workers.problem import Evaluator, Problem, problem_policy
 
-MAX_PARTS = 4000  # contributions that are stored per entry; of a longer segment, sums of consecutive rows
+MAX_PARTS = 4000  # contributions that are stored per entry; of a longer trace, sums of consecutive rows
 
 
 def play_recorded_entry(
@@ -51,11 +51,12 @@ def play_recorded_entry(
     ((regret, reward, curve, parts, seconds),) = evaluator.workers.run(_play_windows, calls)
     assert isinstance(problem.scenario, TraceScenario)
     sign = -1.0 if problem.scenario.minimize else 1.0
-    rows = problem.scenario.segment(Stream.REPORT).rows
+    rows = problem.scenario.trace.rows
     size = -(-rows // MAX_PARTS)
     sums = np.add.reduceat(parts, np.arange(0, rows, size))
     result = RecordedResult(sign * float(reward.mean()) / problem.horizon, rows, sums)
-    low, high = sum_interval(sums, _dependence(result, problem.horizon, sums), problem.seed)
+    dependence = row_autocorrelation(rows, problem.horizon, sums, Stream.REPORT)
+    low, high = sum_interval(sums, dependence, problem.seed)
     shown = _scale_errors(RegretCurve.of(marks.tolist(), curve), (high - low) / (2 * 1.96))
     return regret, shown, result, 1e9 * seconds / (count * problem.horizon)
 
@@ -68,11 +69,9 @@ def _play_windows(
     assert isinstance(scenario, TraceScenario)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, Stream.REPORT)
     begin = time.thread_time()
-    played = play_windows(
-        problem_policy(problem), values, worlds, problem.seed, 0, Stream.REPORT, marks, locate_regret=True
-    )
+    played = play_windows(problem_policy(problem), values, worlds, problem.seed, 0, Stream.REPORT, marks)
     seconds = time.thread_time() - begin
-    parts = locate_parts(played, worlds.offsets, scenario.segment(Stream.REPORT))
+    parts = play_history(problem, values, Stream.REPORT, count)
     return played.out[:, REGRET], played.out[:, REWARD], played.curve[..., REGRET], parts, seconds
 
 
@@ -147,19 +146,13 @@ def _estimate(spec: ResolvedComparisonSpec, entry: ComparisonEntry, other: Compa
         inconclusive = inconclusive or other.recorded.inconclusive
         parts = None if parts is None or other.recorded.parts is None else parts - other.recorded.parts
     if parts is not None:
-        mean, dependence = float(sample.mean()), _dependence(entry.recorded, spec.horizon, parts)
+        mean = float(sample.mean())
+        dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
         low, high = sum_interval(parts, dependence, spec.seed)
         p = sum_p_value(mean, parts, dependence, spec.seed)
         return Estimate(mean, mean + low, mean + high, p, dependence.enough)
     mean, low, high = estimate_interval(sample)
     return Estimate(mean, low, high, _p_value(mean, (high - low) / 2.0), inconclusive is None)
-
-
-def _dependence(result: RecordedResult, window: int, parts: Floats) -> SerialDependence:
-    """Estimate the serial dependence of contributions, each of which may be the sum of several rows."""
-    size = -(-result.rows // MAX_PARTS)
-    offsets = -(-(result.rows - window + 1) // size)
-    return estimate_dependence(parts, window // MIN_BLOCK_SHARE // size, offsets)
 
 
 def _p_value(mean: float, half_width: float) -> float:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
-from environments.recorded.recording import SEGMENT_SHARES, Segment
-from environments.recorded.trace_world import FixedArmPlay, TraceScenario
+from environments.recorded.recording import SEGMENT_SHARES, Segment, segment_of
+from environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
 from environments.streams import Stream
-from environments.world import Floats, Ints
+from environments.world import Floats
 from policies.engine.base import Value, Values
 from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
 from policies.engine.replay import estimate_interval, split_by_log
@@ -71,14 +71,14 @@ NO_MARKS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class TracePlay:
-    """Candidates [C] in the same R windows of one segment of n rows."""
+    """Candidates [C] in the same R windows of one segment. The end of the segment is row n of the trace."""
 
     regret: Floats
     """[C, R]."""
     reward: Floats
     """[C, R]."""
     parts: Floats
-    """[C, n] contribution of each row to the mean regret, minus the average contribution."""
+    """[C, n] contributions of rows to the error of the mean regret, as by `locate_parts`."""
 
 
 def play_on_trace(
@@ -98,38 +98,56 @@ def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Strea
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
+    played = play_windows(problem_policy(problem), values, worlds, problem.seed, 0, stream, NO_MARKS)
+    return played.out[:, REGRET], played.out[:, REWARD], play_history(problem, values, stream, count)
+
+
+def play_history(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> Floats:
+    """Play a candidate on all rows up to the end of a segment; return the parts [n] of its regret as in `TracePlay`."""
+    scenario = problem.scenario
+    assert isinstance(scenario, TraceScenario)
+    history = scenario.draw_history(problem.horizon, count, stream)
     policy = problem_policy(problem)
-    played = play_windows(policy, values, worlds, problem.seed, 0, stream, NO_MARKS, locate_regret=True)
-    parts = locate_parts(played, worlds.offsets, scenario.segment(stream))
-    return played.out[:, REGRET], played.out[:, REWARD], parts
+    played = play_windows(policy, values, history, problem.seed, 0, Stream.SIMULATE, NO_MARKS, locate_regret=True)
+    return locate_parts(played, history, scenario.segment(stream))
 
 
 def play_fixed_arm(problem: Problem, stream: Stream, count: int) -> tuple[Floats, Floats]:
     """Return the reward [R] of the best fixed arm of each window, and the parts [n] of its regret as in `TracePlay`."""
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
-    fixed = scenario.play_fixed_arm(worlds)
-    return fixed.reward, locate_parts(fixed, worlds.offsets, scenario.segment(stream))
+    fixed = scenario.play_fixed_arm(scenario.draw(problem.horizon, problem.seed, 0, count, stream))
+    history = scenario.draw_history(problem.horizon, count, stream)
+    return fixed.reward, locate_parts(scenario.play_fixed_arm(history), history, scenario.segment(stream))
 
 
-def locate_parts(played: PlayedWindows | FixedArmPlay, offsets: Ints, segment: Segment) -> Floats:
-    """Return the contribution of each row of a segment to the mean regret, minus the average contribution.
+def locate_parts(played: PlayedWindows | FixedArmPlay, history: TraceWorlds, segment: Segment) -> Floats:
+    """Return contributions [n] of all rows up to the end of a segment to the error of the mean regret on the segment.
 
-    The offsets [R] are the first rows of the windows.
+    A contribution is the regret at a row minus the average regret at the same steps of windows. All rows are used,
+    because a segment may contain few changes: without the others, its regret is too low and seems too precise if
+    large changes are missing. Contributions are scaled so that the variance of their sum is that of the mean over the
+    windows of the segment.
     """
     from scipy.signal import oaconvolve
 
-    regret_by_row, regret_by_step = played.regret_by_row, played.regret_by_step
-    count = offsets.size
-    starts = np.bincount(offsets - segment.first, minlength=segment.rows - regret_by_step.size + 1)
-    average = oaconvolve(starts.astype(np.float64), regret_by_step / count)
-    return np.asarray((regret_by_row[segment.first : segment.last] - average) / count)
+    count, window = history.offsets.size, history.horizon
+    starts = np.bincount(history.offsets, minlength=segment.last - window + 1)
+    average = oaconvolve(starts.astype(np.float64), played.regret_by_step / count)
+    ratio = _variance_of_mean(segment.rows, window) / _variance_of_mean(segment.last, window)
+    return np.asarray((played.regret_by_row[: segment.last] - average) * np.sqrt(ratio) / count)
 
 
-MIN_BLOCK_SHARE = 2
-"""A bootstrap block has at least this fraction (1/2) of a window: early observations affect a policy for the rest of
-the window, too weakly to show in autocorrelations."""
+def _variance_of_mean(rows: int, window: int) -> float:
+    """Return the variance of the mean over all windows, relative to that of one window, if rows are independent.
+
+    >>> _variance_of_mean(60, 60) > 0.99, round(_variance_of_mean(6000, 60), 3)
+    (True, 0.01)
+    """
+    offsets = rows - window + 1
+    if offsets <= window:
+        return 1.0 - offsets / (3.0 * window)
+    return window / offsets * (1.0 - window / (3.0 * offsets))
 
 
 def validate_on_trace(
@@ -144,11 +162,12 @@ def validate_on_trace(
     chosen, equals = _select_on_trace(spec, scenario, evaluator, candidates)
     window = evaluator.problem.horizon
     played = play_on_trace(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
-    autocorrelation = row_autocorrelation(scenario, window, played.parts[0], Stream.REPORT)
+    rows = scenario.trace.rows
+    autocorrelation = row_autocorrelation(rows, window, played.parts[0], Stream.REPORT)
     differences = []
     for regret, parts in zip(played.regret[1:], played.parts[1:], strict=True):
         mean = float((regret - played.regret[0]).mean())
-        dependence = row_autocorrelation(scenario, window, parts - played.parts[0], Stream.REPORT)
+        dependence = row_autocorrelation(rows, window, parts - played.parts[0], Stream.REPORT)
         low, high = sum_interval(parts - played.parts[0], dependence, spec.seed)
         differences.append(BaselineDifference(float(regret.mean()), mean, mean + low, mean + high, dependence.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
@@ -164,13 +183,13 @@ def validate_on_trace(
         block=autocorrelation.block,
         effective=autocorrelation.effective,
         enough=autocorrelation.enough,
-        regret_fixed=_estimate(scenario, window, fixed - played.reward[0], played.parts[0] - fixed_parts, spec.seed),
+        regret_fixed=_estimate(rows, window, fixed - played.reward[0], played.parts[0] - fixed_parts, spec.seed),
         reach=scenario.nearby.reach,
         gap=scenario.nearby.gap,
         per_step=sign * float(played.reward[0].mean()) / window,
         scale=scenario.scale.factor,
     )
-    regret = _estimate(scenario, window, played.regret[0], played.parts[0], spec.seed)
+    regret = _estimate(rows, window, played.regret[0], played.parts[0], spec.seed)
     return Validation(chosen, equals, regret, differences, _trace_scale(scenario, sign), facts)
 
 
@@ -181,7 +200,8 @@ def _select_on_trace(
     played = play_on_trace(evaluator, candidates, Stream.SELECTION, spec.selection)
     means = played.regret.mean(axis=1)
     parts = played.parts - played.parts[np.argmin(means)]
-    dependences = [row_autocorrelation(trace, evaluator.problem.horizon, row, Stream.SELECTION) for row in parts]
+    rows, window = trace.trace.rows, evaluator.problem.horizon
+    dependences = [row_autocorrelation(rows, window, each, Stream.SELECTION) for each in parts]
     longest = max(dependences, key=lambda dependence: dependence.block)
     mask = np.ones(len(candidates), dtype=np.bool_)
     if all(dependence.enough for dependence in dependences):
@@ -189,15 +209,22 @@ def _select_on_trace(
     return order_best_first(means, mask)
 
 
-def _estimate(trace: TraceScenario, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
+def _estimate(rows: int, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, row_autocorrelation(trace, window, parts, Stream.REPORT), seed)
+    low, high = sum_interval(parts, row_autocorrelation(rows, window, parts, Stream.REPORT), seed)
     return Estimate(mean=mean, low=mean + low, high=mean + high, replications=sample.size)
 
 
-def row_autocorrelation(trace: TraceScenario, window: int, parts: Floats, stream: Stream) -> SerialDependence:
-    """Return the serial dependence of the rows' contributions, whose average over offsets is already subtracted."""
-    return estimate_dependence(parts, window // MIN_BLOCK_SHARE, trace.segment(stream).rows - window + 1)
+def row_autocorrelation(rows: int, window: int, parts: Floats, stream: Stream) -> SerialDependence:
+    """Return the serial dependence of contributions as by `locate_parts`, for the rows of the stream's segment.
+
+    A block has at least the length of a window, because early observations affect a policy for the rest of the window,
+    too weakly to show in autocorrelations. A contribution may be the sum of several rows.
+    """
+    segment = segment_of(rows, stream)
+    size = -(-segment.last // parts.size)
+    dependence = estimate_dependence(parts, -(-window // size), -(-(segment.last - window + 1) // size))
+    return replace(dependence, effective=max(1.0, dependence.effective * segment.rows / segment.last))
 
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:

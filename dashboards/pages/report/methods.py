@@ -38,16 +38,16 @@ CORRECTIONS = (
 TRACES = (
     "On a trace, windows of rows replace worlds, and segments of the trace replace streams: the search uses the first"
     " half of the rows, the selection the next fifth, the report the rest. Windows overlap and rows are"
-    " autocorrelated, so intervals come from a moving-block bootstrap of the report rows with blocks of at least half"
-    " a window. Differences that these rows cannot resolve are inconclusive. Curves over time show report windows,"
-    " without bands."
+    " autocorrelated, so intervals come from a moving-block bootstrap of the rows, of all segments, with blocks of at"
+    " least one window, scaled to the number of report rows. Differences that these rows cannot resolve are"
+    " inconclusive. Curves over time show report windows, without bands."
 )
 LOGS = (
-    "On a log, policies are evaluated by replay: an event counts, and the policy learns from it, only if the policy"
-    " chooses the logged arm. The search uses the first half of the events, the selection the next fifth, the report"
-    " the rest. The replay score is the mean over reordered logs, in which an event moves by at most a tenth of the"
-    " segment. Its interval comes from a local block bootstrap of the log, with 16 orders per resampled log and the"
-    " variance between orders removed. Regret is the mean reward of the logging policy minus the replay score."
+    "On a log, policies are evaluated by local resampling: at each step the policy selects any arm and receives the"
+    " reward of a random event of that arm close to that step. The search uses the first half of the events, the"
+    " selection the next fifth, the report the rest. The bias of the replay score and its interval are estimated on"
+    " resampled logs, in which the reward of each event is drawn again. Regret is the mean reward of the logging"
+    " policy minus the replay score."
 )
 SEARCH_FIGURES = (
     "Of long searches, an evenly spaced subset of the trials is drawn, as stated in the legend; the best value so far"

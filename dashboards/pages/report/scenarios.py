@@ -305,8 +305,9 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
             f"Replications are windows of {recommendation.horizon:,} rows from random offsets. The search used"
             f" {format_segment(facts, 'search')}, the selection {format_segment(facts, 'selection')}; reported regrets"
             f" are from {format_segment(facts, 'report')}, which were not used before.",
-            f"Intervals are from a moving-block bootstrap of these rows (blocks of {facts.block}); effective sample"
-            f" size {format_number(round(facts.effective))}.{warning}",
+            f"Intervals are from a moving-block bootstrap (blocks of {facts.block} rows). The variation of the regret"
+            " is estimated on all rows, because the report rows may contain few changes. Effective sample size of the"
+            f" report rows: {format_number(round(facts.effective))}.{warning}",
             f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}; where that arm"
             f" is unavailable, the mean of the available arms is used. Mean {unit} per step:"
             f" {format_number(facts.per_step)}.",

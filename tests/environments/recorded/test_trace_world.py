@@ -174,3 +174,13 @@ def test_names_contain_no_special_characters() -> None:
     assert recording_name("trace", "../../etc/pass wd<script>.csv") == "trace:pass-wd-script"
     assert recording_name("trace", "...csv") == "trace:unnamed"
     assert len(recording_name("trace", "x" * 500 + ".csv")) < 80
+
+
+@pytest.mark.parametrize(("stream", "last"), [(Stream.SELECTION, 280), (Stream.REPORT, 400)])
+def test_history_has_windows_in_all_rows_up_to_the_end_of_the_segment(stream: Stream, last: int) -> None:
+    scenario = TraceScenario(trace(rows=400), "trace:t")
+    worlds = scenario.draw_history(20, 30, stream)
+    assert (worlds.offsets[0], worlds.offsets[-1]) == (0, last - 20)
+    assert np.ptp(np.diff(worlds.offsets)) <= 1
+    density = 30 / (scenario.segment(stream).rows - 19)
+    np.testing.assert_allclose(worlds.offsets.size / (last - 19), density, rtol=0.01)

@@ -38,7 +38,9 @@ def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.
         for standing in board.standings:
             recorded = standing.entry.recorded
             assert recorded is not None
-            assert recorded.rows == 180
+            assert recorded.rows == 600
+            assert recorded.parts is not None
+            assert recorded.parts.shape == (600,)
             assert 0 < recorded.reward < 50
             assert standing.low < standing.mean < standing.high
             assert standing.behind is None or standing.behind.share is None

@@ -19,10 +19,12 @@ from studies.spec.parse import parse_study_spec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import read_recommendation
+from tests.binomial import band
 from tests.command import refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
+from tools import trace_coverage
 from tuning.cli.app import run
 from tuning.validation.recorded import play_fixed_arm, play_on_trace
 from tuning.workers.problem import Evaluator
@@ -171,10 +173,22 @@ def test_contributions_of_rows(file: Path) -> None:
     evaluator = Evaluator(spec)
     values = [spec.resolve_params({}), spec.resolve_params({"alpha0": 5.0})]
     placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
-    assert placed.parts.shape == (2, 150)
+    assert placed.parts.shape == (2, 500)
     fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, 50)
     np.testing.assert_allclose([*placed.parts.sum(axis=1), fixed_parts.sum()], 0.0, atol=1e-9)
     assert np.abs(placed.parts).max(axis=1).min() > 1e-3
-    assert (fixed.shape, fixed_parts.shape) == ((50,), (150,))
+    assert (fixed.shape, fixed_parts.shape) == ((50,), (500,))
     played = evaluator.play(values, Stream.REPORT, 0, 50)
     np.testing.assert_array_equal(played[..., 0], placed.regret)
+
+
+def test_intervals_cover_although_the_report_segment_contains_few_jumps() -> None:
+    """300 report rows contain three levels of the means; intervals from these rows alone cover in 79 %."""
+    process = next(process for process in trace_coverage.PROCESSES if process.name == "jump every 100 rows, σ 0.1")
+    expected, tries, hits = 4.0, 60, 0
+    for seed in range(tries):
+        rng = np.random.default_rng([seed, 7])
+        scenario = process.draw(process.paths(process.rows, rng), rng)
+        regret, _ = trace_coverage.estimate_intervals(process, scenario, seed)
+        hits += regret.covers(expected)
+    assert hits >= band(tries)[0]
