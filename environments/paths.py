@@ -1,10 +1,14 @@
-"""Resolving paths, and the cache folder of the user."""
+"""Resolving paths, lock files, and the cache folder of the user."""
 
 from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+BRIEFLY = 0.2  # seconds to wait for a lock, in which its former owner may still be removing its file
 
 
 def resolve_path(path: Path) -> Path:
@@ -33,3 +37,23 @@ def user_cache_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("ravenlab", appauthor=False)
+
+
+@contextmanager
+def hold_lock_file(path: Path, seconds: float = BRIEFLY) -> Iterator[None]:
+    """Hold a lock file during a block, and remove it afterwards; a negative number of seconds waits without limit.
+
+    The file is removed while it is locked. A process that has opened it before and then locks it notices that it was
+    removed, and locks a new file.
+
+    Raises:
+        filelock.Timeout: Another process holds the lock.
+    """
+    from filelock import FileLock
+
+    with FileLock(path, timeout=seconds):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows does not remove open files
+                path.unlink()

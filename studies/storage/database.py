@@ -6,15 +6,15 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.paths import resolve_path
-from studies.storage.faults import translate_errors
+from environments.paths import hold_lock_file, resolve_path
+from studies.storage.faults import StorageReplaced, translate_errors
 from studies.storage.postgres import open_postgres
 from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
 
@@ -66,11 +66,68 @@ def use_storage(storage: str | None, *, create: bool = False) -> Iterator[optuna
     url = storage_url(storage)
     opened_storage = open_storage(url, create=create)
     try:
-        with translate_errors(url):
+        with translate_errors(url), guard_file(url, opened_storage) if create else nullcontext():
             yield opened_storage
     finally:
         opened_storage.remove_session()
         opened_storage.engine.dispose()
+
+
+@contextmanager
+def guard_file(url: str, storage: optuna.storages.RDBStorage) -> Iterator[None]:
+    """Raise StorageReplaced if an SQLite file is removed or replaced while a block writes to it.
+
+    SQLite reports no error: it continues to write to the removed file. The identity of the file is therefore checked
+    before every commit and at the end of the block. The write-ahead log of the removed file is deleted, because SQLite
+    would apply it to the new file and damage it.
+    """
+    path = sqlite_file(url)
+    if path is None:
+        yield
+        return
+    from sqlalchemy import event
+
+    identity = _file_identity(path)
+    log_path = _log_path(path)
+    log_identity = _file_identity(log_path)
+
+    def check(*_: Any) -> None:
+        nonlocal log_identity
+        if _file_identity(path) != identity:
+            raise StorageReplaced(url)
+        log_identity = _file_identity(log_path)
+
+    event.listen(storage.engine, "commit", check)
+    try:
+        yield
+        check()
+    except Exception:
+        check()  # takes precedence over an error that the replacement caused
+        raise
+    finally:
+        event.remove(storage.engine, "commit", check)
+        if _file_identity(path) != identity and log_identity == _file_identity(log_path):
+            _remove_log(log_path)
+
+
+def _file_identity(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of a file; None if it does not exist."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _log_path(path: Path) -> Path:
+    """Return the path of SQLite's write-ahead log, which is next to the file that a link refers to."""
+    return path.resolve().with_name(f"{path.resolve().name}-wal")
+
+
+def _remove_log(log_path: Path) -> None:
+    """Remove the write-ahead log of a removed database, and its index."""
+    for path in (log_path, log_path.with_name(f"{log_path.name.removesuffix('-wal')}-shm")):
+        path.unlink(missing_ok=True)
 
 
 def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage:
@@ -131,8 +188,7 @@ def _configure_writer(connection: Any, _: Any) -> None:
 
 def _is_immutable(path: Path) -> bool:
     """Return whether the directory is read-only, so that SQLite has to open the file as immutable."""
-    log = path.with_name(f"{path.name}-wal")
-    return path.exists() and not os.access(path.resolve().parent, os.W_OK) and not log.exists()
+    return path.exists() and not os.access(path.resolve().parent, os.W_OK) and not _log_path(path).exists()
 
 
 def _read_only(path: Path) -> str:
@@ -142,7 +198,7 @@ def _read_only(path: Path) -> str:
 def create_sqlite_file(path: Path) -> None:
     """Create an empty storage, unless another process has just created it.
 
-    The file is completed under a temporary name and then linked, because creating Optuna's tables takes a moment in
+    The file is completed under a temporary name and then renamed, because creating Optuna's tables takes a moment in
     which another process would see some of them.
 
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +206,8 @@ def create_sqlite_file(path: Path) -> None:
     ...     Path(folder, "studies.sqlite3").read_bytes()[:13]
     b'SQLite format'
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.resolve().parent)
+    folder = path.resolve().parent
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=folder)
     new = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -158,26 +215,12 @@ def create_sqlite_file(path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         new.chmod(0o666 & ~_umask())
-        try:
-            os.link(new, path)  # fails if the file exists, which a rename would overwrite
-        except FileExistsError:
-            _replace_if_empty(path, new)
-        except OSError:  # a file system without links
-            if not path.exists():
-                new.rename(path)
+        with hold_lock_file(folder / f".{path.name}.new.lock", seconds=-1.0):
+            if not path.exists() or path.stat().st_size == 0:  # some programs leave an empty file behind
+                _remove_log(_log_path(path))  # of a removed database: SQLite would apply it to the new one
+                new.replace(path.resolve())
     finally:
         new.unlink(missing_ok=True)
-
-
-def _replace_if_empty(path: Path, new: Path) -> None:
-    """Replace an empty file, as some programs leave behind, by the new one; one process at a time."""
-    from filelock import FileLock
-
-    if path.stat().st_size == 0:
-        lock = path.resolve().parent / f".{path.name}.empty.lock"
-        with FileLock(lock):
-            if path.stat().st_size == 0:
-                new.replace(path)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from environments.errors import ExternalError, InputError
-from studies.storage.urls import mask_passwords, mask_url, parse_url
+from studies.storage.urls import list_secrets, mask_passwords, mask_url, parse_url
 
 
 class LostConnection(ExternalError):
@@ -25,6 +25,16 @@ class StorageUnreachable(InputError):
         self.reason = reason
         self.starting = any(word in reason.lower() for word in STARTING)
         super().__init__(f"storage {mask_url(url)} cannot be reached: {reason}.")
+
+
+class StorageReplaced(ExternalError):
+    """The file of a storage was removed or replaced by another one while a driver was writing to it."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"storage {mask_url(url)} was removed or replaced during the run, so results are lost; "
+            "rerun the same command to compute them again."
+        )
 
 
 STARTING = ("starting up", "shutting down", "not yet accepting connections", "recovery mode")
@@ -90,12 +100,9 @@ def _never_connected(error: BaseException) -> bool:
 
 
 def database_message(url: str, error: BaseException) -> str:
-    """Return the first line of the database's message, with all passwords of the URL masked."""
+    """Return the first line of the database's message, with all secrets of the URL masked."""
     text = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
     line = text.splitlines()[0].removeprefix("connection failed: ").rstrip(" .")
-    parsed = parse_url(url)
-    secrets = [parsed.password, *(parsed.query.get(key) for key in parsed.query if "pass" in key.lower())]
-    for secret in secrets:
-        if isinstance(secret, str) and secret:
-            line = line.replace(secret, "***")
+    for secret in list_secrets(parse_url(url)):
+        line = line.replace(secret, "***")
     return mask_passwords(line)

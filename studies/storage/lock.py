@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from environments.errors import ExternalError, InputError
-from environments.paths import user_cache_folder
-from studies.storage.database import check_sqlite_file, open_storage
+from environments.paths import hold_lock_file, user_cache_folder
+from studies.storage.database import check_sqlite_file, guard_file, open_storage
 from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
 from studies.storage.postgres import LockedConnection, ServerSession, open_locked
 from studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
@@ -64,13 +64,15 @@ def _driver(
         storage = open_storage(url, create=bool(studies))
         stack.callback(storage.engine.dispose)
         stack.callback(storage.remove_session)
+        if studies:
+            stack.enter_context(guard_file(url, storage))
         yield storage, None
 
 
 @contextmanager
 def _locked_file(url: str, study: str) -> Iterator[None]:
     """Hold the lock file of a study: next to an SQLite file; for other databases in the user's cache directory."""
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
     digest = hashlib.sha256(study.encode()).hexdigest()[:16]
     path = sqlite_file(url)
@@ -81,17 +83,16 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
         folder = user_cache_folder() / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         lock_path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
-    lock = FileLock(lock_path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise InputError(f"study {study!r} is being tuned by another process; wait for it or stop it.") from None
-    except PermissionError:
-        raise InputError(f"storage {mask_url(url)} cannot be written: permission denied in its directory.") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock_file(lock_path))
+        except Timeout:
+            raise InputError(f"study {study!r} is being tuned by another process; wait for it or stop it.") from None
+        except PermissionError:
+            raise InputError(
+                f"storage {mask_url(url)} cannot be written: permission denied in its directory."
+            ) from None
         yield
-    finally:
-        lock.release()
 
 
 def run_as_driver(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:

@@ -20,8 +20,14 @@ DEFAULT_URL = "sqlite:///studies.sqlite3"
 STORAGE_VARIABLE = "RAVENLAB_STORAGE"
 POSTGRES = "postgresql+psycopg"  # the driver for `postgresql://` and `postgres://`
 
-# Query parameters of a URL that are masked.
-SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
+# Options of a URL whose values are shown; all others are masked, because a misspelled or unknown one may be a password.
+HARMLESS_OPTIONS = {
+    *("host", "hostaddr", "port", "dbname", "user", "unix_socket", "application_name", "fallback_application_name"),
+    *("client_encoding", "charset", "collation", "connect_timeout", "connection_timeout", "timeout", "read_timeout"),
+    *("write_timeout", "tcp_user_timeout", "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval"),
+    *("sslmode", "sslcert", "sslcrl", "sslrootcert", "channel_binding", "gssencmode", "load_balance_hosts"),
+    *("target_session_attrs", "mode", "uri"),
+}
 
 # Matches up to the last @ of the line, because a password may contain spaces and quotes, unless it is already masked.
 URL_PATTERN = re.compile(
@@ -99,16 +105,31 @@ def optuna_url(parsed: URL) -> str:
 
 
 def mask_url(url: str) -> str:
-    """Return the URL with masked passwords.
+    """Return the URL with masked passwords and options.
 
     >>> mask_url("postgresql+psycopg://me:secret@host/db?sslpassword=secret")
     'postgresql+psycopg://me:***@host/db?sslpassword=***'
     """
     parsed = parse_url(url)
-    if is_sqlite(parsed) and parsed.password is None:
+    if is_sqlite(parsed) and parsed.password is None and not parsed.query:
         return url
-    hidden = {key: "***" if SECRET.search(key) else value for key, value in parsed.query.items()}
+    hidden = {key: value if key in HARMLESS_OPTIONS else "***" for key, value in parsed.query.items()}
     return parsed.set(query=hidden).render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
+
+
+def list_secrets(parsed: URL) -> list[str]:
+    """Return the password and the values of options that `mask_url` masks, the longest first.
+
+    Values of fewer than 4 letters, such as "on", also occur in other words and are not listed.
+
+    >>> list_secrets(parse_url("postgresql://me:secret@host/db?sslmode=require&pwd=other"))
+    ['secret', 'other']
+    """
+    secrets = {str(parsed.password)} if parsed.password else set()
+    for key, value in parsed.query.items():
+        if key not in HARMLESS_OPTIONS:
+            secrets.update(text for text in ([value] if isinstance(value, str) else value) if len(text) >= 4)
+    return sorted(secrets, key=lambda secret: (-len(secret), secret))
 
 
 def mask_passwords(text: str) -> str:

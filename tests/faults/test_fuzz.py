@@ -56,7 +56,7 @@ def check_side_effects(done: CommandResult, words: list[str], folder: Path) -> N
     lines = done.err.splitlines()
     assert not [line for line in lines if "Traceback" in line or "Warning" in line], (words, lines)
     ours = [line for line in lines if line.startswith("ravenlab: ")]
-    kept = {name for name in done.changed() if not name.endswith((".lock", "-wal", "-shm"))}
+    kept = {name for name in done.changed() if not name.endswith(("-wal", "-shm"))}
     assert not [name for name in kept if Path(name).name.startswith(".")], (words, kept)
     for name in kept:
         if done.after.get(name, b"").startswith(b"SQLite format 3"):  # -o and --force may write other files there

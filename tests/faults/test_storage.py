@@ -1,4 +1,4 @@
-"""Storages that are locked, read-only, damaged or full: one line, and no trial is lost.
+"""Storages that are locked, read-only, damaged, full, removed or replaced: one line, and no trial is lost.
 
 See also test_damage.py.
 """
@@ -10,10 +10,14 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dashboards.optuna_dashboard import attach
 from studies.storage import database
 from tests.faults.studies import (
     NAME,
@@ -29,6 +33,8 @@ from tests.faults.studies import (
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import skip_or_fail
+from tuning import study_run
+from tuning.progress import StudyProgress
 
 
 def check_refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 2) -> None:
@@ -139,6 +145,79 @@ def test_full_disk_loses_no_trial(tmp_path: Path) -> None:
     resumed = run_in_process(*SMALL, f"--trials={stored + 8}", folder=tmp_path / "larger")
     assert resumed.returncode == 0, resumed.stderr
     assert count_trials(tmp_path / "larger") == stored + 8
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def replace(path: Path) -> None:
+    """Replace the file by an empty storage, as a backup that is restored would."""
+    new = path.with_name("new")
+    database.create_sqlite_file(new)
+    new.replace(path)
+
+
+def remove_folder(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("change", "owner", "name"),
+    [
+        (remove, StudyProgress, "begin"),
+        (remove, StudyProgress, "batch"),
+        (remove, StudyProgress, "finish"),
+        (remove, study_run, "run_study"),
+        (remove, attach, "attach"),
+        (replace, StudyProgress, "batch"),
+        (replace, study_run, "run_study"),
+        (replace, attach, "attach"),
+        (remove_folder, StudyProgress, "batch"),
+    ],
+)
+def test_removed_or_replaced_file_is_a_failure(
+    change: Callable[[Path], None], owner: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite writes to a removed file without an error; a write-ahead log that remains would damage a new file."""
+    folder, original = tmp_path / "folder", getattr(owner, name)
+    path = folder / "studies.sqlite3"
+    folder.mkdir()
+
+    def call_and_change(*args: Any, **options: Any) -> Any:
+        result = original(*args, **options)
+        if path.exists():
+            change(path)
+        return result
+
+    words = [*SMALL, "--trials=16", "--selection=20", "--report=20", "--jobs=1", f"--storage=sqlite:///{path}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, call_and_change)
+        check_refused(run_in_process(*words, folder=tmp_path), "studies.sqlite3", "removed or replaced", code=1)
+    left = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
+    assert left == (["studies.sqlite3"] if change is replace else [])
+    folder.mkdir(exist_ok=True)
+    again = run_in_process(*words, folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert count_trials(folder) == 16
+
+
+def test_stale_write_ahead_log_is_not_applied(stored_study: Path, tmp_path: Path) -> None:
+    """After `rm studies.sqlite3` during a run that is killed, the log of the removed file remains."""
+    path = tmp_path / "studies.sqlite3"
+    shutil.copy(stored_study, path)
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE other (x)")
+        writer.commit()
+        log = path.with_name(f"{path.name}-wal").read_bytes()
+    path.unlink()
+    path.with_name(f"{path.name}-wal").write_bytes(log)
+    database.create_sqlite_file(path)
+    with closing(sqlite3.connect(path)) as reader:
+        assert reader.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert reader.execute("SELECT count(*) FROM sqlite_master WHERE name = 'other'").fetchone() == (0,)
+        assert reader.execute("SELECT count(*) FROM studies").fetchone() == (0,)
 
 
 def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tmp_path: Path) -> None:

@@ -64,11 +64,15 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
     """Attach missing notes and figures to the named studies, or to all; failures are lines on stderr.
 
     A study that another process is running is skipped: that process attaches them when it is done.
+
+    Raises:
+        StorageReplaced: The storage does not hold the named studies, which have just been stored.
     """
     import optuna
 
     from dashboards.optuna_dashboard.attach import attach
     from environments.errors import ExternalError, InputError
+    from studies.storage.faults import StorageReplaced, StorageUnreachable
     from studies.storage.keys import GRID, ROBUST, SPEC
     from studies.storage.lock import run_as_driver
 
@@ -76,7 +80,9 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
         ours = {
             study.study_name for study in storage.get_all_studies() if {SPEC, GRID, ROBUST} & study.user_attrs.keys()
         }
-        selected = sorted(ours if names is None else ours.intersection(names))
+        if not ours.issuperset(names or ()):
+            raise StorageReplaced(url)
+        selected = sorted(ours if names is None else names)
         return [name for name in selected if _is_incomplete(optuna.load_study(study_name=name, storage=storage))]
 
     def attach_missing(storage: RDBStorage, name: str) -> int:
@@ -85,12 +91,18 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
     reported = set()
     try:
         incomplete = run_as_driver(url, None, find_incomplete)
+    except StorageReplaced:
+        raise
     except (InputError, ExternalError) as error:
+        if names is not None and isinstance(error, InputError) and not isinstance(error, StorageUnreachable):
+            raise StorageReplaced(url) from None  # the file is missing or unreadable
         _report_failure(error)
         return
     for name in incomplete:
         try:
             run_as_driver(url, name, partial(attach_missing, name=name))
+        except StorageReplaced:
+            raise
         except (InputError, ExternalError) as error:
             if str(error) not in reported:  # a read-only storage fails in the same way for all studies
                 _report_failure(error)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.errors import InputError
+from environments.paths import hold_lock_file
 from studies.paper.results import ReproductionResult
 from studies.tables import to_csv
 from tuning.files import atomic_write
@@ -40,11 +41,11 @@ def reproduce(
     names: list[str], context: RunContext, folder: Path, listener: ReproductionListener = SILENT
 ) -> ReproductionResult:
     """Run experiments; pieces stored in the folder by an earlier run are not run again."""
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
     (folder / STUDIES).parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / ".lock", timeout=0):
+        with hold_lock_file(folder / ".lock"):
             data = _run_pieces(names, context, folder / "pieces", listener)
     except Timeout:
         raise InputError(

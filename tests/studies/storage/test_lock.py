@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from environments import InputError
+from environments.paths import hold_lock_file
 from studies.storage.lock import lock_studies, reconnect_seconds, run_as_driver
 from tests.messages import raises_naming
 from tests.studies.examples import url
@@ -23,6 +26,24 @@ def test_lock_is_released_at_the_end_of_the_block(tmp_path: Path) -> None:
         raise RuntimeError("mine")
     with lock_studies(place, "a"):
         pass
+    assert [path.name for path in tmp_path.iterdir()] == ["s.sqlite3"], "lock files are removed"
+
+
+def test_one_of_many_threads_holds_a_lock_file(tmp_path: Path) -> None:
+    """Lock files are removed while others wait for them, so the lock must hold for every new file."""
+    count = 0
+
+    def hold(_: int) -> None:
+        nonlocal count
+        with hold_lock_file(tmp_path / "lock", seconds=-1.0):
+            before = count
+            time.sleep(0.001)
+            count = before + 1
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(hold, range(24)))
+    assert count == 24
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_study_no_storage_is_created(tmp_path: Path) -> None:
