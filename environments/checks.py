@@ -1,4 +1,4 @@
-"""Checks of numbers, and parsing of times and shares such as "10%"."""
+"""Checks of numbers and of keys in TOML, and parsing of times and shares such as "10%"."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from environments.errors import InputError
 Time = int | str  # a number of steps, or a percentage of the horizon such as ``"10%"``
 Share = float | str  # a share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``
 LARGEST_NUMBER = 1e100  # squares of larger numbers may overflow
+MAX_KEY_PARTS = 16  # of a dotted key in TOML; the parser takes memory that is quadratic in their number
+LONG_KEY = re.compile(  # more parts than that
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""", re.ASCII
+)
 MAX_STEPS = 10**15  # whole numbers up to this are exact in float64
 
 
@@ -119,3 +123,17 @@ def _parse_fraction(field: str, text: str, value: object) -> Fraction:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{field} must be a number or a share such as '1/3' or '10%' but got {value!r}.") from None
+
+
+def check_dotted_keys(text: str) -> None:
+    """Raise InputError if a key of a TOML document, such as `a.b.c`, has more than `MAX_KEY_PARTS` parts.
+
+    >>> check_dotted_keys(".".join("a" * 17) + " = 1")
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: line 1: a key must have at most 16 parts.
+    """
+    match = LONG_KEY.search(text)
+    if match is not None:
+        line = text.count("\n", 0, match.start()) + 1
+        raise InputError(f"line {line}: a key must have at most {MAX_KEY_PARTS} parts.")

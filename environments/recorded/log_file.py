@@ -34,8 +34,6 @@ MAX_ARMS = 1000
 REQUIRED_COLUMNS = ("step", "arm", "reward")
 COLUMNS = (*REQUIRED_COLUMNS, "propensity")
 
-ARROW_FLOATS = ("double", "float", "halffloat")  # Arrow's names of types that cannot name arms
-
 
 @dataclass(frozen=True)
 class Log:
@@ -110,7 +108,7 @@ def _read_table(table: Table) -> Log:
     for position, name in numeric.items():
         if kind := table.non_numeric_type(position):
             raise InputError(f"{name} must contain numbers but contains {kind}.")
-    if isinstance(table, ParquetTable) and (kind := str(table.column_type(arm))) in ARROW_FLOATS:
+    if isinstance(table, ParquetTable) and (kind := table.column_type(arm)) and not _can_name_arms(kind):
         raise InputError(f"arm must contain text or whole numbers but contains {kind}.")
     codes: dict[str, int] = {}
     converters: dict[int, Converter] = {arm: partial(_encode_arms, codes)}
@@ -119,6 +117,13 @@ def _read_table(table: Table) -> Log:
     columns, row_name = table.read(converters, MAX_EVENTS, too_long, texts=(arm,))
     reward, propensity, step = (columns.get(positions.get(name, -1)) for name in ("reward", "propensity", "step"))
     return build_log(list(codes), columns[arm], reward, propensity, step, row_name)
+
+
+def _can_name_arms(kind: Any) -> bool:
+    """Return whether a column of this Arrow type can contain arms."""
+    from pyarrow import types
+
+    return not types.is_floating(kind) and not types.is_nested(kind)
 
 
 def build_log(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from environments.errors import InputError
+from environments.text import format_bytes
 from environments.world import Floats, Ints
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ FORMATS = (".csv", ".parquet")
 CHUNK_CELLS = 200_000  # cells that are read at a time
 MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+MAX_DECODED_BYTES = 500_000_000  # of the columns of a Parquet file that are read; a compressed file may be tiny
 LONG_LINE = f"a line is longer than {MAX_LINE_LETTERS:,} characters."
 NO_ROWS = "it has column names but no row below them."
 
@@ -34,9 +36,15 @@ TRUTH_VALUES = {"true": 1.0, "false": 0.0}  # spellings of 1 and 0, in any case
 
 
 def to_texts(column: Any) -> list[str]:
-    """Convert a column to text without surrounding spaces; missing cells are empty."""
-    cells = column if isinstance(column, tuple) else column.to_pylist()
-    return ["" if cell is None else str(cell).strip() for cell in cells]
+    """Convert a column to text without surrounding spaces; missing cells are empty.
+
+    Equal cells of a Parquet file share one string, so that long texts do not multiply.
+    """
+    if isinstance(column, tuple):
+        return [str(cell).strip() for cell in column]
+    encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    texts = ["" if cell is None else str(cell).strip() for cell in encoded.dictionary.to_pylist()]
+    return ["" if code is None else texts[code] for code in encoded.indices.to_pylist()]
 
 
 def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ...] = (), hint: str = "") -> Floats:
@@ -218,18 +226,38 @@ class ParquetTable(Table):
 
     row_word = "row"
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
+    def __init__(self, path: Path, file: Any) -> None:
+        self.path, self.file = path, file
         self.names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
+        from pyarrow import types
+
         if self.file.metadata.num_rows > max_rows:
             raise InputError(too_long)
         names, first = [self.names[position] for position in positions], 1
-        for batch in self.file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
-            numbers = np.arange(first, first + batch.num_rows)
-            yield numbers, {position: batch.column(self.names[position]) for position in positions}
-            first += batch.num_rows
+        self._check_size(names)
+        tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+        texts = [self.names[i] for i in positions if any(test(self.column_type(i)) for test in tests)]
+        with open_parquet(self.path, texts) as file:
+            for batch in file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
+                numbers = np.arange(first, first + batch.num_rows)
+                yield numbers, {position: batch.column(self.names[position]) for position in positions}
+                first += batch.num_rows
+
+    def _check_size(self, names: Collection[str]) -> None:
+        """Raise InputError if columns are too large when they are decompressed."""
+        metadata, size = self.file.metadata, 0
+        for group in range(metadata.num_row_groups):
+            row_group = metadata.row_group(group)
+            for column in map(row_group.column, range(row_group.num_columns)):
+                if column.path_in_schema in names or column.path_in_schema.split(".")[0] in names:
+                    size += column.total_uncompressed_size
+        if size > MAX_DECODED_BYTES:
+            limit = format_bytes(MAX_DECODED_BYTES)
+            raise InputError(
+                f"its columns have {format_bytes(size)} when decompressed, more than the maximum of {limit}."
+            )
 
     def column_type(self, position: int) -> Any:
         """Return the Arrow type of a column."""
@@ -295,7 +323,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
             raise InputError("it is not a file.")
         with ExitStack() as stack:
             if path.suffix.lower() == ".parquet":
-                yield ParquetTable(stack.enter_context(open_parquet(path)))
+                yield ParquetTable(path, stack.enter_context(open_parquet(path)))
             else:
                 yield CsvTable(stack.enter_context(open_csv(path)), must)
     except FileNotFoundError:
@@ -303,7 +331,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
     except UnicodeDecodeError:
         raise InputError(f"{kind} {path}: it is not text in UTF-8.") from None
     except OSError as error:
-        raise InputError(f"{kind} {path}: it cannot be read: {error.strerror or error}.") from None
+        raise InputError(f"{kind} {path}: it cannot be read: {error.strerror or _shorten(error)}.") from None
     except csv.Error as error:
         raise InputError(f"{kind} {path}: it is not a CSV file: {_shorten(error)}.") from None
     except InputError as error:
@@ -313,8 +341,8 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[Any]:
-    """Open a Parquet file."""
+def open_parquet(path: Path, texts: Collection[str] = ()) -> Iterator[Any]:
+    """Open a Parquet file. In the columns `texts`, equal texts are stored once instead of once per row."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -323,7 +351,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
     with path.open("rb"):
         pass  # the operating system's message about an unreadable file is clearer than pyarrow's
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, read_dictionary=list(texts)) as file:
             yield file
     except pyarrow.ArrowException as error:
         raise InputError(f"it is not a Parquet file: {_shorten(error)}.") from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.checks import check_integer, check_number
+from environments.checks import check_dotted_keys, check_integer, check_number
 from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.text import format_bytes, format_count
@@ -139,15 +139,19 @@ def _read_document(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise InputError(f"{path} is larger than {format_bytes(LARGEST_FILE)}, too large for an exported file.")
-        text = path.read_bytes().decode("utf-8")
-        return tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
-    except InputError:
-        raise
+    is_toml = path.suffix.lower() == ".toml"
+    try:
+        text = content.decode("utf-8")
+        if not is_toml:
+            return json.loads(text)
+        check_dotted_keys(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
-        reason = str(error).splitlines()[0][:100]
+        reason = str(error).splitlines()[0][:100].rstrip(".")
+        kind = "TOML" if is_toml else "JSON"
         raise InputError(f"{path} is not a valid {kind} file ({reason}); export it again.") from None
 
 

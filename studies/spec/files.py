@@ -9,6 +9,7 @@ from string import Template
 from typing import Any
 
 from environments import combine, find_scenario
+from environments.checks import check_dotted_keys
 from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, NOISES
 from environments.recorded.recording import recording_name
@@ -42,6 +43,8 @@ def read_tables(path: Path, kind: str) -> list[Mapping[str, Any]]:
     ['quick/{scenario}']
     """
     text = _read_text(path)
+    with prefix_errors(str(path)):
+        check_dotted_keys(text)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from environments.checks import check_dotted_keys
 from environments.draw import system_memory
+from environments.errors import InputError
+from policies.engine.loading import read_entries
 from tests.command import refused, run_command
-from tests.messages import assert_names
+from tests.messages import assert_names, raises_naming
 
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
 
@@ -151,3 +154,21 @@ def test_system_memory_respects_container_limits(tmp_path: Path) -> None:
     limit.write_text("500000000\n")
     assert system_memory(meminfo, (str(limit),)) == (500_000_000, 500_000_000)
     assert system_memory(tmp_path / "none", ()) == (None, None)
+
+
+@pytest.mark.parametrize("key", [".".join("a" * 20_000), " . ".join(["'a'", '"b"'] * 10_000), "x-1." * 17 + "y"])
+@pytest.mark.parametrize("line", ["{} = 1", "[{}]", "x = {{ {} = 1 }}"])
+def test_long_dotted_keys_are_refused(line: str, key: str, tmp_path: Path) -> None:
+    """Such a file of 40 kB took 1.7 GB."""
+    path = tmp_path / "study.toml"
+    path.write_text(f"# comment\n{line.format(key)}\n")
+    assert_names(refused("validate", "study.toml"), "study.toml", "line 2", 16)
+    with raises_naming(InputError, path, "line 2", 16):
+        read_entries(path)
+
+
+def test_search_for_long_keys_is_linear(tmp_path: Path) -> None:
+    begin = time.process_time()
+    for text in ("a" * 1_000_000, "a " * 500_000, "a." * 15 + "a " * 500_000, "'" * 1_000_000, "a b." * 250_000):
+        check_dotted_keys(text)
+    assert time.process_time() - begin < 5.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 
 from environments.errors import InputError
-from environments.recorded import examples, log_file
+from environments.recorded import examples, log_file, table_file
 from environments.recorded.log_file import Log, read_log
 from tests.messages import assert_names, raises_naming
 
@@ -120,3 +123,40 @@ def test_parquet_is_the_same_log(tmp_path: Path) -> None:
     (tmp_path / "log.parquet").write_text("step,arm,reward\n")
     with raises_naming(InputError, "Parquet"):
         read_log(tmp_path / "log.parquet")
+
+
+def write_long_names(path: Path, **options: Any) -> None:
+    """Write a log of 100 events whose two arms have names of 100 kB, so that it decodes to 10 MB."""
+    names = ["a" * 100_000, "b" * 100_000]
+    frame = pandas.DataFrame({"step": range(100), "arm": names * 50, "reward": 1.0, "unused": ["x" * 100_000] * 100})
+    frame.to_parquet(path, **options)
+
+
+def test_long_names_of_a_parquet_file_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that repeats a long text is small, but takes gigabytes if every row gets its own copy."""
+    monkeypatch.setattr(table_file, "MAX_DECODED_BYTES", 1_000_000)
+    path = tmp_path / "log.parquet"
+    write_long_names(path)
+    before = pyarrow.default_memory_pool()
+    pool = pyarrow.proxy_memory_pool(before)
+    pyarrow.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        log = read_log(path)
+        peak = tracemalloc.get_traced_memory()[1] + pool.max_memory()
+    finally:
+        tracemalloc.stop()
+        pyarrow.set_memory_pool(before)
+    assert (log.events, [len(name) for name in log.names]) == (100, [100_000] * 2)
+    assert peak < 8_000_000
+    write_long_names(path, use_dictionary=False, compression="zstd")
+    assert path.stat().st_size < 100_000
+    with raises_naming(InputError, path, "10.0 MB", "1.0 MB"):
+        read_log(path)
+
+
+def test_nested_arms_are_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pandas.DataFrame({"step": [1, 2], "arm": [["a"], ["b"]], "reward": [1.0, 2.0]}).to_parquet(path)
+    with raises_naming(InputError, "arm", "list"):
+        read_log(path)
