@@ -1,4 +1,4 @@
-"""Interrupts: SIGINT and SIGTERM raise a KeyboardInterrupt that is not lost.
+"""Interrupts: SIGINT, SIGTERM and SIGHUP raise a KeyboardInterrupt that is not lost.
 
 Python drops an interrupt that arrives in a destructor or in a callback from C, which happen often while kernels are
 compiled and loaded. So the interrupt is raised again every two seconds until it is acknowledged.
@@ -37,7 +37,9 @@ def acknowledge_interrupt() -> None:
 
 @contextmanager
 def handle_interrupts() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM into a KeyboardInterrupt that is not lost.
+    """Turn SIGINT, SIGTERM and SIGHUP into a KeyboardInterrupt that is not lost.
+
+    SIGHUP remains ignored for a command that was started with `nohup`.
 
     An interrupted callback from C may make its caller raise another error, which also counts as the interrupt.
     """
@@ -60,7 +62,11 @@ def handle_interrupts() -> Iterator[None]:
     sys.unraisablehook = ignore_interrupts
     if logging.lastResort is not None:  # SQLAlchemy logs an interrupt that arrives while a connection is returned
         logging.lastResort.addFilter(is_not_interrupt)
-    signals = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGALRM"):  # not on Windows, as SIGHUP
+        signals.append(signal.SIGALRM)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            signals.append(signal.SIGHUP)
     handlers = {number: signal.signal(number, interrupt) for number in signals}
     try:
         yield

@@ -11,12 +11,22 @@ import pytest
 from tuning.interrupts import handle_interrupts
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_raises_keyboard_interrupt(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt), handle_interrupts():
         os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before
+
+
+def test_a_command_started_with_nohup_ignores_hangups() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with handle_interrupts():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_library_that_logs_the_interrupt_prints_nothing(

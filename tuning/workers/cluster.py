@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import signal
@@ -10,6 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +38,8 @@ SCHEDULER_SECONDS = 0.002
 
 TASKS_PER_THREAD = 2
 CONNECT_SECONDS = 10.0
+PING_SECONDS = 10.0  # between checks that the scheduler answers
+SILENCE_SECONDS = 30.0  # without an answer, after which a connection counts as lost
 TASK_TIMEOUT = 3600.0  # seconds after which a task without an answer is given up
 CONCURRENT_STUDIES = 8
 """Studies that run at the same time: sampling and storing use this process, which about this many keep busy."""
@@ -134,11 +138,36 @@ def check_scheduler(client: Client, address: str) -> None:
         sources = client.run_on_scheduler(identity)["sources"]
     except ImportError:
         raise InputError(f"cluster {address}: the scheduler cannot import ravenlab; install it there too.") from None
+    except OSError:
+        raise InputError(f"cluster {address}: the scheduler stopped answering.") from None
     if sources != identity()["sources"]:
         raise InputError(
             f"cluster {address}: the scheduler has other sources of ravenlab than this machine; "
             "install the same version."
         )
+
+
+def ask_scheduler(address: str, seconds: float) -> None:
+    """Raise TimeoutError or OSError unless a scheduler answers at this address in time.
+
+    Dask sets a time limit for connections, but not for the first answer: it would wait without limit for a stopped
+    scheduler, or for a server of another kind. The question is asked in a new thread, which has no event loop yet.
+    """
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def ask() -> str:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, timeout=0.9 * seconds, connection_args=arguments) as server:
+            return str((await server.identity())["type"])
+
+    async def ask_in_time() -> str:
+        return await asyncio.wait_for(ask(), seconds)
+
+    with ThreadPoolExecutor(1) as thread:
+        kind = thread.submit(asyncio.run, ask_in_time()).result()
+    if kind != "Scheduler":
+        raise OSError(f"it is a {kind.lower()}, not a scheduler")
 
 
 def connect(address: str, seconds: float | None = None) -> Client:
@@ -149,10 +178,11 @@ def connect(address: str, seconds: float | None = None) -> Client:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about versions, which tasks check themselves
         try:
+            ask_scheduler(address, seconds)
             return Client(address, timeout=seconds, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(f"cluster {address} does not answer within {seconds:g} s: {reason}") from None
+        except Exception as error:  # another server may send anything
+            reason = " ".join(str(error).split())[:200].rstrip(".") or "no scheduler answers at this port"
+            raise InputError(f"cluster {address} does not answer within {seconds:g} s: {reason}.") from None
 
 
 @contextmanager
@@ -170,6 +200,7 @@ def open_cluster(address: str, jobs: int = 1, *, inspect_only: bool = False) -> 
         workers = ClusterWorkers(address, connect(address))
         stack.callback(workers.close)
         stack.callback(acknowledge_interrupt)  # a repeated interrupt would leave processes behind
+        threading.Thread(target=workers.watch_scheduler, daemon=True).start()
         if not inspect_only:
             check_scheduler(workers.client, address)
         yield workers
@@ -185,6 +216,7 @@ class ClusterWorkers(Workers):
         self.packer, self.driver = Packer(), MachineIdentity.current()
         self.lock = threading.Lock()
         self.stopped = False
+        self.closed = threading.Event()
         self.reported: set[str] = set()
 
     def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
@@ -230,8 +262,23 @@ class ClusterWorkers(Workers):
 
     def close(self) -> None:
         """Disconnect; the cluster keeps running."""
+        self.closed.set()
         with suppress(Exception):
             self.client.close(timeout=2)
+
+    def watch_scheduler(self) -> None:
+        """Abort the connection to a scheduler that is silent, such as a stopped process; runs in a thread."""
+        while not self.closed.wait(PING_SECONDS):
+            client = self.client
+            if client.status != "running":
+                continue
+            try:
+                ask_scheduler(self.address, min(SILENCE_SECONDS, reconnect_seconds()))
+            except TimeoutError:
+                if client.loop is not None:
+                    client.loop.add_callback(_abort, client)
+            except Exception:  # the scheduler has ended, which the client notices
+                continue
 
     def _attempt(self, client: Client, task: Callable[..., T], calls: Sequence[Call]) -> list[Any]:
         """Submit calls once; anything but a `TaskResult` or `PayloadMissing` means that the call was lost."""
@@ -310,6 +357,13 @@ class ClusterWorkers(Workers):
                     "may differ in the last digits; run ravenlab doctor on this cluster for details.",
                     file=sys.stderr,
                 )
+
+
+async def _abort(client: Client) -> None:
+    """Close all connections of a client as if they were lost, so that nothing waits for them any longer."""
+    if client.scheduler_comm is not None:
+        client.scheduler_comm.comm.abort()
+    await client.rpc.close()
 
 
 def _backend(client: Client) -> Any:

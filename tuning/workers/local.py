@@ -5,7 +5,9 @@ Work is split into tasks that draw their own worlds from a small description. Th
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -46,6 +48,7 @@ BACKENDS: dict[str, Backend] = {
 DEFAULT_BACKEND = "threads"
 
 CHUNKS_PER_JOB = 2
+WATCH_SECONDS = 1.0  # between checks of a worker process that its driver exists
 
 
 @dataclass
@@ -121,7 +124,8 @@ class LocalWorkers(Workers):
 
         register_for_pickling()
         backend = BACKENDS[self.backend].joblib
-        return list(Parallel(n_jobs=self.jobs, backend=backend)(delayed(task)(*call) for call in calls))
+        options = {"initializer": end_with_driver, "initargs": (os.getpid(),)} if backend == "loky" else {}
+        return list(Parallel(n_jobs=self.jobs, backend=backend, **options)(delayed(task)(*call) for call in calls))
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
         """Run in threads."""
@@ -131,6 +135,21 @@ class LocalWorkers(Workers):
 
 
 SERIAL = LocalWorkers()
+
+
+def end_with_driver(driver: int) -> None:
+    """End this worker process when the process that started it has ended, also if that was killed.
+
+    Idle processes of loky would otherwise remain for five minutes, and busy ones until their task is done. On Windows,
+    where processes keep the number of their parent, they do.
+    """
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import socket
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +26,18 @@ from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from tests.cluster import DaskCluster, dask_cluster
 from tests.command import refused
+from tests.messages import assert_names
 from tests.project import DOCS, ROOT
 from tuning.cli import app
+from tuning.progress import StudyProgress
+from tuning.search.loop import Progress
 from tuning.workers.cluster import (
     MIN_TASK_SECONDS,
     SCHEDULER_SECONDS,
     TASK_SECONDS,
     check_address,
     chunk_size,
+    connect,
     open_cluster,
 )
 from tuning.workers.local import TaskTime
@@ -132,6 +142,70 @@ def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
     assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
     assert list(here.iterdir()) == []
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that accepts connections and sends nothing."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def web_port() -> Iterator[int]:
+    """The port of a web server."""
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("fixture", ["silent_port", "web_port"])
+def test_server_that_is_no_scheduler(
+    fixture: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, here: Path
+) -> None:
+    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 0.5)
+    address = f"tcp://127.0.0.1:{request.getfixturevalue(fixture)}"
+    assert_names(refused("tune", "blips", f"--cluster={address}"), address, "within 0.5 s", "no scheduler")
+    assert list(here.iterdir()) == []
+
+
+def test_worker_is_no_scheduler(cluster: DaskCluster, here: Path) -> None:
+    with connect(cluster.address) as client:
+        worker = next(iter(client.ncores()))
+    assert_names(refused("tune", "blips", f"--cluster={worker}"), worker, "a worker, not a scheduler")
+
+
+def test_stopped_scheduler_is_a_failure(
+    cluster: DaskCluster, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The process is stopped, so its connections remain open."""
+    for name, seconds in (("PING_SECONDS", 0.2), ("SILENCE_SECONDS", 0.5)):
+        monkeypatch.setattr(f"tuning.workers.cluster.{name}", seconds)
+    monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
+    assert cluster.scheduler is not None
+    scheduler, original = cluster.scheduler.pid, StudyProgress.batch
+
+    def stop_scheduler(self: StudyProgress, progress: Progress) -> None:
+        original(self, progress)
+        os.kill(scheduler, signal.SIGSTOP)
+
+    words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={cluster.address}"]
+    with monkeypatch.context() as patch:
+        patch.setattr(StudyProgress, "batch", stop_scheduler)
+        try:
+            code = app.run(words)
+        finally:
+            os.kill(scheduler, signal.SIGCONT)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert code == app.FAULT, line
+    assert_names(line, cluster.address, "within 1 s", "Completed trials are saved")
+    cluster.wait(2)
+    assert app.run(words) == app.DONE
 
 
 @pytest.mark.parametrize("words", [["--cluster=x"], ["--cluster=tcp://a:0"], ["--cluster=tcp://h:1", "--jobs=2"]])

@@ -1,0 +1,43 @@
+"""Workers on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.project import environment
+
+DRIVER = """
+import os, sys, time
+from tuning.workers.local import LocalWorkers
+print(*set(LocalWorkers(2, "loky").run(os.getpid, [()] * 4)), flush=True)
+LocalWorkers(2, "loky").run(time.sleep, [(60,)] * 2)
+"""
+
+
+def test_worker_processes_end_with_a_killed_driver(tmp_path: Path) -> None:
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    assert driver.stdout is not None
+    workers = [int(word) for word in driver.stdout.readline().split()]
+    assert workers
+    assert all(map(is_running, workers))
+    driver.send_signal(signal.SIGKILL)
+    driver.communicate()
+    limit = time.monotonic() + 20
+    while any(map(is_running, workers)):
+        assert time.monotonic() < limit, "worker processes remain"
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
