@@ -69,20 +69,29 @@ def atomic_write(path: Path) -> Iterator[IO[str]]:
         with _open_device(path) as file:
             yield file
         return
-    folder = path.resolve().parent
+    target = path.resolve()  # a link is kept, and the file that it refers to is replaced
+    with noting_interrupts(path):
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{path.name}.", text=True)
+        except PermissionError:
+            raise InputError(f"{path} can't be written: no permission in {target.parent}.") from None
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                yield file
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def noting_interrupts(path: Path) -> Iterator[None]:
+    """Add to an interrupt of the block that a file is unchanged or was not written."""
     try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", text=True)
-    except PermissionError:
-        raise InputError(f"{path} can't be written: no permission in {folder}.") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            yield file
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, KeyboardInterrupt):
-            error.add_note(f"{path} is unchanged" if path.exists() else f"{path} was not written")
+        yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"{path} is unchanged" if path.exists() else f"{path} was not written")
         raise
 
 

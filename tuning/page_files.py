@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from environments.errors import InputError
-from tuning.files import atomic_write, check_file_writable, check_folder, make_folder
+from tuning.files import atomic_write, check_file_writable, check_folder, make_folder, noting_interrupts
 
 if TYPE_CHECKING:
     from dashboards.pages.report.data import ReportData
@@ -41,10 +41,11 @@ def write_report(
         check_folder(figure_folder, "figures")
         if figure_folder.resolve() == output.resolve():
             raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
-    with atomic_write(output) as file:  # an unwritable file is refused before any simulation
+    with noting_interrupts(output):
         data = _load_data(names, storage)
         page = build_report(data)
         text = render_report(data, page)
+    with atomic_write(output) as file:  # only now, so that a killed command leaves no temporary file behind
         file.write(text)
     warnings = [f"study {item.name!r}: {item.text}" for item in page.missing if item.name]
     if not data.studies and not data.grids:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -229,8 +230,36 @@ def _print_error(message: str, code: int) -> int:
     return code
 
 
+class _ForgivingFile(io.FileIO):
+    """A file for messages; those that cannot be written are dropped, so that they do not end a command."""
+
+    def write(self, message: Any, /) -> int:
+        try:
+            return super().write(message)
+        except OSError:
+            return len(message)
+
+
+def open_standard_streams() -> None:
+    """Open standard streams that the caller has closed, and ignore errors of stderr, such as a full disk.
+
+    Python sets closed streams to None, which many libraries do not expect. Files that are opened later would get their
+    numbers, and messages would be written into them.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None or sys.stderr is sys.__stderr__:
+        encoding = sys.stderr.encoding if sys.stderr else "utf-8"
+        unbuffered: Any = _ForgivingFile(2, "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(unbuffered, encoding, errors="backslashreplace", write_through=True)
+
+
 def main() -> None:
     """Run the command line of this process."""
+    open_standard_streams()
     use_ascii_where_needed()
     if COMPLETION in os.environ:
         join_bash_words()

@@ -13,6 +13,7 @@ def copy(
     studies: StudiesArgument,
     to: Annotated[str, option("--to", "Database to copy to; created if it does not exist.", metavar="URL")],
     name: Annotated[str | None, option("--as", "New name; only for a single study.", metavar="NAME")] = None,
+    skip_existing: Annotated[bool, option("--skip-existing", "Skip studies that exist in the target.")] = False,
     storage: StorageOption = None,
 ) -> None:
     """Copy studies to another storage, or under another name.
@@ -22,6 +23,8 @@ def copy(
     Examples:
         # all studies of a policy to an archive, which is created
         ravenlab copy 'raven-ucb/*' --to sqlite:///archive.sqlite3
+        # all studies that are not in the archive yet
+        ravenlab copy '*' --to sqlite:///archive.sqlite3 --skip-existing
         # one study under another name in the same storage
         ravenlab copy raven-ucb/blips/T1000/K10 --to sqlite:///studies.sqlite3 --as before
     """
@@ -44,16 +47,28 @@ def copy(
         selected = find_studies(source, studies)
         if name is not None and len(selected) > 1:
             raise InputError(f"--as names a single study but {len(selected)} studies match.")
-        names = [study.study_name for study in selected]
-        new_names = names if name is None else [name]
-        with lock_studies(url, *names):
+        new_names = {study.study_name: name or study.study_name for study in selected}
+        with lock_studies(url, *new_names):
             with use_storage(to, create=True) as target:
-                taken = {study.study_name for study in target.get_all_studies()}.intersection(new_names)
-            if taken:
-                raise InputError(f"study {min(taken)!r} already exists in {mask_url(to)}.")
-            with lock_studies(to, *new_names) as target:
-                for study, new_name in zip(selected, new_names, strict=True):
+                existing = {study.study_name for study in target.get_all_studies()}.intersection(new_names.values())
+            if existing and not skip_existing:
+                raise InputError(_describe_existing(existing, len(new_names), mask_url(to)))
+            for taken in sorted(existing):
+                print_line(f"Skipped {taken}: it already exists in {mask_url(to)}.")
+            missing = [study for study in selected if new_names[study.study_name] not in existing]
+            with lock_studies(to, *(new_names[study.study_name] for study in missing)) as target:
+                for study in missing:
                     with translate_errors(url):
                         rows = read_study_rows(source, study._study_id)
-                    count = write_study_rows(rows, target, new_name)
+                    count = write_study_rows(rows, target, new_names[study.study_name])
                     print_line(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")
+
+
+def _describe_existing(existing: set[str], selected: int, target: str) -> str:
+    if selected == 1:
+        return f"study {min(existing)!r} already exists in {target}."
+    verb = "exists" if len(existing) == 1 else "exist"
+    return (
+        f"{len(existing):,} of {selected:,} studies already {verb} in {target}, such as {min(existing)!r}; "
+        "pass --skip-existing to copy the others."
+    )

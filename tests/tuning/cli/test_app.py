@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -187,3 +188,24 @@ def test_interrupt_gives_exit_code_130(signal_number: signal.Signals, delay: flo
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("closed", ["0<&- 2>&-", "2>/dev/full"])
+def test_messages_that_cannot_be_written_do_not_end_a_command(closed: str, tmp_path: Path) -> None:
+    few = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--trials=3", "--selection=3", "--report=3"]
+    done = run_in_shell(["tune", "blips", *few, "--json"], closed, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["recommendations"]
+
+
+def test_errors_are_not_written_to_stdout_if_stderr_is_closed(tmp_path: Path) -> None:
+    done = run_in_shell(["nonsense"], "2>&-", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+def run_in_shell(words: list[str], redirection: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command with a redirection of the shell."""
+    command = f"{shlex.join([sys.executable, '-m', 'ravenlab', *words])} {redirection}"
+    return subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )

@@ -90,3 +90,17 @@ def test_running_study_is_not_copied(storage: str, tmp_path: Path) -> None:
     with lock_studies(storage, FIRST):
         assert_names(refused("copy", FIRST, "--to", target, "--storage", storage), FIRST)
     assert not (tmp_path / "archive.sqlite3").exists()
+
+
+def test_existing_studies_are_skipped_on_request(storage: str, tmp_path: Path, capsys: Captured) -> None:
+    target = url(tmp_path / "archive.sqlite3")
+    assert run(["copy", FIRST, "--to", target, "--storage", storage]) == 0
+    words = ["copy", "*", "--to", target, "--storage", storage]
+    assert_names(refused(*words), "1 of 2", f"'{FIRST}'", target, "--skip-existing")
+    capsys.readouterr()
+    assert run([*words, "--skip-existing"]) == 0
+    skipped, copied = capsys.readouterr().out.splitlines()
+    assert_names(skipped, "Skipped", FIRST, target)
+    assert copied.startswith("Copied ")
+    assert run([*words, "--skip-existing"]) == 0
+    assert capsys.readouterr().out.count("Skipped") == 2
