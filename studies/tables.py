@@ -7,6 +7,7 @@ and CSV with every digit.
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Cell = float | int | str | bool | None
+
+FORMULA_STARTS = ("=", "+", "-", "@")  # of texts that spreadsheets run as formulas
 
 
 def make_table(records: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> DataFrame:
@@ -80,8 +83,38 @@ def to_csv(table: DataFrame) -> str:
     >>> to_csv(make_table([{"a": 1, "b": None}]))
     'a,b\\n1,\\n'
     """
-    text: str = table.to_csv(index=False, lineterminator="\n")
+    from pandas import DataFrame
+
+    cells = [[to_csv_cell(cell) for cell in row] for row in table.to_numpy().tolist()]
+    text: str = DataFrame(cells, columns=table.columns, dtype=object).to_csv(index=False, lineterminator="\n")
     return text
+
+
+def to_csv_cell(value: Any) -> Any:
+    """Return a cell for a CSV file. Text that a spreadsheet would run as a formula begins with an apostrophe.
+
+    Control characters, which a terminal may execute, are written as escape sequences. Numbers are unchanged.
+
+    >>> to_csv_cell("=1+1"), to_csv_cell("-1.5"), to_csv_cell(-1.5)
+    ("'=1+1", '-1.5', -1.5)
+    """
+    if not isinstance(value, str):
+        return value
+    text = "".join(ascii(letter)[1:-1] if _is_control(letter) else letter for letter in value)
+    return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) and not _is_number(text) else text
+
+
+def _is_control(letter: str) -> bool:
+    """Return whether a character is a control character other than a line break or a tab."""
+    return unicodedata.category(letter) == "Cc" and letter not in "\n\r\t"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _to_plain(value: Any) -> Cell:

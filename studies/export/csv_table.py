@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from studies.results.grid import Grid
 from studies.results.recommendation import LogFacts, Recommendation, TraceFacts
 from studies.results.robust import Front, FrontMember, RobustRecommendation, flatten_recommendations
-from studies.tables import Cell, make_table, to_csv
+from studies.tables import Cell, make_table, to_csv, to_csv_cell
 
 BASELINES = ("paper", "defaults")
 BASELINE_FIELDS = ("regret", "difference", "low", "high")
@@ -121,7 +121,7 @@ def _union(names: Iterable[Iterable[str]]) -> list[str]:
 def _write_line(cells: Sequence[Cell]) -> str:
     """Write one line; the terminator \\r\\n makes every Python version quote both characters within a cell."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
+    csv.writer(buffer, lineterminator="\r\n").writerow([to_csv_cell(cell) for cell in cells])
     return buffer.getvalue().removesuffix("\r\n") + "\n"
 
 

@@ -21,6 +21,7 @@ from studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
 from studies.results.recommendation import Recommendation
+from studies.tables import make_table, to_csv, to_csv_cell
 from tests.messages import raises_naming
 from tests.project import python
 from tests.studies.examples import LINES, WILD, make_recommendation
@@ -76,7 +77,7 @@ def test_toml_and_yaml_equal_json() -> None:
 
 def test_csv_has_one_row_per_recommendation() -> None:
     rows = list(csv.DictReader(io.StringIO(export(RECOMMENDATIONS, "csv"), newline="")))
-    assert [row["study"] for row in rows] == [each.study for each in RECOMMENDATIONS]
+    assert [row["study"] for row in rows] == [to_csv_cell(each.study) for each in RECOMMENDATIONS]
     assert float(rows[0]["params.alpha0"]) == 0.25
     assert rows[0]["params.kappa0"] == ""
     assert rows[1]["params.b0"] == "2e-05"
@@ -86,6 +87,16 @@ def test_csv_has_one_row_per_recommendation() -> None:
     assert (rows[2]["paper.difference"], rows[2]["edge"], rows[0]["edge"]) == ("", "", "epsilon")
     assert rows[0]["importance.alpha0"] == "0.7"
     assert None not in rows[0]
+
+
+def test_csv_contains_no_formulas_and_no_control_codes() -> None:
+    text = export(RECOMMENDATIONS, "csv")
+    assert "\x1b" not in text
+    names = [row["study"] for row in csv.DictReader(io.StringIO(text, newline=""))]
+    assert names[3:] == [f"{WILD[:99]}\n\\x1b[31m", "'=1+2, \r quoted"]
+    cells = ["=1", "+cmd", "-x", "@SUM(A1)", " =1", "-1.5", "+2", "a=1", "−1"]
+    written = to_csv(make_table([{"text": cell, "number": -1.5} for cell in cells])).splitlines()[1:]
+    assert written == [f"{cell},-1.5" for cell in ("'=1", "'+cmd", "'-x", "'@SUM(A1)", "' =1", *cells[5:])]
 
 
 def test_names_do_not_break_a_markdown_table() -> None:

