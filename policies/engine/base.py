@@ -143,6 +143,17 @@ class Sizes:
     cells: int = 0
     memory: int = 0
 
+    def bytes(self, arms: int) -> int:
+        """Return the memory that all arrays take.
+
+        >>> Sizes(rows=3, cells=1).bytes(arms=10)
+        248
+        """
+        return 8 * (self.rows * arms + self.cells + self.memory)
+
+
+MAX_POLICY_BYTES = 256_000_000  # of the arrays of a policy in a study, or in an exported file
+
 
 @inlined
 def start_at_zero(arms, cells, memory, p):  # type: ignore[no-untyped-def]

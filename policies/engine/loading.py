@@ -17,7 +17,7 @@ from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.text import format_bytes, format_count
 from policies import find_policy
-from policies.engine.base import Policy, Value, Values
+from policies.engine.base import MAX_POLICY_BYTES, Policy, Value, Values
 
 SCHEMA = 1  # supported schema version of exported files
 LARGEST_FILE = 100_000_000  # maximum size of an exported file in bytes
@@ -64,6 +64,12 @@ def load_policy(
         raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
     count = entry.arms if arms is None else check_integer("arms", arms, least=1)
     values = policy.resolve(entry.params, count, entry.horizon)
+    size = policy.sizes(count, values).bytes(count)
+    if size > MAX_POLICY_BYTES:
+        raise InputError(
+            f"{path} has a recommendation for {policy.name} with {format_count(count)} arms, which takes"
+            f" {format_bytes(size)} of memory, more than the maximum of {format_bytes(MAX_POLICY_BYTES)}."
+        )
     values = scale_params(policy, values, 1.0 if scale is None else scale)
     steps = values.pop("horizon", None)
     return policy(count, seed=seed, horizon=None if steps is None else int(float(steps)), **values)

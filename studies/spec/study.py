@@ -12,7 +12,7 @@ from pydantic import Field, StrictFloat, ValidationError, field_validator, model
 from environments.recorded.log_world import MIN_REPLAYS
 from environments.text import format_count, join_words
 from policies import find_policy
-from policies.engine.base import ParamContext, Policy, Value
+from policies.engine.base import MAX_POLICY_BYTES, ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
 from studies.registry import LOG_DEFAULTS, OBJECTIVES, StudyDefaults, choices_pattern, format_choices
 from studies.spec.fields import (
@@ -118,10 +118,6 @@ class StudyFields(FrozenModel):
         return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
 
 
-# Limit on the memory of a policy's statistics.
-MAX_POLICY_BYTES = 256_000_000
-
-
 def check_study(spec: StudySpec) -> None:
     """Raise ValueError if the fields of a study do not fit together."""
     policy = find_policy(spec.policy)
@@ -203,8 +199,7 @@ def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range
     for corner in itertools.product(*(range_.bounds() for range_ in space.values())):
         params: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
         values = policy.resolve(params, context.arms, context.horizon)
-        sizes = policy.sizes(context.arms, values)
-        if 8 * (sizes.rows * context.arms + sizes.cells + sizes.memory) > MAX_POLICY_BYTES:
+        if policy.sizes(context.arms, values).bytes(context.arms) > MAX_POLICY_BYTES:
             numbers = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
             raise ValueError(f"{spec.policy} needs too much memory with {numbers}")
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
+import optuna
 import pytest
 
+from dashboards.optuna_dashboard.attach import is_attached, load_figure
 from tests.faults.studies import (
     BATCH,
     KILLS,
@@ -19,10 +23,12 @@ from tests.faults.studies import (
     run,
     run_in_process,
     start,
+    storage_in,
     trial_states,
     wait_for_trials,
 )
 from tests.messages import assert_names
+from tests.project import python
 
 
 def kill_points() -> list[int]:
@@ -81,4 +87,46 @@ def test_extended_study_equals_a_single_run(tmp_path: Path, uninterrupted: str) 
     assert run_in_process(*fewer, folder=tmp_path).returncode == 0
     assert export_json(tmp_path) != uninterrupted
     assert run_in_process(*SMALL, folder=tmp_path).returncode == 0
+    assert export_json(tmp_path) == uninterrupted
+
+
+KILL_WHILE_ATTACHING = """
+import os, signal, sys
+from optuna.storages import RDBStorage
+from tuning.cli import app
+original, rows = RDBStorage.set_study_system_attr, []
+def set_or_kill(self, study, key, value):
+    rows.append(key)
+    if sum("plot_data" in key for key in rows) > 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    original(self, study, key, value)
+RDBStorage.set_study_system_attr = set_or_kill
+app.run(sys.argv[1:])
+"""
+
+
+def test_killed_while_figures_are_attached(tmp_path: Path) -> None:
+    """The recommendation is stored before; a rerun attaches the figures again."""
+    words = [*SMALL, "--trials=8", "--selection=20", "--report=20", "--jobs=1"]
+    killed = python("-c", KILL_WHILE_ATTACHING, *words, folder=tmp_path)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    before = export_json(tmp_path)
+    again = run_in_process(*words, folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert_names(again.stderr, NAME, "already complete")
+    assert export_json(tmp_path) == before
+    study = optuna.load_study(study_name=NAME, storage=storage_in(tmp_path))
+    assert is_attached(study)
+    for name in ("history", "world"):
+        assert load_figure(study, f"ravenlab-{name}") is not None
+
+
+def test_results_do_not_depend_on_the_clock(
+    tmp_path: Path, uninterrupted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock jumps by up to a day in both directions at every call."""
+    rng, now = random.Random(1), time.time()
+    monkeypatch.setattr(time, "time", lambda: now + rng.uniform(-86_400, 86_400))
+    done = run_in_process(*SMALL, "--jobs=2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert export_json(tmp_path) == uninterrupted

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optuna
 import psycopg
 import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
+from dashboards.optuna_dashboard import attach
+from studies.storage import keys
 from studies.storage.database import open_storage
 from studies.storage.lock import lock_studies, run_as_driver
 from studies.storage.postgres import lock_key, open_locked
@@ -25,12 +28,15 @@ from tests.faults.studies import (
     count_trials,
     export_json,
     start,
+    storage_in,
     trial_states,
     wait_for_trials,
 )
 from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
+from tuning import study_run
 from tuning.cli import app
+from tuning.progress import StudyProgress
 
 Captured = pytest.CaptureFixture[str]
 Disturb = Callable[[Server, str], object]
@@ -136,6 +142,58 @@ def test_server_that_does_not_return(own_postgres: Server, capsys: Captured, mon
     assert_names(line, mask_url(database), "1 s", "completed trials are saved")
     assert seconds < 10.0
     assert set(trial_states(database)) == {"COMPLETE"}
+
+
+PHASES: list[tuple[Any, str]] = [
+    (StudyProgress, "begin"),
+    (StudyProgress, "batch"),
+    (StudyProgress, "validate"),
+    (keys, "write_recommendation"),
+    (study_run, "run_study"),
+    (attach, "save_study_note"),
+    (attach, "save_figure"),
+]
+"""Functions after whose first call the server restarts."""
+
+
+def test_server_restarts_in_every_phase(own_postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database, restarts = own_postgres.new_database(), []
+
+    def restart_after(owner: Any, name: str) -> Callable[..., Any]:
+        original = getattr(owner, name)
+
+        def call_and_restart(*args: Any, **options: Any) -> Any:
+            result = original(*args, **options)
+            if name not in restarts:
+                restarts.append(name)
+                own_postgres.restart(IMMEDIATE)
+            return result
+
+        return call_and_restart
+
+    words = [*SMALL, "--trials=16", "--selection=20", "--report=20", "--jobs=1"]
+    with monkeypatch.context() as patch:
+        for owner, name in PHASES:
+            patch.setattr(owner, name, restart_after(owner, name))
+        assert app.run([*words, f"--storage={database}"]) == app.DONE
+    assert restarts == [name for _, name in PHASES]
+    assert trial_states(database) == {"COMPLETE": 16}
+    assert app.run([*words, f"--storage={storage_in(tmp_path)}"]) == app.DONE
+    assert export_json(database) == export_json(tmp_path)
+    assert count_figures(database) == 2
+
+
+def count_figures(database: str) -> int:
+    """Count the complete figures of all studies."""
+    storage = open_storage(database, create=False)
+    try:
+        studies = [
+            optuna.load_study(study_name=study.study_name, storage=storage) for study in storage.get_all_studies()
+        ]
+        names = [f"{attach.PREFIX}{name}" for name in ("history", "world")]
+        return sum(attach.load_figure(study, name) is not None for study in studies for name in names)
+    finally:
+        storage.engine.dispose()
 
 
 def test_hanging_session_is_ended_by_its_own_driver(database: str) -> None:

@@ -11,7 +11,7 @@ import json
 import pickle
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
@@ -22,6 +22,7 @@ from dashboards.optuna_dashboard.server import DashboardServer, make_server
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.command import run_command
+from tests.dashboards.browser import launch_browser, require_browser
 from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
@@ -29,6 +30,9 @@ from tests.project import ROOT, source_files
 from tests.studies.examples import make_recommendation, store_study
 from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
@@ -66,7 +70,7 @@ def test_only_listed_code_unpickles_or_executes() -> None:
     assert calls.keys() == ALLOWED.keys(), calls
 
 
-EVIL = "</script><evil7 onload=evil7()>'\"&{{7*7}}|`evil7`"
+EVIL = "</script><evil7 onload=evil7()><img src=evil7 onerror=window.evil7=1>'\"&{{7*7}}|`evil7`"
 """A name that becomes an HTML element if it is not escaped."""
 
 
@@ -76,6 +80,18 @@ def assert_escaped(path: Path) -> None:
     assert "evil7" in page.everything
     assert not [name for name in page.names() if "evil7" in name or name.startswith("on")]
     assert "49|" not in page.everything, "a template expression was evaluated"
+
+
+def assert_not_executed(page: Page, path: Path) -> None:
+    """Assert that a browser shows the page without executing anything that is part of a name."""
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(path.as_uri())
+    page.wait_for_load_state("networkidle")
+    assert dialogs == []
+    assert page.evaluate("typeof window.evil7") == "undefined"
+    assert page.locator("evil7, img[src=evil7]").count() == 0
+    page.close()
 
 
 @pytest.fixture
@@ -99,8 +115,12 @@ def test_names_are_escaped_on_every_page(here: Path) -> None:
     assert run_command(["tune", f"--trace={trace.name}", *few])[0] == 0
     assert run_command(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
     assert run_command(["report", "--output=report.html"])[0] == 0
-    for page in ("report.html", "fight/compare.html", "diagnosis.html"):
-        assert_escaped(here / page)
+    pages = [here / page for page in ("report.html", "fight/compare.html", "diagnosis.html")]
+    for page in pages:
+        assert_escaped(page)
+    with launch_browser(require_browser()) as browser:
+        for path in pages:
+            assert_not_executed(browser.new_page(), path)
 
 
 NAMES = [

@@ -153,10 +153,17 @@ def silent_port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
+class QuietHandler(BaseHTTPRequestHandler):
+    """A handler that prints no messages."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
 @pytest.fixture
 def web_port() -> Iterator[int]:
     """The port of a web server."""
-    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+    with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server.server_port
