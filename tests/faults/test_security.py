@@ -32,7 +32,7 @@ from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page
 
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
@@ -85,7 +85,12 @@ def assert_escaped(path: Path) -> None:
 def assert_not_executed(page: Page, path: Path) -> None:
     """Assert that a browser shows the page without executing anything that is part of a name."""
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
     page.goto(path.as_uri())
     page.wait_for_load_state("networkidle")
     assert dialogs == []

@@ -161,7 +161,7 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         return FAULT
     except OSError as error:
-        return _print_error(f"{error.strerror or error}: {error.filename or 'unnamed file'}", FAULT)
+        return _print_error(": ".join(str(part) for part in (error.strerror or error, error.filename) if part), FAULT)
     if code == INTERRUPTED:
         return _print_error(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
