@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 
 PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
+VALUE_NAMES = "study:metric_names"  # Optuna's attribute
 DIGITS = 5
 HEIGHT = 450  # pixels of a figure in the dashboard
 
@@ -59,14 +59,14 @@ def _shorten(value: Any) -> Any:
 
 
 def save_value_names(study: optuna.Study, names: list[str]) -> bool:
-    """Name the values of trials; return whether anything changed."""
-    import optuna
+    """Name the values of trials; return whether anything changed.
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        if study.metric_names == names:
-            return False
-        study.set_metric_names(names)
+    `Study.set_metric_names` stores the same attribute, but warns that it is experimental, and warnings cannot be
+    ignored in one of several threads.
+    """
+    if study._storage.get_study_system_attrs(study._study_id).get(VALUE_NAMES) == names:
+        return False
+    study._storage.set_study_system_attr(study._study_id, VALUE_NAMES, names)
     return True
 
 
