@@ -2,43 +2,142 @@
 
 numba invalidates a cached function only when its own file changes, but a loop inlines rules from other files. The cache
 folder is therefore named after a hash of all sources that can be compiled.
+
+numba unpickles the files of its cache. They are read only from a folder that nobody else can write to, and only if
+their content matches a hash at their end. Any failure of the cache, such as a full disk or a damaged file, is a cache
+miss: the function is compiled in memory, and one warning is issued per process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import os
 import sys
-import threading
 import types
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import caching
+from numba.core.compiler_lock import global_compiler_lock
 
 from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
 from environments.paths import user_cache_folder
+
+_caching: Any = caching  # has no annotations
 
 Compilable = Callable[..., Any]  # compiled functions have no annotations: numba infers the types
 
 
 @lru_cache(maxsize=1)
 def numba_cache_folder() -> str | None:
-    """Return the folder of numba's cache for exactly these sources; None if it is not writable.
+    """Return the folder of numba's cache for exactly these sources; None if it is not writable or not private.
 
-    It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder, and never in a shared folder such as /tmp:
-    numba unpickles the files that it finds there.
+    It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder.
     """
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
     base = os.environ.get("NUMBA_CACHE_DIR") or str(user_cache_folder() / "numba")
     folder = os.path.join(base, digest.hexdigest()[:16])
     try:
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(base, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, mode=0o700)
+        if not is_private(folder):
+            _warn_once(f"others may write to {folder}, or it belongs to somebody else")
+            return None
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def is_private(folder: str) -> bool:
+    """Whether a folder belongs to this user and nobody else may write to it."""
+    status = os.stat(folder)
+    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
+
+
+_WARNED: list[str] = []
+
+
+def _warn_once(problem: str) -> None:
+    """Warn about a problem of the cache, once per process."""
+    if not _WARNED:
+        _WARNED.append(problem)
+        warnings.warn(f"numba's cache: {problem}; functions are compiled again.", RuntimeWarning, stacklevel=2)
+
+
+class _Locator(_caching.InTreeCacheLocator):  # type: ignore[misc]
+    """Places the cached files of a source file in a subfolder of `numba_cache_folder`."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = os.path.join(numba_cache_folder() or "", self.get_suitable_cache_subpath(py_file))
+
+
+class _CacheContent(_caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Locator,)
+
+
+class _CacheFile(_caching.IndexDataCacheFile):  # type: ignore[misc]
+    """Index and data files that end with a hash of their content; pickle ignores bytes after its end."""
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        with super()._open_for_write(filepath) as file:
+            content = io.BytesIO()
+            yield content
+            file.write(content.getvalue() + hashlib.sha256(content.getvalue()).digest())
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_intact(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        path = self._data_path(name)
+        if not _is_intact(path):
+            raise OSError(f"{path} is missing or damaged")  # the caller treats it as a cache miss
+        return super()._load_data(name)
+
+
+def _is_intact(path: str) -> bool:
+    """Whether a file exists and ends with the hash of its content; a damaged file is deleted."""
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        return False
+    if content[-32:] == hashlib.sha256(content[:-32]).digest():
+        return True
+    _warn_once(f"{path} is damaged")
+    os.unlink(path)
+    return False
+
+
+class _Cache(_caching.FunctionCache):  # type: ignore[misc]
+    """numba's cache of a function; a failure is a cache miss."""
+
+    _impl_class = _CacheContent
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            if is_private(numba_cache_folder() or ""):
+                return super().load_overload(sig, target_context)
+        except Exception as error:
+            _warn_once(f"{type(error).__name__}: {error}")
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            _warn_once(f"{type(error).__name__}: {error}")
 
 
 def compiled(function: Compilable) -> Compilable:
@@ -61,30 +160,22 @@ def inlined(function: Compilable) -> Compilable:
     return _compiled(function, forceinline=True)
 
 
-def _hashed(function: Any) -> bool:
-    """Whether a function's source is included in the hash that names the cache folder."""
+def is_built_in(function: Any) -> bool:
+    """Whether a function's source is part of this project, and so of the hash that names the cache folder."""
     source = Path(getattr(function, "py_func", function).__code__.co_filename)
     return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
 
 
-_CONFIG_LOCK = threading.Lock()
-"""numba reads its cache folder from a global variable; threads must not change it at the same time."""
-
-
 def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
-    config: Any = numba.config
-    folder = numba_cache_folder()
-    with _CONFIG_LOCK:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = folder or before
+    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
+    if cached and is_built_in(function) and numba_cache_folder() is not None:
         try:
-            cached = cached and folder is not None and _hashed(function)
-            decorate = njit(cache=cached, nogil=True, error_model="numpy", _nrt=False, **options)
-            result: Compilable = decorate(function)
-            return result
-        finally:
-            config.CACHE_DIR = before
+            dispatcher._cache = _Cache(getattr(function, "py_func", function))
+        except (OSError, RuntimeError) as error:  # RuntimeError: numba cannot write to the folder
+            _warn_once(f"{type(error).__name__}: {error}")
+    result: Compilable = dispatcher
+    return result
 
 
 def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
@@ -97,4 +188,19 @@ def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callabl
     copy = types.FunctionType(template.__code__, scope, name)
     copy.__qualname__ = f"{template.__name__}_{name}"
     copy.__module__ = template.__module__
-    return _compiled(copy, cached=all(_hashed(rule) for rule in rules.values() if callable(rule)))
+    return _compiled(copy, cached=all(is_built_in(rule) for rule in rules.values() if callable(rule)))
+
+
+def compile_for(function: Any, *arguments: Any) -> None:
+    """Compile a function for the types of these arguments without calling it; ignore a plain Python function."""
+    if hasattr(function, "overloads"):
+        function.compile(tuple(numba.typeof(argument) for argument in arguments))
+
+
+if hasattr(os, "register_at_fork"):
+    # A process forked while another thread compiles would wait for numba's lock forever.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )

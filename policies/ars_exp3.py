@@ -18,9 +18,11 @@ from environments.checks import MAX_STEPS
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param
 from policies.engine.exp3 import (
+    CELL_LIMITS,
     CELLS,
     COUNT,
     GAIN,
+    ROW_LIMITS,
     ROWS,
     draw_by_weight,
     multiply_weight,
@@ -29,6 +31,7 @@ from policies.engine.exp3 import (
     refresh_totals,
     reset_weights,
 )
+from policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(CELLS, CELLS + 6)
@@ -100,7 +103,17 @@ class ARSEXP3(UnitPolicy):
     )
     random = True
     rows = ROWS
+    row_limits = ROW_LIMITS
     cells = CELLS + 6
+    cell_limits = {
+        **CELL_LIMITS,
+        ROUNDS: COUNT_OF_STEPS,
+        ARM: ARM_INDEX,
+        LEFT: COUNT_OF_STEPS,
+        OBSERVED: COUNT_OF_STEPS,
+        MEAN: UNIT,
+        FIT: CONSTANT,
+    }
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -13,6 +13,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param, Policy
+from policies.engine.limits import ARM_INDEX, UNIT, Limit
 from policies.engine.rules import argmax_score
 from policies.ucb1 import MEAN, WIDTH, update
 
@@ -50,7 +51,9 @@ class ARSUCB(Policy):
     reference = "Wang, Wang and Huang 2021"
     parameters = (Param("a", 4.0, 0.01, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     rows = 4
+    row_limits = {WIDTH: UNIT, ROUNDS: Limit(1.0, whole=True)}
     cells = 2
+    cell_limits = {ARM: ARM_INDEX, LEFT: Limit(0.0, whole=True)}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

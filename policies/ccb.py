@@ -10,6 +10,7 @@ from math import e, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
 MEAN, WIDTH = 1, 2  # rows: m and sqrt(sqrt(T/N))
@@ -84,7 +85,9 @@ class CCB(Policy):
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
     )
     rows = 3
+    row_limits = {WIDTH: NONNEGATIVE}
     cells = 2
+    cell_limits = {DELTA: UNIT, DEADLINE: NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

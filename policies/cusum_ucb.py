@@ -15,7 +15,8 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, add_reward, reset_arm
+from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
+from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,
     UNIT_PARAMETERS,
@@ -102,6 +103,8 @@ class CUSUMUCB(UnitPolicy):
     )
     random = True
     rows = ROWS + 3
+    row_limits = {**ROW_LIMITS, MEAN: UNIT, REFERENCE: UNIT, RISE: NONNEGATIVE, FALL: NONNEGATIVE}
     cells = 2
+    cell_limits = {TOTAL: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)

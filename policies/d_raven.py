@@ -14,7 +14,17 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, OPEN, Policy
-from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from policies.engine.discounting import (
+    MEAN,
+    PAIRS,
+    ROW_LIMITS,
+    SQUARES,
+    WEIGHT,
+    add_reward,
+    discount_row,
+    gamma_parameter,
+)
+from policies.engine.limits import NONNEGATIVE
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 VARIANCE, SCORE = 5, 6  # rows after those of `engine/discounting.py`: QW/P, and the score at the last selection
@@ -66,5 +76,6 @@ class DRaven(Policy):
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
     rows = 7
+    row_limits = {**ROW_LIMITS, VARIANCE: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

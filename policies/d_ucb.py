@@ -11,6 +11,7 @@ from math import log, sqrt
 from environments.compiled import inlined
 from policies.engine.base import ParamContext, Policy
 from policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
+from policies.engine.limits import CONSTANT, NONNEGATIVE, Limit
 from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
 
 WIDTH = 3  # row after weight and mean: 1/sqrt(N_γ)
@@ -59,7 +60,9 @@ class DUCB(Policy):
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, gamma_parameter(discount_for_changes))
     rows = 4
+    row_limits = {WEIGHT: NONNEGATIVE, WIDTH: Limit(0.0, WIDEST)}
     cells = 2
+    cell_limits = {TOTAL: NONNEGATIVE, GROWTH: CONSTANT}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

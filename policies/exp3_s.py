@@ -14,9 +14,11 @@ from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext
 from policies.engine.exp3 import (
     ACTIVE,
+    CELL_LIMITS,
     CELLS,
     COUNT,
     GAIN,
+    ROW_LIMITS,
     ROWS,
     TOTAL,
     WEIGHT,
@@ -72,7 +74,9 @@ class EXP3S(UnitPolicy):
     )
     random = True
     rows = ROWS
+    row_limits = ROW_LIMITS
     cells = CELLS
+    cell_limits = CELL_LIMITS
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -16,8 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from environments.compiled import inlined
+from environments.errors import InputError
+from environments.world import Floats
 from policies.engine.base import CLOSED, PULLS, Param, Value
+from policies.engine.limits import NONNEGATIVE, Limit, Memory, Part
 from policies.engine.posterior import draw_beta
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
@@ -101,9 +106,26 @@ class FDSWTS(UnitPolicy):
     )
     random = True
     rows = 5
+    row_limits = {
+        SUCCESSES: NONNEGATIVE,
+        FAILURES: NONNEGATIVE,
+        HOT: Limit(0.0, ("pulls", "n")),
+        TURN: Limit(0.0, ("pulls", "n")),
+    }
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return arms * int(values["n"])
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        return Memory((Part(int(values["n"]), Limit(0.0, "n")),), repeat=arms)
+
+    @classmethod
+    def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:
+        """Check that window sums cannot exceed the number of rewards: the posterior needs both counts positive."""
+        n = int(values["n"])
+        slots = np.arange(n)
+        pulls = stats[PULLS, :, None]
+        older = np.where(pulls >= n, n - slots, 0)
+        most = np.where(slots < pulls % n, 1, older)
+        if (memory.reshape(-1, n) > most).any() or (stats[TURN] > stats[PULLS] % n).any():
+            raise InputError("memory of the state must hold sums of rewards in [0, 1].")

@@ -31,7 +31,8 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param, ParamContext, Value
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, forced_arm, reset_arm
+from policies.engine.limits import COUNT_OF_STEPS, Memory, Part
+from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,
     GAUSSIAN,
@@ -224,10 +225,12 @@ class GLRKLUCB(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     rows = ROWS + 5
+    row_limits = {**ROW_LIMITS, RESTART: COUNT_OF_STEPS}
     cells = 3
+    cell_limits = {ALARMS: COUNT_OF_STEPS, FREEDOM: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return arms * LEVELS * 2 * RING
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        return Memory((Part(RING, COUNT_OF_STEPS), Part(RING)), repeat=arms * LEVELS)

@@ -15,6 +15,7 @@ from math import exp, log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.limits import Limit
 from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, argmax_score, to_unit
 
 CLOSE = 1e-3  # relative length of a step that is the last one
@@ -127,5 +128,6 @@ class KLUCB(UnitPolicy):
     reference = "Garivier and Cappé 2011"
     parameters = (LIKELIHOOD_PARAMETER, S2_PARAMETER, *UNIT_PARAMETERS)
     rows = 4
+    row_limits = {MEAN: Limit(0.0, 1.0, likelihood="bernoulli"), WIDTH: Limit(0.0, 1.0, likelihood="gaussian")}
     choose = staticmethod(select)
     learn = staticmethod(update)

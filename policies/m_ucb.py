@@ -18,7 +18,8 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext, Value
-from policies.engine.restart import COUNT, MEAN, ROWS, WIDTH, add_reward, forced_arm, reset_arm
+from policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
+from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
 
 DIFFERENCE = ROWS  # row after those of `engine/restart.py`: D, once the window is full
@@ -94,10 +95,12 @@ class MUCB(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     rows = ROWS + 1
+    row_limits = {**ROW_LIMITS, MEAN: UNIT}
     cells = 2
+    cell_limits = {RESTART: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return arms * 2 * (int(values["w"]) // 2)
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        return Memory((Part(2 * (int(values["w"]) // 2), UNIT),), repeat=arms)

@@ -19,6 +19,7 @@ from typing import ClassVar
 from environments.compiled import inlined
 from environments.world import Floats, Worlds
 from policies.engine.base import PULLS, Param, Policy
+from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import argmax_score
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4  # rows: M, S², A and B
@@ -87,6 +88,7 @@ class RavenUCB(Policy):
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
     )
     rows = 5
+    row_limits = {VARIANCE: NONNEGATIVE, WIDTH: UNIT}
     choose = staticmethod(select)
     learn = staticmethod(update)
 

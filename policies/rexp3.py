@@ -12,8 +12,10 @@ from math import ceil, e, log, sqrt
 from environments.compiled import inlined
 from policies.engine.base import Param, ParamContext
 from policies.engine.exp3 import (
+    CELL_LIMITS,
     CELLS,
     GAIN,
+    ROW_LIMITS,
     ROWS,
     claim_draw,
     draw_arm,
@@ -22,6 +24,7 @@ from policies.engine.exp3 import (
     reset_weights,
     start,
 )
+from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.window import longest_window
 
@@ -85,7 +88,9 @@ class REXP3(UnitPolicy):
     )
     random = True
     rows = ROWS
+    row_limits = ROW_LIMITS
     cells = CELLS + 1
+    cell_limits = {**CELL_LIMITS, LAST: NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

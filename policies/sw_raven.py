@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from environments.compiled import inlined
+from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import first_below_or_argmax
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
@@ -58,5 +59,6 @@ class SWRaven(WindowPolicy):
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
     rows = 6
+    row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

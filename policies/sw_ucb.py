@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
+from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
 from policies.engine.window import COUNT, MEAN, TAU_BY_CHANGES, WindowPolicy, push_reward
 
@@ -44,5 +45,6 @@ class SWUCB(WindowPolicy):
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, TAU_BY_CHANGES)
     rows = 5
+    row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

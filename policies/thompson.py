@@ -10,6 +10,7 @@ import math
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.limits import NONNEGATIVE, Limit
 from policies.engine.posterior import draw_beta, draw_gaussian_mean
 from policies.engine.rules import (
     GAUSSIAN,
@@ -72,5 +73,6 @@ class Thompson(UnitPolicy):
     )
     random = True
     rows = 3
+    row_limits = {SUCCESSES: Limit(0.0, "pulls", likelihood="bernoulli"), SQUARES: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -6,6 +6,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import PULLS, Param, Policy
+from policies.engine.limits import UNIT
 from policies.engine.rules import argmax_score
 
 MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N)
@@ -35,5 +36,6 @@ class UCB1(Policy):
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     rows = 3
+    row_limits = {WIDTH: UNIT}
     choose = staticmethod(select)
     learn = staticmethod(update)

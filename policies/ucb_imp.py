@@ -14,6 +14,7 @@ from math import e
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy
+from policies.engine.limits import COUNT_OF_PULLS, FLAG, NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
 
 COUNT, MEAN, ACTIVE, WAS_OPEN = 1, 2, 3, 4
@@ -146,6 +147,8 @@ class UCBImp(Policy):
         Param("a", 1.0, 0.01, 10.0, power=1, meaning="factor of the confidence radius r"),
     )
     rows = 5
+    row_limits = {COUNT: COUNT_OF_PULLS, ACTIVE: FLAG, WAS_OPEN: FLAG}
     cells = 2
+    cell_limits = {DELTA: UNIT, NEEDED: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

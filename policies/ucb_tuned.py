@@ -10,6 +10,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
 VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B
@@ -49,5 +50,6 @@ class UCBTuned(Policy):
     parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
     scalable = False
     rows = 5
+    row_limits = {SQUARES: NONNEGATIVE, VARIANCE: NONNEGATIVE, WIDTH: UNIT}
     choose = staticmethod(select)
     learn = staticmethod(update)

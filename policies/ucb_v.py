@@ -10,6 +10,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
 SPREAD, WIDTH = 3, 4  # rows after mean and squares: B and C
@@ -51,5 +52,6 @@ class UCBV(Policy):
         Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term without the variance"),
     )
     rows = 5
+    row_limits = {SQUARES: NONNEGATIVE, SPREAD: NONNEGATIVE, WIDTH: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -25,6 +25,7 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy, Value
+from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Memory, Part
 
 W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)  # rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²
 V, V_MEAN, VXX = range(7, 10)  # rows with weights w²: V, d̃, D
@@ -194,10 +195,13 @@ class WLSOptimisticTS(Policy):
     )
     random = True
     rows = ROWS
+    row_limits = {RESIDUAL: NONNEGATIVE, LAST: COUNT_OF_STEPS, FADE: UNIT}
     cells = 1
+    cell_limits = {NOW: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * int(values["n"]) * arms
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        n = int(values["n"])
+        return Memory((Part(n, COUNT_OF_STEPS), Part(n)), repeat=arms)

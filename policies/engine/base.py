@@ -9,11 +9,12 @@ A policy is a subclass of `Policy` with two compiled rules and, if its statistic
 t is the step from 1, k the pulled arm, x its reward, p the parameters in the order of `parameters`, rng a NumPy
 generator. Statistics are kept in `arms` [rows, K], `cells` and `memory`, whose sizes the class states. `open_` [K]
 holds CLOSED, OPEN or WAITING. `select` is called only when every open arm has been pulled; it returns −1 if it has no
-preference.
+preference. Which values the arrays may hold is declared next to their sizes (`policies/engine/limits.py`).
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +24,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, check_integer
-from environments.compiled import inlined
+from environments.checks import LARGEST_NUMBER, MAX_STEPS, check_integer
+from environments.compiled import compile_for, inlined, is_built_in
+from environments.draw import check_memory
 from environments.errors import InputError, unknown_name
 from environments.text import format_number, format_value
+from policies.engine.fork import register_policy
+from policies.engine.limits import Limit, Memory
 
 if TYPE_CHECKING:
     from environments.world import Floats, Worlds
@@ -188,22 +192,30 @@ class Policy:
     """Whether scaling parameters by their `power` adapts the policy to rewards of another scale."""
     rows: ClassVar[int] = 1
     """Rows of `arms` that the rules use, PULLS included."""
+    row_limits: ClassVar[Mapping[int, Limit]] = {}
+    """Allowed values of rows of `arms` other than PULLS; those of rows that are not listed must be finite."""
     cells: ClassVar[int] = 0
     """Cells that the rules use."""
+    cell_limits: ClassVar[Mapping[int, Limit]] = {}
+    """Allowed values of cells, in particular of those used as an index; others must be finite."""
 
     start: ClassVar[Callable[..., None]] = staticmethod(start_at_zero)
     choose: ClassVar[Callable[..., int]]
     learn: ClassVar[Callable[..., None]]
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        """Return the length of `memory`, such as a window of past rewards."""
-        return 0
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        """Return sizes and allowed values of the parts of `memory`, such as a window of past rewards."""
+        return Memory()
+
+    @classmethod
+    def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:
+        """Raise InputError for arrays of a state whose values are allowed individually but not together."""
 
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
         """Return the sizes of the arrays for a number of arms and parameter values."""
-        return Sizes(cls.rows, cls.cells, cls.memory_size(arms, values))
+        return Sizes(cls.rows, cls.cells, cls.memory_layout(arms, values).size)
 
     @classmethod
     def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
@@ -238,9 +250,9 @@ class Policy:
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
         if self.uses_true_means:
             raise InputError(f"{self.name} uses the true means, so it is available in simulations only.")
-        check_integer("arms", arms, least=1)
+        check_integer("arms", arms, least=1, most=MAX_STEPS)
         if horizon is not None:
-            check_integer("horizon", horizon, least=1)
+            check_integer("horizon", horizon, least=1, most=MAX_STEPS)
             if any(param.name == "horizon" for param in self.parameters):
                 params["horizon"] = horizon
         if seed is not None:
@@ -249,6 +261,7 @@ class Policy:
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
         sizes = self.sizes(arms, self.values)
+        check_memory(sizes.bytes(arms), f"{self!r}")
         self._stats = np.zeros((sizes.rows, arms))
         self._cells = np.zeros(sizes.cells)
         self._memory = np.zeros(sizes.memory)
@@ -258,7 +271,29 @@ class Policy:
         self._step = 0
         self._rng = np.random.Generator(np.random.PCG64(seed))
         self._lock = threading.RLock()
+        self._may_fail = not (is_built_in(type(self).choose) and is_built_in(type(self).learn))
         type(self).start(self._stats, self._cells, self._memory, self._p)
+        self._compile_rules()
+        register_policy(self)
+
+    def _compile_rules(self) -> None:
+        """Compile the rules, so that the first requests of a service do not wait for it."""
+        arrays = (self._open, self._stats, self._cells, self._memory, self._p, self._rng)
+        compile_for(type(self).choose, 1, *arrays)
+        compile_for(type(self).learn, 1, 0, 0.0, *arrays)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all attributes except the lock, with copies of the arrays, for `pickle` and `copy`.
+
+        A copy continues independently, but random policies draw the same numbers as the original.
+        """
+        with self._lock:
+            return {name: _copied(value) for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
+        register_policy(self)
 
     def __repr__(self) -> str:
         """Return the constructor call.
@@ -275,13 +310,31 @@ class Policy:
         with self._lock:
             if not self._open.any():
                 raise InputError("all arms are closed; open one before calling select().")
+            before = self._snapshot()
             self._step += 1
-            arm = self._untried_arm()
-            if arm is None:
-                arm = self._select_by_rule()
-            self._pending[arm] += 1
+            try:
+                arm = self._untried_arm()
+                if arm is None:
+                    arm = self._select_by_rule()
+                self._pending[arm] += 1
+            except BaseException:
+                self._step -= 1
+                self._roll_back(before)
+                raise
             self._asked[arm] = self._step
             return arm
+
+    def _snapshot(self) -> dict[str, Any] | None:
+        """Return copies of everything that rules change; None for built-in rules, which do not raise exceptions."""
+        if not self._may_fail:
+            return None
+        arrays = {name: getattr(self, name).copy() for name in ("_stats", "_cells", "_memory", "_pending")}
+        return {**arrays, "_step": self._step, "_rng": copy.deepcopy(self._rng) if self.random else self._rng}
+
+    def _roll_back(self, before: dict[str, Any] | None) -> None:
+        """Restore the policy after a rule has raised an exception, so that a call changes everything or nothing."""
+        if before is not None:
+            vars(self).update(before)
 
     def _untried_arm(self) -> int | None:
         """Return the lowest open arm without rewards, or None.
@@ -329,15 +382,26 @@ class Policy:
             for arm, _ in checked:
                 if not self._open[arm]:
                     raise InputError(f"arm {arm} is closed; open it before updating it.")
-            for arm, reward in checked:
-                if self._pending[arm] > 0:
-                    self._pending[arm] -= 1
-                else:
-                    self._step += 1
-                self._stats[PULLS, arm] += 1.0
-                type(self).learn(
-                    self._step, arm, reward, self._open, self._stats, self._cells, self._memory, self._p, self._rng
-                )
+            before = self._snapshot()
+            try:
+                for arm, reward in checked:
+                    self._update_one(arm, reward)
+            except BaseException:
+                self._roll_back(before)
+                raise
+
+    def _update_one(self, arm: int, reward: float) -> None:
+        waited = self._pending[arm] > 0
+        step = self._step if waited else self._step + 1
+        self._stats[PULLS, arm] += 1.0
+        try:
+            type(self).learn(step, arm, reward, self._open, self._stats, self._cells, self._memory, self._p, self._rng)
+        except BaseException:
+            self._stats[PULLS, arm] -= 1.0
+            raise
+        self._step = step
+        if waited:
+            self._pending[arm] -= 1
 
     def open(self, arm: int) -> None:
         """Make an arm available; its statistics are kept."""
@@ -405,3 +469,8 @@ def _check_reward(reward: float) -> float:
     if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
         raise InputError(f"reward must be a finite number but got {reward!r}.")
     return float(reward)
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of an array or a generator, and other values unchanged."""
+    return copy.deepcopy(value) if isinstance(value, np.ndarray | np.random.Generator) else value

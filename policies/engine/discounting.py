@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from environments.compiled import inlined
 from policies.engine.base import Number, Param
+from policies.engine.limits import NONNEGATIVE
 
 WEIGHT, MEAN, SQUARES, PAIRS = 1, 2, 3, 4  # rows of `arms`: W, m, Q and, where needed, P
+ROW_LIMITS = {WEIGHT: NONNEGATIVE, SQUARES: NONNEGATIVE, PAIRS: NONNEGATIVE}
 NOTHING = 1e-280  # smaller weights become 0, before they are denormal numbers, which are inexact and slow
 
 

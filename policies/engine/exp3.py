@@ -17,16 +17,19 @@ from math import exp
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED
+from policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, NONNEGATIVE
 
 WEIGHT, ACTIVE, GAIN, PENDING = 1, 2, 3, 4
 """Rows: w (relative to the average while closed), 1 if the arm was open at the last draw, the learning rate
 divided by p of the latest draw, and the number of draws without a reward yet."""
 
 ROWS = 5
+ROW_LIMITS = {WEIGHT: NONNEGATIVE, ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
 
 TOTAL, COUNT = 0, 1  # cells: W and K
 
 CELLS = 2
+CELL_LIMITS = {TOTAL: NONNEGATIVE, COUNT: COUNT_OF_ARMS}
 
 LARGEST_TOTAL = 1e20
 SMALLEST_WEIGHT = 1e-200

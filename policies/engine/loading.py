@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.checks import check_dotted_keys, check_integer, check_number
+from environments.checks import MAX_STEPS, check_dotted_keys, check_integer, check_number
 from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.text import format_bytes, format_count
@@ -62,7 +62,8 @@ def load_policy(
     policy = find_policy(entry.policy)
     if not issubclass(policy, cls):
         raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
-    count = entry.arms if arms is None else check_integer("arms", arms, least=1)
+    count = check_integer("arms", entry.arms if arms is None else arms, least=1, most=MAX_STEPS)
+    check_integer("horizon", entry.horizon, least=1, most=MAX_STEPS)
     values = policy.resolve(entry.params, count, entry.horizon)
     size = policy.sizes(count, values).bytes(count)
     if size > MAX_POLICY_BYTES:

@@ -7,6 +7,7 @@ from math import exp, log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param
+from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 TINY = 1e-20  # for a + b below this, draws from Beta(a, b) are 0 or 1 to double precision
@@ -89,4 +90,5 @@ class ForgettingTS(UnitPolicy):
     family = "sampling"
     random = True
     rows = 4
+    row_limits = {WEIGHT: NONNEGATIVE, SQUARES: NONNEGATIVE}
     choose = staticmethod(select)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import ceil, floor, sqrt
 
 from environments.compiled import inlined
+from policies.engine.limits import COUNT_OF_PULLS, UNIT
 from policies.engine.rules import count_open, uniform_arm
 
 COUNT, MEAN, WIDTH = 1, 2, 3
 """Rows of `arms`: N and m since the restart, and 1/sqrt(N); all 0 without rewards since the restart."""
 
 ROWS = 4
+ROW_LIMITS = {COUNT: COUNT_OF_PULLS, WIDTH: UNIT}
 
 
 @inlined

@@ -1,6 +1,7 @@
 """Saving and restoring the state of a policy as plain data.
 
-A state has a checksum, because the compiled rules do not check indices that they read from their memory.
+A state may come from an untrusted file: every value is checked against the limits that the policy declares
+(`policies/engine/limits.py`) before it reaches compiled code. A checksum detects accidental damage.
 """
 
 from __future__ import annotations
@@ -13,37 +14,58 @@ from typing import Any, TypeVar
 import numpy as np
 
 import policies
-from environments.checks import check_integer
+from environments.checks import MAX_STEPS, check_integer
 from environments.errors import InputError
+from environments.world import Floats
 from policies.engine.base import Policy
+from policies.engine.limits import check_arrays, layout_of
 
 P = TypeVar("P", bound=Policy)
 
-ARRAYS = ("open", "pending", "asked", "stats", "cells", "memory")
-"""Arrays of a policy; each is the attribute with an underscore before its name."""
+ARRAYS = ("open", "pending", "asked", "stats", "cells")
+"""Arrays of a policy besides its memory; each is the attribute with an underscore before its name."""
 
 
 def save_state(policy: Policy) -> dict[str, Any]:
     """Return the state of a policy with its checksum.
+
+    Arrays are copied while the policy is locked and converted afterwards. `memory` holds a table for each part of
+    the memory, without the columns at the end that have not been filled yet.
 
     >>> from policies import UCB1
     >>> save_state(UCB1(arms=2))["step"]
     0
     """
     with policy._lock:
-        state = {
-            "policy": policy.name,
-            "arms": policy.arms,
-            "params": dict(policy.values),
-            "step": policy._step,
-            **{field: getattr(policy, f"_{field}").tolist() for field in ARRAYS},
-            "generator": policy._rng.bit_generator.state,
-        }
+        arrays = {field: getattr(policy, f"_{field}").copy() for field in ARRAYS}
+        parts = [_filled(part).copy() for part in layout_of(policy).split(policy._memory)]
+        step, generator = policy._step, policy._rng.bit_generator.state
+    return _with_checksum(policy, step, arrays, [part.tolist() for part in parts], generator)
+
+
+def _filled(part: Floats) -> Floats:
+    """Return the columns of a part up to the last one that is not zero."""
+    used = np.flatnonzero((part != 0.0).any(axis=0))
+    return part[:, : used[-1] + 1 if used.size else 0]
+
+
+def _with_checksum(
+    policy: Policy, step: int, arrays: Mapping[str, Any], memory: list[Any], generator: Any
+) -> dict[str, Any]:
+    state = {
+        "policy": policy.name,
+        "arms": policy.arms,
+        "params": dict(policy.values),
+        "step": step,
+        **{field: array.tolist() for field, array in arrays.items()},
+        "memory": memory,
+        "generator": generator,
+    }
     return {**state, "check": zlib.crc32(json.dumps(state, sort_keys=True).encode())}
 
 
 def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
-    """Create a policy from its state; raise InputError if it is not a `cls` or the state is damaged."""
+    """Create a policy from its state; raise InputError if it is not a `cls` or the state is invalid."""
     if not isinstance(state, Mapping):
         raise InputError(f"state must be a dict but got {state!r}.")
     policy_class = policies.find_policy(_entry(state, "policy"))
@@ -59,21 +81,55 @@ def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
     if isinstance(horizon, float) and horizon.is_integer():
         horizon = int(horizon)
     policy = policy_class(arms, horizon=horizon, **values)
-    policy._step = check_integer("step", _entry(state, "step"), least=0)
-    for field in ARRAYS:
-        array = getattr(policy, f"_{field}")
-        try:
-            array[...] = np.asarray(_entry(state, field), dtype=array.dtype).reshape(array.shape)
-        except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{field} of the state must hold {array.size} numbers.") from None
+    step = check_integer("step", _entry(state, "step"), least=0, most=MAX_STEPS)
+    arrays = {field: _read_array(state, field, getattr(policy, f"_{field}")) for field in ARRAYS}
+    memory = _read_memory(policy, _entry(state, "memory"))
+    check_arrays(policy, step, {**arrays, "memory": memory})
     generator = _entry(state, "generator")
     try:
         policy._rng.bit_generator.state = generator
     except (TypeError, ValueError, KeyError, OverflowError):
         raise InputError("generator of the state must be the state of a PCG64 generator.") from None
-    if save_state(policy)["check"] != _entry(state, "check"):
+    policy._step = step
+    for field, array in (*arrays.items(), ("memory", memory)):
+        getattr(policy, f"_{field}")[...] = array
+    restored = save_state(policy)
+    if _is_flat(state["memory"]):
+        restored = _with_checksum(policy, step, arrays, memory.tolist(), restored["generator"])
+    if restored["check"] != _entry(state, "check"):
         raise InputError("check of the state does not match its content: the state is damaged.")
     return policy
+
+
+def _read_array(state: Mapping[str, Any], field: str, like: Any) -> Any:
+    """Return an array of a state with the type and shape of another one."""
+    try:
+        return np.asarray(_entry(state, field), dtype=like.dtype).reshape(like.shape)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{field} of the state must hold {like.size} numbers.") from None
+
+
+def _read_memory(policy: Policy, tables: Any) -> Floats:
+    """Return the memory of a state: one table per part, or all entries in one list as older versions saved it."""
+    memory = np.zeros(policy._memory.size)
+    if _is_flat(tables):
+        return np.asarray(_read_array({"memory": tables}, "memory", memory))
+    parts = layout_of(policy).split(memory)
+    if not isinstance(tables, list | tuple) or len(tables) != len(parts):
+        raise InputError(f"memory of the state must hold {len(parts)} tables.")
+    for part, table in zip(parts, tables, strict=True):
+        try:
+            filled = np.asarray(table, dtype=np.float64).reshape(part.shape[0], -1)
+            part[:, : filled.shape[1]] = filled
+        except (TypeError, ValueError, OverflowError):
+            rows, columns = part.shape
+            raise InputError(f"tables in memory of the state must have {rows} × {columns} numbers or less.") from None
+    return memory
+
+
+def _is_flat(memory: Any) -> bool:
+    """Whether the memory of a state is one list of numbers."""
+    return isinstance(memory, list | tuple) and len(memory) > 0 and not isinstance(memory[0], list | tuple)
 
 
 def _entry(state: Mapping[str, Any], field: str) -> Any:

@@ -16,8 +16,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import log, sqrt
 
+import numpy as np
+
 from environments.compiled import inlined
+from environments.errors import InputError
+from environments.world import Floats
 from policies.engine.base import Param, ParamContext, Policy, Value
+from policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, Limit, Memory, Part
 
 COUNT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: pulls in the window, their mean, and Q
 NEXT, FILLED = 0, 1  # cells: next place of the ring to write, and number of places in use
@@ -115,8 +120,24 @@ TAU_BY_HORIZON = replace(TAU_BY_CHANGES, default=tenth_of_horizon)
 class WindowPolicy(Policy):
     """A policy on a window of the last τ rewards, with the parameter `tau`."""
 
+    row_limits = {COUNT: COUNT_OF_PULLS, SQUARES: NONNEGATIVE}
     cells = 2
+    cell_limits = {
+        NEXT: Limit(0.0, "tau", whole=True),
+        FILLED: Limit(0.0, "tau", whole=True),
+    }
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * int(values["tau"])
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        tau = int(values["tau"])
+        return Memory((Part(tau, ARM_INDEX), Part(tau)))
+
+    @classmethod
+    def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:
+        """Check that the ring is filled from its start and that the counts are those of the rewards in it."""
+        tau, place, filled = int(values["tau"]), int(cells[NEXT]), int(cells[FILLED])
+        if place == tau or (filled < tau and place != filled):
+            raise InputError(f"cells[{NEXT}] of the state must be the next place of the ring.")
+        counts = np.bincount(memory[:filled].astype(np.int64), minlength=stats.shape[1])
+        if not np.array_equal(counts, stats[COUNT]):
+            raise InputError(f"stats[{COUNT}] of the state must be the number of rewards of each arm in the window.")

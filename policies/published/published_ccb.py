@@ -11,6 +11,7 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import PULLS
+from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
 from policies.published import PublishedPolicy
 
@@ -54,7 +55,9 @@ class PublishedCCB(PublishedPolicy):
     name = "published-ccb"
     parameters = (HORIZON_PARAMETER,)
     rows = 3
+    row_limits = {WIDTH: UNIT}
     cells = 3
+    cell_limits = {DELTA: UNIT, BONUS: NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

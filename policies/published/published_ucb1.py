@@ -6,6 +6,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import PULLS
+from policies.engine.limits import UNIT
 from policies.engine.rules import argmax_score
 from policies.published import PublishedPolicy
 
@@ -34,5 +35,6 @@ class PublishedUCB1(PublishedPolicy):
 
     name = "published-ucb1"
     rows = 3
+    row_limits = {WIDTH: UNIT}
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -14,6 +14,7 @@ from math import log
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS
+from policies.engine.limits import FLAG, NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, MEAN, confidence_radius, pulls_needed, update_mean
 from policies.published import PublishedPolicy
 
@@ -96,7 +97,9 @@ class PublishedUCBImp(PublishedPolicy):
     parameters = (HORIZON_PARAMETER,)
     random = True
     rows = 3
+    row_limits = {ELIMINATED: FLAG}
     cells = 3
+    cell_limits = {DELTA: UNIT, ENOUGH: NONNEGATIVE, RADIUS: NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update_mean)

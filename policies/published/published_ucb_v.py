@@ -9,6 +9,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS
+from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.published import PublishedPolicy
 from policies.raven_ucb import ACCUMULATED, next_variance
 
@@ -47,5 +48,6 @@ class PublishedUCBV(PublishedPolicy):
 
     name = "published-ucb-v"
     rows = 5
+    row_limits = {VARIANCE: NONNEGATIVE, SPREAD: NONNEGATIVE, SHARE: UNIT}
     choose = staticmethod(select)
     learn = staticmethod(update)

@@ -26,7 +26,10 @@ from math import sqrt
 import numpy as np
 
 from environments.compiled import compiled, inlined
+from environments.errors import InputError
+from environments.world import Floats
 from policies.engine.base import CLOSED, PULLS, Value
+from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, Memory, Part
 from policies.published import PublishedPolicy
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5
@@ -158,9 +161,17 @@ class PublishedWLSOptimisticTS(PublishedPolicy):
     name = "published-wls-optimistic-ts"
     random = True
     rows = 6
+    row_limits = {LAST: COUNT_OF_STEPS, WEIGHT: NONNEGATIVE, ERROR: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)
 
     @classmethod
-    def memory_size(cls, arms: int, values: Mapping[str, Value]) -> int:
-        return 2 * WINDOW * arms
+    def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
+        return Memory((Part(1, COUNT_OF_STEPS), Part(1)), repeat=WINDOW * arms)
+
+    @classmethod
+    def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:
+        """Check that no step in a ring is after the last pull of its arm: the difference indexes `POWERS`."""
+        steps = memory.reshape(stats.shape[1], WINDOW, 2)[:, :, 0]
+        if (steps > stats[LAST, :, None]).any():
+            raise InputError("memory of the state must hold no steps after the last pull of an arm.")

@@ -1,0 +1,71 @@
+"""Policies in forked processes.
+
+A forked process has one thread only: a lock that another thread held would never be released. All policies are
+therefore locked while the process is forked, which also keeps their arrays consistent. In the child, random policies
+continue with a generator seeded from their own and the number of forks so far, so that processes draw different numbers
+and a seed still determines all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from policies.engine.base import Policy
+
+
+class _Instances:
+    """All policies of this process, and those that are locked during a fork."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.policies: weakref.WeakSet[Policy] = weakref.WeakSet()
+        self.locked: list[Policy] = []
+        self.forks = 0
+
+    def add(self, policy: Policy) -> None:
+        with self.lock:
+            self.policies.add(policy)
+
+    def before_fork(self) -> None:
+        self.lock.acquire()
+        self.forks += 1
+        self.locked = list(self.policies)
+        for policy in self.locked:
+            policy._lock.acquire()
+
+    def after_fork(self) -> None:
+        for policy in self.locked:
+            policy._lock.release()
+        self.locked = []
+        self.lock.release()
+
+    def after_fork_in_child(self) -> None:
+        for policy in self.locked:
+            policy._lock = threading.RLock()
+            if policy.random:
+                state = policy._rng.bit_generator.state["state"]
+                policy._rng = np.random.Generator(np.random.PCG64([state["state"], state["inc"], self.forks]))
+        self.locked = []
+        self.lock = threading.Lock()
+
+
+_INSTANCES = _Instances()
+
+
+def register_policy(policy: Policy) -> None:
+    """Prepare a new policy for forks of this process."""
+    _INSTANCES.add(policy)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_INSTANCES.before_fork,
+        after_in_parent=_INSTANCES.after_fork,
+        after_in_child=_INSTANCES.after_fork_in_child,
+    )
