@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from environments.compiled import inlined
     from policies import find_policy, policy_names
     from policies.engine.base import Param, Policy, Sizes
+    from policies.engine.limits import Limit
     from policies.engine.replay import Replay, replay
     from policies.engine.simulation import Simulation, simulate
     from studies.results.grid import Grid
@@ -40,6 +41,7 @@ PUBLIC_MODULES = {
     "environments.compiled": ("inlined",),
     "policies": ("find_policy", "policy_names"),
     "policies.engine.base": ("Param", "Policy", "Sizes"),
+    "policies.engine.limits": ("Limit",),
     "policies.engine.replay": ("Replay", "replay"),
     "policies.engine.simulation": ("Simulation", "simulate"),
     "studies.results.grid": ("Grid",),
@@ -63,6 +65,7 @@ __all__ = [
     "Grid",
     "GridSpec",
     "InputError",
+    "Limit",
     "Param",
     "Policy",
     "Recommendation",

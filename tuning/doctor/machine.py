@@ -87,8 +87,8 @@ def _check_cache() -> Check:
 
     folder = numba_cache_folder()
     if folder is None:
-        advice = "set NUMBA_CACHE_DIR to a writable folder; otherwise every process compiles again"
-        return Check("numba cache", "not writable", NOTE, advice)
+        advice = "set NUMBA_CACHE_DIR to a folder that only you can write to; otherwise every process compiles again"
+        return Check("numba cache", "not writable, or writable by others", NOTE, advice)
     return Check("numba cache", folder)
 
 
