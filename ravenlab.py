@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from policies import find_policy, policy_names
     from policies.engine.base import Param, Policy, Sizes
     from policies.engine.limits import Limit
-    from policies.engine.replay import Replay, replay
     from policies.engine.simulation import Simulation, simulate
     from studies.results.grid import Grid
     from studies.results.recommendation import Recommendation
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from studies.spec.grid import GridSpec
     from studies.spec.study import StudySpec
     from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
+    from tuning.validation.replay import Replay, replay
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
 
@@ -42,7 +42,6 @@ PUBLIC_MODULES = {
     "policies": ("find_policy", "policy_names"),
     "policies.engine.base": ("Param", "Policy", "Sizes"),
     "policies.engine.limits": ("Limit",),
-    "policies.engine.replay": ("Replay", "replay"),
     "policies.engine.simulation": ("Simulation", "simulate"),
     "studies.results.grid": ("Grid",),
     "studies.results.recommendation": ("Recommendation",),
@@ -51,6 +50,7 @@ PUBLIC_MODULES = {
     "studies.spec.grid": ("GridSpec",),
     "studies.spec.study": ("StudySpec",),
     "tuning.api": ("compare", "export", "grid", "report", "reproduce", "tune", "tune_robust"),
+    "tuning.validation.replay": ("Replay", "replay"),
 }
 """Public names by module, as in the imports above."""
 

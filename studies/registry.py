@@ -6,6 +6,7 @@ the table that implements it:
 
 - sampler: `SAMPLERS` here, and a table in `tuning/search/samplers.py`;
 - pruner: `PRUNERS` here, and the table in `tuning/search/pruning.py`;
+- estimator: `ESTIMATORS` here, and `PreparedLog` in `environments/recorded/log_world.py`;
 - objective: `OBJECTIVES` here, and `STATISTICS` in `studies/spec/objective.py`;
 - measure: `MEASURES` here, and `WORST_COUNTS` in `studies/spec/robust.py`.
 
@@ -81,6 +82,12 @@ PRUNERS: dict[str, Choice] = {
     "race": Choice("paired test against the best candidate after each block, as in irace"),
 }
 
+ESTIMATORS: dict[str, Choice] = {
+    "automatic": Choice("expansion, or the simulator where the log has too few events for it"),
+    "expansion": Choice("rewards of logged events close to each step"),
+    "simulator": Choice("rewards of a model fitted to the log by a diagnosis, with the uncertainty of its parameters"),
+}
+
 OBJECTIVES: dict[str, ObjectiveChoice] = {
     "mean": ObjectiveChoice("mean regret", label="mean regret"),
     "reward": ObjectiveChoice("mean reward, which is maximized", label="mean reward", maximize=True),
@@ -118,6 +125,7 @@ class StudyDefaults:
     objective = "mean"
     sampler = "tpe"
     pruner = "none"
+    estimator = "automatic"
     trials = 200
     batch = 16
     replications = 200

@@ -4,15 +4,19 @@ For every logging policy (uniform, skewed, ε-greedy, Thompson sampling), kind o
 20,000 events are drawn from simulated worlds. The true score is the expected mean reward of the policy deployed for
 20,000 steps on the same path of means, over the noise of the rewards and the policy's own randomness; it is measured by
 simulation. The policy rotates over the logs of a group. The cost of tuning on a log is the true regret of the candidate
-with the best score on the log, relative to that of the best of nine candidates.
+with the best score on the log, relative to that of the best of nine candidates. The best candidate is determined by one
+half of the simulated deployments and compared on the other half, because the smallest of nine simulated regrets is
+smaller than the true one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +26,17 @@ from environments import find_scenario
 from environments.compiled import compiled
 from environments.draw import draw_worlds
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import LogScenario
+from environments.recorded.log_world import AUTOMATIC, EXPANSION, LogScenario
 from environments.streams import Stream
 from environments.world import GRADUAL, Floats, Worlds, reward_of
 from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.play import REGRET, evaluate, play
-from policies.engine.replay import replay
+from studies.diagnosis.analysis import diagnose_changes
 from studies.diagnosis.model_selection import KINDS
+from studies.registry import ESTIMATORS
 from studies.statistics.paired import holm_adjust
+from tuning.validation.replay import replay
 
 EVENTS = 20_000
 LOGGERS = ("uniform", "skewed", "epsilon-greedy", "thompson")
@@ -39,7 +45,7 @@ POLICIES = ("raven-ucb", "sw-raven", "epsilon-greedy")
 CANDIDATES = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.25, 0.5, 1.0) for tau in (200, 800, 3200)]
 RUNS = 200  # simulated deployments for the truth
 RESAMPLES = 192  # runs of the estimate
-CHOICE_RUNS = 60  # the same for each candidate
+CHOICE_RUNS = 100  # the same for each candidate, in each half
 SEARCH_RUNS = 64  # runs of each candidate on the log
 TUNED_EVERY = 3  # the cost of tuning is measured on every third log
 CHUNK = 50
@@ -54,6 +60,8 @@ class Outcome:
     arms: int
     number: int
     policy: str
+    estimator: str
+    """The estimator that is used if the choice is automatic, or the requested one."""
     answered: bool
     covered: bool
     error: float
@@ -133,36 +141,53 @@ def true_regrets(
     return table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(runs)
 
 
-def choose(log: Log, policy: str, candidates: Sequence[Mapping[str, Value]], runs: int = SEARCH_RUNS) -> int:
+def choose(
+    log: Log,
+    policy: str,
+    candidates: Sequence[Mapping[str, Value]],
+    runs: int = SEARCH_RUNS,
+    estimator: str = AUTOMATIC,
+) -> int:
     """Return the candidate with the best score on a log, as a search does."""
-    scenario, found = LogScenario(log, "log:study"), find_policy(policy)
-    worlds = scenario.draw(log.events, 1, 0, runs, Stream.SIMULATE)._replace(log=np.zeros(runs, dtype=np.int64))
+    scenario, found = LogScenario(log, "log:study", False, estimator, diagnose_changes), find_policy(policy)
+    # The search stream, but with all events of the log.
+    worlds = scenario.prepared(Stream.SIMULATE).draw_replications(log.events, 1, range(runs), Stream.SEARCH)
     values = [found.resolve(params, log.arms, log.events) for params in candidates]
     return int(np.argmin(evaluate(found, values, worlds, seed=1)[..., REGRET].mean(axis=1)))
 
 
 def examine(
-    logger: str, scenario: str, arms: int, number: int, events: int = EVENTS, runs: int = RUNS, tune: bool = True
+    logger: str,
+    scenario: str,
+    arms: int,
+    number: int,
+    events: int = EVENTS,
+    runs: int = RUNS,
+    tune: bool = True,
+    estimator: str = AUTOMATIC,
 ) -> Outcome:
     """Draw a log, estimate the score of a policy on it, and compare with the truth."""
     path = draw_path(scenario, arms, number, events)
     rng = np.random.default_rng([number, arms, LOGGERS.index(logger), KINDS.index(scenario)])
     log = simulate_log(path, logger, rng)
     policy = POLICIES[number % len(POLICIES)]
-    if not LogScenario(log, "log:study").prepared(Stream.SIMULATE).support.enough:
-        return Outcome(logger, scenario, arms, number, policy, False, False, *[np.nan] * 4)
-    found = replay(policy, log, resamples=RESAMPLES, seed=number)
+    prepared = LogScenario(log, "log:study", False, estimator, diagnose_changes).prepared(Stream.SIMULATE)
+    used = EXPANSION if prepared.simulator is None else "simulator"
+    if prepared.describe_shortage(log.names, np.inf) is not None:
+        return Outcome(logger, scenario, arms, number, policy, used, False, False, *[np.nan] * 4)
+    found = replay(policy, log, resamples=RESAMPLES, seed=number, estimator=estimator)
     (regret,), (error,) = true_regrets(path, policy, [{}], runs, rng)
     truth = float(path.best.mean()) - regret
     answered = found.inconclusive is None
     excess = np.nan
     if tune and answered:
-        regrets = true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0]
-        excess = float(regrets[choose(log, "sw-raven", CANDIDATES)] / regrets.min() - 1.0)
+        first, second = (true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0] for _ in range(2))
+        chosen, best = choose(log, "sw-raven", CANDIDATES, estimator=estimator), int(np.argmin(first))
+        excess = float(second[chosen] / second[best] - 1.0)
     half = (found.high - found.low) / 2.0
     covered = bool(found.low <= truth <= found.high)
     gap = float(found.score - truth)
-    return Outcome(logger, scenario, arms, number, policy, answered, covered, gap, half, float(error), excess)
+    return Outcome(logger, scenario, arms, number, policy, used, answered, covered, gap, half, float(error), excess)
 
 
 @dataclass(frozen=True)
@@ -236,21 +261,25 @@ def main() -> None:
     parser.add_argument("--loggers", nargs="*", default=LOGGERS)
     parser.add_argument("--scenarios", nargs="*", default=KINDS)
     parser.add_argument("--arms", nargs="*", type=int, default=ARMS)
+    parser.add_argument("--estimator", choices=ESTIMATORS, default=AUTOMATIC)
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after this time; run again to continue")
     parser.add_argument("--file", type=Path, default=Path("replay-coverage.jsonl"), help="outcomes, one line per log")
     options = parser.parse_args()
     done = (
         [Outcome(**json.loads(line)) for line in options.file.read_text().splitlines()] if options.file.exists() else []
     )
     finished = {(some.logger, some.scenario, some.arms, some.number) for some in done}
+    end = time.monotonic() + 60.0 * options.minutes
+    numbers = range(options.first, options.first + options.logs)
+    cases = product(numbers, options.arms, options.scenarios, options.loggers)
     with options.file.open("a") as file:
-        for number in range(options.first, options.first + options.logs):
-            for arms in options.arms:
-                for scenario in options.scenarios:
-                    for logger in options.loggers:
-                        if (logger, scenario, arms, number) not in finished:
-                            tune = number % TUNED_EVERY == 0
-                            done.append(examine(logger, scenario, arms, number, tune=tune))
-                            print(json.dumps(asdict(done[-1])), file=file, flush=True)
+        for number, arms, scenario, logger in cases:
+            if time.monotonic() > end:
+                break
+            if (logger, scenario, arms, number) not in finished:
+                tune = number % TUNED_EVERY == 0
+                done.append(examine(logger, scenario, arms, number, tune=tune, estimator=options.estimator))
+                print(json.dumps(asdict(done[-1])), file=file, flush=True)
     print("\n".join(describe(done)))
 
 

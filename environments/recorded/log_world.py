@@ -13,8 +13,8 @@ score, and the variance between resampled logs its standard error. All candidate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,9 +29,11 @@ from environments.recorded.neighborhoods import (
     MIN_LOCAL_EVENTS,
     Neighborhoods,
     Support,
+    choose_draw_windows,
     find_neighborhoods,
     find_openings,
     measure_support,
+    window_means,
 )
 from environments.recorded.recording import (
     BLOCK_FACTOR,
@@ -44,8 +46,12 @@ from environments.recorded.recording import (
     recording_name,
     segment_of,
 )
+from environments.recorded.simulator import ChangeModel, Simulator
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
+
+AUTOMATIC, EXPANSION = "automatic", "expansion"  # estimators; any other one is the simulator
+Diagnose = Callable[[Arms, Floats, int], ChangeModel]
 
 MIN_EVENTS_PER_ARM = 50  # leaves ten events per arm in the shortest segment
 RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in the selection and report streams
@@ -53,35 +59,41 @@ RESAMPLED_PER_CYCLE = 2  # resampled logs after each RUNS_PER_LOG · RESAMPLED_P
 MIN_REPLAYS = 128  # for a confidence interval: 64 runs on the segment and 4 on each of 16 resampled logs
 MIN_EFFECTIVE_EVENTS = 100  # effective events of a score below which a log is inconclusive
 MIN_BLOCKS = 20  # per segment, if rewards are autocorrelated
+TWO_VALUE_LEVELS = 1 << 30  # resolution of the probability of the higher of two rewards
 MAX_CHANCE_BLOCK = 4.0  # optimal block length up to which rewards count as independent
 
 
 class LogWorlds(NamedTuple):
-    """R replications on a segment of n events and K arms, or on L logs resampled from it.
+    """R replications on a segment of n events and K arms, or on L logs or paths drawn from it.
 
-    Events are sorted by arm, then by time ("sorted events").
+    Events are sorted by arm, then by time ("sorted events"). The mean of an arm is constant in each of C cells: the
+    steps near one of its events, or in a simulator the steps between two changes.
     """
 
     arm: Arms
     """[n] arm of each event, in order of time."""
     begin: Ints
-    """[K + 1] first sorted event of each arm."""
+    """[K + 1] first cell of each arm."""
     until: Ints
-    """[n] last step at which a sorted event is the nearest one of its arm."""
+    """[C] last step of a cell."""
     first: Ints
-    """[n] first sorted event of the neighborhood of a sorted event."""
+    """[C] first sorted event that determines the mean of a cell."""
     end: Ints
-    """[n] sorted event after the last one of the neighborhood."""
+    """[C] sorted event after the last one."""
     reward: Floats
-    """[L, n] rewards of sorted events; costs are negated."""
+    """[L, n] rewards of sorted events, or their deviations from the mean in a simulator; costs are negated."""
     mean: Floats
-    """[L, n] mean reward of the neighborhoods."""
+    """[L, C] mean reward of the cells."""
     draw_first: Ints
-    """[n] first sorted event from which rewards are drawn near a sorted event."""
+    """[C] first sorted event from which rewards are drawn in a cell."""
     draw_end: Ints
-    """[n] sorted event after the last one from which they are drawn."""
+    """[C] sorted event after the last one from which they are drawn."""
     shift: Floats
-    """[L, n] what is added to these rewards, so that they have the mean of the neighborhood."""
+    """[L, C] what is added to these rewards, so that they have the mean of the cell."""
+    two_values: Floats
+    """The lower and the higher reward, if a simulator draws rewards with two values; else empty."""
+    logged_means: Floats
+    """[L] mean reward of the logging policy."""
     log: Ints
     """[R] row of `reward` that a replication uses."""
     key: np.ndarray[Any, np.dtype[np.uint64]]
@@ -114,6 +126,10 @@ class LogScenario(Recording):
     log: Log
     name: str
     minimize: bool = False
+    estimator: str = AUTOMATIC
+    """How policies are evaluated."""
+    diagnose: Diagnose | None = field(default=None, compare=False, repr=False)
+    """Finds the kinds of change of a log for a simulator; without it there is none."""
 
     kind = "log"
 
@@ -154,20 +170,7 @@ class LogScenario(Recording):
 
     def draw(self, horizon: int, seed: int, first: int, replications: int, stream: int) -> LogWorlds:
         """Draw replications first … first + replications − 1 of a stream."""
-        prepared = self.prepared(stream)
-        numbers = range(first, first + replications)
-        sources = [0 if stream == Stream.SEARCH else source_log(number) for number in numbers]
-        logs = sorted(set(sources))
-        reward = np.stack([prepared.resample(seed, stream, log) for log in logs])
-        keys = [generator(seed, stream, number, "draws").integers(2**63) for number in numbers]
-        return prepared.worlds._replace(
-            reward=reward,
-            mean=prepared.neighborhoods.means(reward),
-            shift=prepared.neighborhoods.shifts(reward),
-            log=np.searchsorted(logs, sources),
-            key=np.array(keys, dtype=np.uint64),
-            horizon=horizon,
-        )
+        return self.prepared(stream).draw_replications(horizon, seed, range(first, first + replications), stream)
 
     @cached_property
     def _by_segment(self) -> dict[Segment, PreparedLog]:
@@ -179,33 +182,41 @@ class LogScenario(Recording):
         if segment not in self._by_segment:
             part = slice(segment.first, segment.last)
             sign = -1.0 if self.minimize else 1.0
-            self._by_segment[segment] = PreparedLog.of(self.log.arm[part], sign * self.log.reward[part], self.arms)
+            arm, reward = self.log.arm[part], sign * self.log.reward[part]
+            self._by_segment[segment] = PreparedLog.of(arm, reward, self.arms, self.estimator, self.diagnose)
         return self._by_segment[segment]
 
     @cached_property
     def scale(self) -> RewardScale:
         """Scale of the rewards in the search segment."""
-        return measure_scale(self.prepared(Stream.SEARCH).reward, "rewards in the search segment of the log")
+        segment, sign = self.segment(Stream.SEARCH), -1.0 if self.minimize else 1.0
+        reward = sign * self.log.reward[segment.first : segment.last]
+        return measure_scale(reward, "rewards in the search segment of the log")
 
 
 @dataclass(frozen=True)
 class PreparedLog:
-    """A segment of a log with its neighborhoods."""
+    """A segment of a log with its neighborhoods, and the simulator if it is used."""
 
     worlds: LogWorlds
     """Without replications."""
     neighborhoods: Neighborhoods
     support: Support
     reward: Floats
-    """[n] rewards of sorted events."""
+    """[n] rewards of sorted events; their deviations from the mean if there is a simulator."""
     shift: Floats
     """[n] what is added to rewards drawn near each event."""
     block: int
     """Length of the blocks of the bootstrap in events; 1 unless rewards are autocorrelated."""
+    simulator: Simulator | None = None
+    reason: str = ""
+    """Why the simulator is used."""
 
     @staticmethod
-    def of(arm: Arms, reward: Floats, arms: int) -> PreparedLog:
-        """Find the neighborhoods of a segment and the times at which arms are open."""
+    def of(
+        arm: Arms, reward: Floats, arms: int, estimator: str = AUTOMATIC, diagnose: Diagnose | None = None
+    ) -> PreparedLog:
+        """Find the neighborhoods of a segment and the times at which arms are open; fit a simulator if it is needed."""
         near = find_neighborhoods(arm, reward, arms)
         open_at_start, switches = find_openings(arm, arms)
         in_order = reward[near.order]
@@ -220,6 +231,8 @@ class PreparedLog:
             draw_first=near.draw_first,
             draw_end=near.draw_end,
             shift=np.empty((0, arm.size)),
+            two_values=np.empty(0),
+            logged_means=np.empty(0),
             log=np.empty(0, dtype=np.int64),
             key=np.empty(0, dtype=np.uint64),
             open_at_start=open_at_start,
@@ -231,10 +244,85 @@ class PreparedLog:
         )
         block = choose_block_length(near, in_order)
         support = measure_support(arm, near, open_at_start, switches)
-        return PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
+        prepared = PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
+        if diagnose is None or estimator == EXPANSION or (estimator == AUTOMATIC and support.enough):
+            return prepared
+        model = diagnose(arm, reward, arms)
+        if model.problem is not None and estimator == AUTOMATIC:
+            return prepared
+        return prepared.with_simulator(Simulator.of(arm, reward, arms, model), estimator)
+
+    def with_simulator(self, simulator: Simulator, estimator: str) -> PreparedLog:
+        """Return the segment with a simulator in place of neighborhoods."""
+        near, cells, arms = self.neighborhoods, simulator.cells, simulator.arms
+        deviation = self.reward - simulator.mean_path[simulator.event_cell]
+        until = np.tile(simulator.edges[1:], arms)
+        first, end, draw_first, draw_end = (np.zeros(arms * cells, dtype=np.int64) for _ in range(4))
+        end[:], draw_end[:] = 1, 1
+        middle = (simulator.edges[1:] + simulator.edges[:-1]) / 2.0
+        for k in range(arms):
+            part, own = slice(near.begin[k], near.begin[k + 1]), slice(k * cells, (k + 1) * cells)
+            at = near.order[part]
+            if not at.size:
+                continue
+            after = np.clip(np.searchsorted(at, middle), 1, at.size) - 1
+            following = np.minimum(after + 1, at.size - 1)
+            nearest = np.where(np.abs(at[after] - middle) <= np.abs(at[following] - middle), after, following)
+            windows = choose_draw_windows(deviation[part])
+            draw_first[own], draw_end[own] = (near.begin[k] + edge[nearest] for edge in windows)
+            first[own], end[own] = near.begin[k], near.begin[k + 1]
+        values = np.unique(self.reward)
+        worlds = self.worlds._replace(
+            begin=np.arange(arms + 1) * cells,
+            until=until,
+            first=first,
+            end=end,
+            draw_first=draw_first,
+            draw_end=draw_end,
+            two_values=values if values.size == 2 else np.empty(0),
+        )
+        reason = "it was requested"
+        if estimator == AUTOMATIC:
+            reason = "the log has too few events of some arms at some times for local resampling"
+        return replace(self, worlds=worlds, reward=deviation, simulator=simulator, reason=reason)
+
+    def draw_replications(self, horizon: int, seed: int, numbers: range, stream: int) -> LogWorlds:
+        """Draw replications of a stream; each depends on its number only."""
+        if stream != Stream.SEARCH:
+            sources = [source_log(number) for number in numbers]
+        else:
+            sources = [number + 1 if self.simulator else 0 for number in numbers]
+        logs = sorted(set(sources))
+        keys = [generator(seed, stream, number, "draws").integers(2**63) for number in numbers]
+        return self._draw_logs(seed, stream, logs)._replace(
+            log=np.searchsorted(logs, sources), key=np.array(keys, dtype=np.uint64), horizon=horizon
+        )
+
+    def _draw_logs(self, seed: int, stream: int, logs: Sequence[int]) -> LogWorlds:
+        """Return resampled logs, or paths of the simulator; number 0 is the segment itself, or the mean path."""
+        if self.simulator is None:
+            reward = np.stack([self.resample(seed, stream, log) for log in logs])
+            mean, shift = self.neighborhoods.means(reward), self.neighborhoods.shifts(reward)
+            return self.worlds._replace(reward=reward, mean=mean, shift=shift, logged_means=reward.mean(axis=1))
+        drawn = [log for log in logs if log > 0]
+        mean = np.empty((len(logs), self.worlds.until.size))
+        mean[np.array(logs) == 0] = self.simulator.mean_path
+        if drawn:
+            mean[np.array(logs) > 0] = self.simulator.draw_paths(seed, stream, drawn)
+        if self.worlds.two_values.size:
+            mean = np.clip(mean, *self.worlds.two_values)
+        return self.worlds._replace(
+            reward=np.repeat(self.reward[None], len(logs), axis=0),
+            mean=mean,
+            shift=mean - window_means(self.reward[None], self.worlds.draw_first, self.worlds.draw_end),
+            logged_means=mean[:, self.simulator.event_cell].mean(axis=1),
+        )
 
     def describe_estimator(self) -> str:
-        """Describe the events that rewards are drawn from, and the reason."""
+        """Describe how rewards are drawn, and the reason."""
+        if self.simulator is not None:
+            kinds = " and ".join(self.simulator.model.kinds) or "no change"
+            return f"simulator: paths of means that the log allows if it shows {kinds}, because {self.reason}"
         size, changes = round(self.neighborhoods.size), self.neighborhoods.changes.size
         if changes:
             why = f"the log shows {changes} change point{'s' if changes > 1 else ''}"
@@ -318,11 +406,13 @@ def choose_block_length(near: Neighborhoods, reward: Floats) -> int:
     return int(min(round(BLOCK_FACTOR * best), longest)) if best > MAX_CHANCE_BLOCK else 1
 
 
-def open_log(path: str | Path, minimize: bool = False) -> LogScenario:
+def open_log(
+    path: str | Path, minimize: bool = False, estimator: str = AUTOMATIC, diagnose: Diagnose | None = None
+) -> LogScenario:
     """Return the scenario of a file; an unchanged file is not read again."""
-    return _opened(str(path), minimize, file_stamp(path))
+    return _opened(str(path), minimize, estimator, diagnose, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _opened(path: str, minimize: bool, _stamp: object) -> LogScenario:
-    return LogScenario(read_log(path), recording_name("log", path), minimize)
+def _opened(path: str, minimize: bool, estimator: str, diagnose: Diagnose | None, _stamp: object) -> LogScenario:
+    return LogScenario(read_log(path), recording_name("log", path), minimize, estimator, diagnose)

@@ -61,14 +61,15 @@ class Neighborhoods:
 
     def means(self, reward: Floats) -> Floats:
         """Return the mean of each neighborhood [L, n] for sorted rewards [L, n]."""
-        return _window_means(reward, self.first, self.end)
+        return window_means(reward, self.first, self.end)
 
     def shifts(self, reward: Floats) -> Floats:
         """Return what is added to rewards that are drawn near each event [L, n], so that they have that mean."""
-        return self.means(reward) - _window_means(reward, self.draw_first, self.draw_end)
+        return self.means(reward) - window_means(reward, self.draw_first, self.draw_end)
 
 
-def _window_means(reward: Floats, first: Ints, end: Ints) -> Floats:
+def window_means(reward: Floats, first: Ints, end: Ints) -> Floats:
+    """Return the means [L, m] of m windows of sorted rewards [L, n]."""
     sums = np.concatenate([np.zeros((reward.shape[0], 1)), np.cumsum(reward, axis=1)], axis=1)
     return np.asarray((sums[:, end] - sums[:, first]) / (end - first))
 
@@ -230,6 +231,12 @@ def _choose_draws(reward: Floats, fit: _ArmFit) -> int:
         variance = np.maximum(least, (sums[end] - sums[first] - squares) / np.maximum(end - first - 1, 1))
         losses[size] = float(np.sum(np.log(variance) + squares / variance))
     return min(losses, key=lambda size: losses[size])
+
+
+def choose_draw_windows(deviation: Floats) -> tuple[Ints, Ints]:
+    """Return first and end of the events near each event of an arm that deviations from a known mean are drawn from."""
+    cuts = np.empty(0, dtype=np.int64)
+    return _windows(deviation.size, cuts, _choose_draws(deviation, _ArmFit(cuts, deviation.size, 0.0)))
 
 
 def _significant_cuts(cuts: Ints, reward: Floats, variance: float) -> Ints:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from environments.compiled import inlined
-from environments.recorded.log_world import random_below
+from environments.recorded.log_world import TWO_VALUE_LEVELS, random_below
 from environments.world import DELAYED, mean_of, reward_of
 from policies.engine.base import PULLS
 
@@ -160,16 +160,16 @@ def play_trace(worlds, first, last, p, open_, arms, cells, memory, rng, marks, o
 
 @inlined
 def effective_events(starts, ends, pulls, weight):  # type: ignore[no-untyped-def]
-    """Return (Σ w)² / Σ w² for the weights w of the events, which share each pull with their neighborhood."""
+    """Return (Σ w)² / Σ w² for the weights w of the events, which share each pull of a cell with its other events."""
     weight[:] = 0.0
     total, now, squares = 0.0, 0.0, 0.0
-    for event in range(pulls.shape[0]):
-        if pulls[event] > 0:
-            share = pulls[event] / (ends[event] - starts[event])
-            total += pulls[event]
-            weight[starts[event]] += share
-            weight[ends[event]] -= share
-    for event in range(pulls.shape[0]):
+    for cell in range(pulls.shape[0]):
+        if pulls[cell] > 0:
+            share = pulls[cell] / (ends[cell] - starts[cell])
+            total += pulls[cell]
+            weight[starts[cell]] += share
+            weight[ends[cell]] -= share
+    for event in range(weight.shape[0] - 1):
         now += weight[event]
         squares += now * now
     return total * (total / squares)
@@ -178,14 +178,13 @@ def effective_events(starts, ends, pulls, weight):  # type: ignore[no-untyped-de
 def play_log(worlds, first, last, p, open_, arms, cells, memory, place, pulls, weight, rng, tally):  # type: ignore[no-untyped-def]
     """Play replications first … last − 1 on a log and write score, matched steps and effective events to tally[r].
 
-    At each step the reward is that of a random event in the neighborhood of the chosen arm; the score is the mean of
-    these neighborhoods' means. A step matches if the log has the chosen arm there. Scratch space: place [K] (nearest
-    event of each arm), pulls [n] (pulls by nearest event), weight [n + 1] (weights of the events in the score). The
-    other arguments are those of `play_worlds`.
+    At each step the reward is drawn as in the cell of the chosen arm; the score is the mean of these cells' means. A
+    step matches if the log has the chosen arm there. Scratch space: place [K] (cell of each arm), pulls [C] (pulls by
+    cell), weight [n + 1] (weights of the events in the score). The other arguments are those of `play_worlds`.
     """
     logged, begin, until, starts, ends = worlds.arm, worlds.begin, worlds.until, worlds.first, worlds.end
-    draw_first, draw_end = worlds.draw_first, worlds.draw_end
-    steps, count, turns = until.shape[0], open_.shape[0], worlds.switch_at.shape[0]
+    draw_first, draw_end, values = worlds.draw_first, worlds.draw_end, worlds.two_values
+    steps, count, turns = logged.shape[0], open_.shape[0], worlds.switch_at.shape[0]
     for r in range(first, last):
         log, key = worlds.log[r], worlds.key[r]
         reward, mean, shift = worlds.reward[log], worlds.mean[log], worlds.shift[log]
@@ -211,17 +210,22 @@ def play_log(worlds, first, last, p, open_, arms, cells, memory, place, pulls, w
                 untried -= 1
             else:
                 k = select(t, open_, arms, cells, memory, p, rng)
-            event = place[k]
-            while until[event] < t:
-                event += 1
-            place[k] = event
-            drawn = draw_first[event] + random_below(key, t * count + k, draw_end[event] - draw_first[event])
-            x = reward[drawn] + shift[event]
+            cell = place[k]
+            while until[cell] < t:
+                cell += 1
+            place[k] = cell
+            number = t * count + k
+            if values.shape[0] == 2:
+                level = (mean[cell] - values[0]) / (values[1] - values[0]) * TWO_VALUE_LEVELS
+                x = values[1] if random_below(key, number, TWO_VALUE_LEVELS) < level else values[0]
+            else:
+                drawn = draw_first[cell] + random_below(key, number, draw_end[cell] - draw_first[cell])
+                x = reward[drawn] + shift[cell]
             arms[PULLS, k] += 1.0
             update(t, k, x, open_, arms, cells, memory, p, rng)
-            total += mean[event]
+            total += mean[cell]
             matched += 1 if logged[t - 1] == k else 0
-            pulls[event] += 1
+            pulls[cell] += 1
         tally[r, 0] = total / steps
         tally[r, 1] = matched
         tally[r, 2] = effective_events(starts, ends, pulls, weight)

@@ -9,7 +9,7 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.plugins import plugin_errors
-from environments.recorded.log_world import LogWorlds, random_below
+from environments.recorded.log_world import TWO_VALUE_LEVELS, LogWorlds, random_below
 from environments.recorded.trace_world import TraceWorlds
 from environments.streams import generator
 from environments.world import DELAYED, Floats, Worlds, fill_rewards
@@ -193,12 +193,17 @@ def _play_log(policy: type[PlainPolicy], player: Any, worlds: LogWorlds, r: int)
         selected = _check_selected(policy, player.select(), is_open)
         while worlds.until[place[selected]] <= step:
             place[selected] += 1
-        event = place[selected]
-        first, end = int(worlds.first[event]), int(worlds.end[event])
-        number, size = (step + 1) * arms + selected, int(worlds.draw_end[event] - worlds.draw_first[event])
-        drawn = int(worlds.draw_first[event]) + int(random_below(worlds.key[r], number, size))
-        player.update(selected, float(reward[drawn] + shift[event]))
-        total += float(mean[event])
+        cell = place[selected]
+        first, end = int(worlds.first[cell]), int(worlds.end[cell])
+        number, size = (step + 1) * arms + selected, int(worlds.draw_end[cell] - worlds.draw_first[cell])
+        if worlds.two_values.size:
+            low, high = worlds.two_values.tolist()
+            level = (mean[cell] - low) / (high - low) * TWO_VALUE_LEVELS
+            player.update(selected, high if random_below(worlds.key[r], number, TWO_VALUE_LEVELS) < level else low)
+        else:
+            drawn = int(worlds.draw_first[cell]) + int(random_below(worlds.key[r], number, size))
+            player.update(selected, float(reward[drawn] + shift[cell]))
+        total += float(mean[cell])
         matched += int(worlds.arm[step] == selected)
         weight[first] += 1.0 / (end - first)
         weight[end] -= 1.0 / (end - first)

@@ -279,11 +279,12 @@ def play_logs(
         raise InputError(f"{policy.name} uses the true means, which a log does not contain.")
     replications, arms, events = worlds.log.size, worlds.open_at_start.size, worlds.arm.size
     tally = np.empty((replications, 4))
-    tally[:, 3] = worlds.reward.mean(axis=1)[worlds.log]
+    tally[:, 3] = worlds.logged_means[worlds.log]
     if issubclass(policy, PlainPolicy):
         play_plain_logs(policy, values, worlds, seed, first, stream, tally)
     else:
-        scratch = (np.empty(arms, dtype=np.int64), np.empty(events, dtype=np.int32), np.empty(events + 1))
+        pulls = np.empty(worlds.until.size, dtype=np.int32)
+        scratch = (np.empty(arms, dtype=np.int64), pulls, np.empty(events + 1))
         size, seeds = (replications, arms), (seed, first, stream)
         _run_loop(loops.play_log, policy, values, worlds, size, seeds, (tally,), scratch)
     return PlayedLogs(

@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from environments.errors import InputError
-from environments.recorded.log_file import read_log
+from environments.recorded.log_file import Arms, read_log
+from environments.recorded.simulator import ChangeModel
 from environments.recorded.table_file import open_parquet
 from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import format_count, format_number
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.findings import Absence, find_absences, list_findings
-from studies.diagnosis.model_selection import ARM_CHURN, SelectedModel, select_model
+from studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model
 from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
+from studies.diagnosis.random_walk import RANDOM_WALK
 from studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
 
 MIN_ROWS = 200
@@ -113,6 +115,37 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         agreeing_halves=sum(half == set(kinds) for half in kinds_of_halves),
         halves=halves,
         plot_data=_make_plot_data(blocks, selected, absences, names),
+    )
+
+
+def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
+    """Diagnose how the means of a log change, for a simulator.
+
+    >>> rng = np.random.default_rng(1)
+    >>> arm = rng.integers(0, 3, 3000).astype(np.int32)
+    >>> model = diagnose_changes(arm, rng.normal(np.where(np.arange(3000) < 1000, 0.0, 1.0)), 3)
+    >>> model.kinds, bool(abs(model.cuts[0] - 1000) < 50)
+    (('localized-jump',), True)
+    """
+    values = np.full((arm.size, arms), np.nan)
+    values[np.arange(arm.size), arm] = reward
+    nothing = np.empty(0, dtype=np.int64)
+    if problem := _find_obstacle(values):
+        return ChangeModel((), nothing, (), np.empty((arm.size, 0)), nothing, np.ones((1, arms)), problem)
+    blocks = TraceBlocks.of(values)
+    selected = select_model(blocks)
+    terms = {term.kind: term for term in selected.fit.terms}
+    smooth = [term.mean for kind, term in terms.items() if kind not in (*LEVEL_CHANGES, RANDOM_WALK)]
+    jumps, blips = (terms.get(kind) for kind in LEVEL_CHANGES)
+    problem = "the means follow random walks, for which there is no simulator" if RANDOM_WALK in terms else None
+    return ChangeModel(
+        kinds=tuple(terms),
+        cuts=np.array(jumps.about["at"], dtype=np.int64) if jumps else nothing,
+        spans=tuple(blips.about["spans"]) if blips else (),
+        columns=np.column_stack([np.empty((arm.size, 0)), *smooth]),
+        groups=np.repeat(np.arange(len(smooth)), [columns.shape[1] for columns in smooth]),
+        variance=selected.fit.variance * selected.scale.mean,
+        problem=problem,
     )
 
 

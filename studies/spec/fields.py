@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, 
 
 from environments.errors import unknown_name
 from environments.scenario import MAX_HORIZON
-from studies.registry import PRUNERS, SAMPLERS, StudyDefaults
+from studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
 from studies.spec.source import ScenarioSource, Source, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
@@ -71,6 +71,11 @@ SamplerName = Annotated[
     str,
     AfterValidator(partial(check_registered, "sampler", SAMPLERS)),
     Field(json_schema_extra=_add_enum(SAMPLERS)),
+]
+EstimatorName = Annotated[
+    str,
+    AfterValidator(partial(check_registered, "estimator", ESTIMATORS)),
+    Field(json_schema_extra=_add_enum(ESTIMATORS)),
 ]
 PrunerName = Annotated[
     str,

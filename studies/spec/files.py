@@ -25,7 +25,7 @@ MAX_STUDIES = 1000
 TABLES = ("study", "robust")
 
 # Keys of a scenario table that names a file.
-FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize")}
+FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize", "estimator")}
 
 HORIZON_ERRORS = {
     "trace": "horizon cannot be given for a trace; set window in the scenario's table instead.",
@@ -132,6 +132,8 @@ def _read_recorded(kind: str, table: Mapping[str, Any], folder: Path) -> tuple[s
     if not isinstance(path, str):
         raise InputError(f"scenario.{kind} must be a file name but got {shorten_value(path)}.")
     fields = {kind: str(folder / path), "minimize": table.get("minimize", False), "horizon": table.get("window")}
+    if "estimator" in table:
+        fields["estimator"] = table["estimator"]
     return recording_name(kind, path), fields
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from environments.noise import NOISES
-from studies.registry import robust_samplers
+from studies.registry import ESTIMATORS, robust_samplers
 from studies.spec.parse import STUDY_FIELDS
 from studies.spec.robust import MAX_SCENARIOS, RobustSpec
 from studies.spec.space import Range
@@ -20,7 +20,7 @@ from studies.spec.study import StudySpec
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 
 # Fields of a study that a robust search does not have.
-SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "minimize")
+SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "minimize", "estimator")
 
 SINGLE_VALUE = {"type": ["number", "string"]}
 
@@ -47,6 +47,7 @@ SCENARIO_TABLE = {
         "log": {"type": "string", "description": "CSV or Parquet file of logged events; relative to the study file."},
         "window": {"type": "integer", "minimum": 1, "description": "Rows per window of the trace."},
         "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
+        "estimator": {"enum": list(ESTIMATORS), "description": "How policies are evaluated on the log."},
     },
     "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
     "additionalProperties": {"anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]},

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from environments import InputError, Scenario, find_scenario
 from environments.blocks import AnyScenario
-from environments.recorded.log_world import LogScenario, open_log
+from environments.recorded.log_world import AUTOMATIC, LogScenario, open_log
 from environments.recorded.recording import recording_name
 from environments.recorded.trace_world import TraceScenario, open_trace
 from policies.engine.base import Policy
@@ -140,11 +140,20 @@ class TraceSource(RecordedSource[TraceScenario]):
 class LogSource(RecordedSource[LogScenario]):
     """A table of events, each with the arm that was pulled and its reward."""
 
+    estimator: str = AUTOMATIC
+    """How policies are evaluated."""
+
     kind = "log"
 
     def read(self) -> LogScenario:
         """Read the file without checking the digest."""
-        return open_log(self.path, self.minimize)
+        from studies.diagnosis.analysis import diagnose_changes
+
+        return open_log(self.path, self.minimize, self.estimator, diagnose_changes)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a specification that name this source."""
+        return {**super().fields(), "estimator": self.estimator}
 
 
 Source = ScenarioSource | TraceSource | LogSource
@@ -158,6 +167,7 @@ def make_source(
     minimize: bool = False,
     digest: str | None = None,
     scale: float | None = None,
+    estimator: str = AUTOMATIC,
 ) -> Source:
     """Make the source that the fields of a specification name.
 
@@ -167,7 +177,7 @@ def make_source(
     if trace is not None:
         return TraceSource(trace, minimize, settings, digest, scale)
     if log is not None:
-        return LogSource(log, minimize, settings, digest, scale)
+        return LogSource(log, minimize, settings, digest, scale, estimator)
     return ScenarioSource(scenario, settings)
 
 

@@ -17,6 +17,7 @@ from studies.paper.advice import paper_advice
 from studies.registry import LOG_DEFAULTS, OBJECTIVES, StudyDefaults, choices_pattern, format_choices
 from studies.spec.fields import (
     MAX_RESULTS,
+    EstimatorName,
     FileName,
     FrozenModel,
     ParamName,
@@ -66,6 +67,9 @@ class StudyFields(FrozenModel):
         default=None, description="CSV or Parquet file of logged events, instead of a scenario."
     )
     minimize: bool = Field(default=False, strict=True, description="Whether the trace or log holds costs, not rewards.")
+    estimator: EstimatorName = Field(
+        default=StudyDefaults.estimator, description="How policies are evaluated on a log; its default for others."
+    )
     digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
     scale: float | None = Field(
         default=None, gt=0, description="Scale of the file's rewards relative to the scale that default ranges assume."
@@ -115,7 +119,8 @@ class StudyFields(FrozenModel):
     @property
     def source(self) -> Source:
         """The source of rewards: a scenario, a trace or a log."""
-        return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
+        recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator)
+        return make_source(self.scenario, self.settings, *recorded)
 
 
 def check_study(spec: StudySpec) -> None:
@@ -155,13 +160,20 @@ def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int
             scenario.open().check(horizon, arms)
             if spec.minimize:
                 raise ValueError("minimize must be false for a simulated scenario but got true")
+            _check_no_estimator(spec)
         case TraceSource() as trace:
+            _check_no_estimator(spec)
             _check_recorded(spec, trace, policy, horizon, arms)
         case LogSource() as log:
             _check_recorded(spec, log, policy, horizon, arms)
             for name, count in (("selection", spec.selection), ("report", spec.report)):
                 if count < MIN_REPLAYS:
                     raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
+
+
+def _check_no_estimator(spec: StudySpec) -> None:
+    if spec.estimator != StudyDefaults.estimator:
+        raise ValueError(f"estimator requires a log but got {spec.estimator}")
 
 
 def _check_recorded(
@@ -209,6 +221,8 @@ BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 
 # Fields that a study's default name identifies by a hash if they differ from their defaults.
 HASHED_FIELDS = {"settings", "space", "fixed", "objective", "sampler", "pruner"}
+# The same, but left out of the hash if it has its default, so that the names of older studies remain.
+LATER_HASHED_FIELDS = {"estimator": StudyDefaults.estimator}
 
 
 class StudySpec(StudyFields):
@@ -348,6 +362,8 @@ class ResolvedStudy(StudySpec):
         """Return the name of a study that was not given one."""
         name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
         hashed = self.model_dump(mode="json", include=HASHED_FIELDS)
+        later = self.model_dump(mode="json", include=set(LATER_HASHED_FIELDS))
+        hashed |= {name: value for name, value in later.items() if value != LATER_HASHED_FIELDS[name]}
         if hashed == self._hashed_defaults():
             return name
         return f"{name}{short_hash(json.dumps(hashed, sort_keys=True, ensure_ascii=False))}"

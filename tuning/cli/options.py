@@ -11,7 +11,7 @@ import typer
 
 from environments.noise import NOISES
 from environments.text import join_words, shorten_value
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
+from studies.registry import ESTIMATORS, MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
 from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from tuning.cli import completion
 from tuning.workers.local import BACKENDS
@@ -258,6 +258,9 @@ WindowOption = Annotated[
     integer_option("--window", "W", "Rows per window of the trace. [default: an eighth of the trace]", DATA),
 ]
 MinimizeOption = Annotated[bool, option("--minimize", "The trace or log holds costs instead of rewards.", DATA)]
+EstimatorOption = Annotated[
+    str | None, choice_option("--estimator", "Evaluation on a log", ESTIMATORS, DATA, StudyDefaults.estimator)
+]
 
 # Search and validation
 

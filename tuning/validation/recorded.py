@@ -15,7 +15,6 @@ from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.base import Value, Values
 from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
-from policies.engine.replay import estimate_interval, split_by_log
 from studies.results.recommendation import (
     Estimate,
     Failures,
@@ -27,6 +26,7 @@ from studies.results.recommendation import (
 from studies.spec.study import StudySpec
 from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
 from studies.statistics.intervals import order_best_first, step_down
+from tuning.validation.replay import estimate_interval, split_by_log
 from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 
@@ -249,19 +249,21 @@ def validate_on_log(
     baselines: Sequence[Values],
 ) -> Validation:
     """Select on the selection segment of a log, and evaluate on its report segment."""
-    chosen, equals = _select_on_log(spec, evaluator, candidates)
+    chosen, equals = _select_on_log(spec, scenario, evaluator, candidates)
     best, *others = play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
     sign = -1.0 if scenario.minimize else 1.0
     prepared = scenario.prepared(Stream.REPORT)
     matched, effective = (float(split_by_log(values)[0].mean()) for values in (best.matched, best.effective))
     inconclusive = prepared.describe_shortage(scenario.log.names, effective)
     conclusive = inconclusive is None
+    simulated = prepared.simulator is not None
     differences = []
     for other in others:
-        lost = estimate_interval(best.logged - other.score)[0]
-        differences.append(BaselineDifference(lost, *estimate_interval(best.score - other.score), conclusive))
+        lost = estimate_interval(best.logged - other.score, simulated)[0]
+        difference = estimate_interval(best.score - other.score, simulated)
+        differences.append(BaselineDifference(lost, *difference, conclusive))
     defaults = differences[-1]
-    behind = estimate_interval(best.logged - best.score)
+    behind = estimate_interval(best.logged - best.score, simulated)
     sample = SampleSize(scenario.log.events, effective, conclusive)
     facts = LogFacts(
         file=Path(path).name,
@@ -276,23 +278,26 @@ def validate_on_log(
         effective=effective,
         enough=conclusive,
         inconclusive=inconclusive,
-        score=_log_estimate(best.score, sign),
-        logged=_log_estimate(best.logged, sign),
+        score=_log_estimate(best.score, sign, simulated),
+        logged=_log_estimate(best.logged, sign, simulated),
         versus_logged=sample.required(*behind),
         versus_defaults=sample.required(defaults.mean, defaults.low, defaults.high),
         scale=scenario.scale.factor,
     )
     regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
-    return Validation(chosen, equals, regret, differences, _log_scale(scenario, sign), facts)
+    return Validation(chosen, equals, regret, differences, _log_scale(scenario), facts)
 
 
-def _select_on_log(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[Values]) -> tuple[int, list[int]]:
+def _select_on_log(
+    spec: StudySpec, scenario: LogScenario, evaluator: Evaluator, candidates: Sequence[Values]
+) -> tuple[int, list[int]]:
     """Return the best candidate, and all that are indistinguishable from it, best first.
 
     Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
     """
     played = play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
-    means = np.array([estimate_interval(-candidate.score)[0] for candidate in played])
+    simulated = scenario.prepared(Stream.SELECTION).simulator is not None
+    means = np.array([estimate_interval(-candidate.score, simulated)[0] for candidate in played])
     logs = np.stack([split_by_log(-candidate.score)[1].mean(axis=1) for candidate in played], axis=1)
     return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))
 
@@ -322,8 +327,8 @@ def play_log_range(
     return [play_logs(problem_policy(problem), values, worlds, problem.seed, first, stream) for values in candidates]
 
 
-def _log_estimate(scores: Floats, sign: float) -> Estimate:
-    mean, *ends = (sign * end for end in estimate_interval(scores))
+def _log_estimate(scores: Floats, sign: float, simulated: bool) -> Estimate:
+    mean, *ends = (sign * end for end in estimate_interval(scores, simulated))
     return Estimate(mean=mean, low=min(ends), high=max(ends), replications=scores.size)
 
 
@@ -350,8 +355,9 @@ class SampleSize:
         return RequiredSample(effective=times * self.effective, events=times * self.events)
 
 
-def _log_scale(scenario: LogScenario, sign: float) -> RewardStatistics:
+def _log_scale(scenario: LogScenario) -> RewardStatistics:
     """Return the mean of the search segment's rewards, and their spread around the means of their neighborhoods."""
-    prepared = scenario.prepared(Stream.SEARCH)
-    deviations = prepared.reward - prepared.neighborhoods.means(prepared.reward[None])[0]
-    return RewardStatistics(mean=sign * float(prepared.reward.mean()), spread=float(np.sqrt(np.mean(deviations**2))))
+    segment, near = scenario.segment(Stream.SEARCH), scenario.prepared(Stream.SEARCH).neighborhoods
+    reward = scenario.log.reward[segment.first : segment.last][near.order]
+    deviations = reward - near.means(reward[None])[0]
+    return RewardStatistics(mean=float(reward.mean()), spread=float(np.sqrt(np.mean(deviations**2))))

@@ -10,12 +10,22 @@ import numpy as np
 
 from environments.checks import check_integer
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import MIN_REPLAYS, RUNS_PER_LOG, LogScenario, open_log, source_log
+from environments.recorded.log_world import (
+    AUTOMATIC,
+    MIN_REPLAYS,
+    RUNS_PER_LOG,
+    LogScenario,
+    open_log,
+    source_log,
+)
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.base import Policy, Value
 from policies.engine.play import play_logs
 from policies.engine.plugins import resolve_policy
+from studies.diagnosis.analysis import diagnose_changes
+from studies.registry import ESTIMATORS
+from studies.spec.fields import check_registered
 
 RESAMPLES = 320  # default number of replications
 CORRECTED = 0.5  # share of the estimated bias that is subtracted
@@ -59,10 +69,13 @@ def replay(
     minimize: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    estimator: str = AUTOMATIC,
 ) -> Replay:
     """Estimate the mean reward of a policy that makes one decision per event of a log.
 
-    At each step the policy selects any arm and receives the reward of a random event of that arm close to that step.
+    At each step the policy selects any arm. With the estimator "expansion" it receives the reward of a random event of
+    that arm close to that step; with "simulator" rewards are drawn from a model with the kinds of change that a
+    diagnosis finds. "automatic" uses the simulator where the log has too few events for expansion.
 
     Args:
         policy: A name such as "raven-ucb", or a class.
@@ -71,6 +84,7 @@ def replay(
         minimize: Whether rewards are costs; the policy is given their negatives, and scores are costs.
         resamples: Number of runs, on the log and on logs resampled from it.
         seed: Random seed.
+        estimator: "automatic", "expansion" or "simulator".
 
     >>> rng = np.random.default_rng(1)
     >>> arm = rng.integers(0, 3, 3000)
@@ -82,15 +96,20 @@ def replay(
     policy_class = resolve_policy(policy)
     check_integer("resamples", resamples, least=MIN_REPLAYS)
     check_integer("seed", seed, least=0)
-    scenario = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
+    check_registered("estimator", ESTIMATORS, estimator)
+    if isinstance(log, Log):
+        scenario = LogScenario(log, "log:table", minimize, estimator, diagnose_changes)
+    else:
+        scenario = open_log(log, minimize, estimator, diagnose_changes)
     values = policy_class.resolve(params, scenario.arms, scenario.log.events)
     worlds = scenario.draw(scenario.log.events, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(policy_class, values, worlds, seed, 0, Stream.SIMULATE)
     sign = -1.0 if minimize else 1.0
-    score, *ends = (sign * value for value in estimate_interval(played.score))
-    logged, *logged_ends = (sign * value for value in estimate_interval(played.logged))
-    effective = float(split_by_log(played.effective)[0].mean())
     prepared = scenario.prepared(Stream.SIMULATE)
+    simulated = prepared.simulator is not None
+    score, *ends = (sign * value for value in estimate_interval(played.score, simulated))
+    logged, *logged_ends = (sign * value for value in estimate_interval(played.logged, simulated))
+    effective = float(split_by_log(played.effective)[0].mean())
     inconclusive = prepared.describe_shortage(scenario.log.names, effective)
     return Replay(
         policy=policy_class.name,
@@ -116,19 +135,23 @@ def split_by_log(values: Floats) -> tuple[Floats, Floats]:
     return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, RUNS_PER_LOG)
 
 
-def estimate_interval(values: Floats) -> tuple[float, float, float]:
+def estimate_interval(values: Floats, simulated: bool = False) -> tuple[float, float, float]:
     """Return an estimate and its 95 % confidence interval for a value per replication, arranged as by `source_log`.
 
-    The difference between resampled logs and the log estimates the bias of the mean on the log. Half of it is
-    subtracted, and the other half is the standard error of this correction: on simulated logs the correction was too
-    small with many arms and too large with few. The sampling variance is that between resampled logs, minus the part
-    due to the small number of runs on each.
+    The sampling variance is that between resampled logs, minus the part due to the small number of runs on each. The
+    difference between resampled logs and the log estimates the bias of the mean on the log. Half of it is subtracted,
+    and the other half is the standard error of this correction: on simulated logs the correction was too small with
+    many arms and too large with few. Paths of a simulator are a sample of what the truth may be: the estimate is their
+    mean, and their variance is its error.
 
     >>> rng = np.random.default_rng(1)
     >>> which = np.array([source_log(r) for r in range(2000)])
     >>> values = 5.0 + (0.1 + rng.normal(0, 0.1, 1000)[which]) * (which > 0) + rng.normal(0, 0.3, 2000)
     >>> mean, low, high = estimate_interval(values)
     >>> bool(4.6 < low < 4.8 < mean < 5.0 < high < 5.3)
+    True
+    >>> mean, low, high = estimate_interval(values, simulated=True)
+    >>> bool(4.8 < low < 5.0 < mean < 5.2 < high < 5.4)
     True
     """
     from scipy.stats import t
@@ -139,11 +162,15 @@ def estimate_interval(values: Floats) -> tuple[float, float, float]:
     between = float(groups.mean(axis=1).var(ddof=1))
     bias = float(groups.mean() - own.mean())
     sampling = max(between - within / RUNS_PER_LOG, MIN_SAMPLING_SHARE * between)
-    simulation = (1.0 + CORRECTED) ** 2 * within / own.size + CORRECTED**2 * between / count
-    variance = (1.0 + CHOICE_VARIANCE) * sampling + simulation + ((1.0 - CORRECTED) * bias) ** 2
+    if simulated:
+        mean, factor = float(groups.mean()), 1.0
+        variance = sampling + between / count
+    else:
+        mean, factor = float(own.mean()) - CORRECTED * bias, 1.0 + CHOICE_VARIANCE
+        simulation = (1.0 + CORRECTED) ** 2 * within / own.size + CORRECTED**2 * between / count
+        variance = factor * sampling + simulation + ((1.0 - CORRECTED) * bias) ** 2
     # Satterthwaite's degrees of freedom: the sampling variance is a difference of two estimates.
     noise = between**2 / (count - 1) + (within / RUNS_PER_LOG) ** 2 / (groups.size - count)
-    degrees = variance**2 / max(1e-300, (1.0 + CHOICE_VARIANCE) ** 2 * noise)
+    degrees = variance**2 / max(1e-300, factor**2 * noise)
     half = float(t.ppf(0.975, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
-    mean = float(own.mean()) - CORRECTED * bias
     return mean, mean - half, mean + half
