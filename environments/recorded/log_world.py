@@ -58,6 +58,8 @@ RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in
 RESAMPLED_PER_CYCLE = 2  # resampled logs after each RUNS_PER_LOG · RESAMPLED_PER_CYCLE runs on the segment itself
 MIN_REPLAYS = 128  # for a confidence interval: 64 runs on the segment and 4 on each of 16 resampled logs
 MIN_EFFECTIVE_EVENTS = 100  # effective events of a score below which a log is inconclusive
+MAX_SPARSE_SHARE_SIMULATOR = 1.0
+"""Largest share of the mean distance of changes in which an arm of a simulator may have fewer than 10 events."""
 MIN_BLOCKS = 20  # per segment, if rewards are autocorrelated
 TWO_VALUE_LEVELS = 1 << 30  # resolution of the probability of the higher of two rewards
 MAX_CHANCE_BLOCK = 4.0  # optimal block length up to which rewards count as independent
@@ -248,9 +250,16 @@ class PreparedLog:
         if diagnose is None or estimator == EXPANSION or (estimator == AUTOMATIC and support.enough):
             return prepared
         model = diagnose(arm, reward, arms)
-        if model.problem is not None and estimator == AUTOMATIC:
+        simulator = Simulator.of(arm, reward, arms, model)
+        simulated_support = prepared.simulator_support(simulator)
+        if estimator == AUTOMATIC and (model.problem is not None or not simulated_support.enough):
             return prepared
-        return prepared.with_simulator(Simulator.of(arm, reward, arms, model), estimator)
+        return replace(prepared.with_simulator(simulator, estimator), support=simulated_support)
+
+    def simulator_support(self, simulator: Simulator) -> Support:
+        """Return whether every arm has enough events between the changes of a simulator."""
+        timescale = self.reward.size / (simulator.bounds.size - 1)
+        return replace(self.support, timescale=timescale, longest=MAX_SPARSE_SHARE_SIMULATOR * timescale)
 
     def with_simulator(self, simulator: Simulator, estimator: str) -> PreparedLog:
         """Return the segment with a simulator in place of neighborhoods."""
@@ -334,6 +343,8 @@ class PreparedLog:
     def describe_shortage(self, names: Sequence[str], effective: float) -> str | None:
         """Say why the segment cannot support an answer, and what would be needed; None if it can."""
         events, support = self.reward.size, self.support
+        if self.simulator is not None and self.simulator.model.problem is not None:
+            return f"{self.simulator.model.problem}; a log in which every arm is explored at all times is needed"
         if support.neglected is not None:
             return (
                 f"arm {names[support.neglected]!r} is not logged for a long time and the logging frequencies vary, so"

@@ -328,8 +328,8 @@ class Support:
     """Longest open time of an arm with fewer than MIN_LOCAL_EVENTS events, in steps."""
     arm: int
     """That arm."""
-    adapts: bool
-    """Whether the frequencies of the logging policy vary."""
+    longest: float
+    """Longest time that an arm may have fewer than MIN_LOCAL_EVENTS events, in steps."""
     neglected: int | None
     """An arm that is not logged for a long time by a logging policy whose frequencies change, if any. Whether it was
     unavailable or only not chosen cannot be known."""
@@ -337,17 +337,12 @@ class Support:
     @property
     def enough(self) -> bool:
         """Whether policies can be evaluated."""
-        return self.neglected is None and self.sparse <= self._longest
+        return self.neglected is None and self.sparse <= self.longest
 
     @property
     def share_needed(self) -> float:
         """Share of the events that every arm needs."""
-        return min(1.0, MIN_LOCAL_EVENTS / self._longest)
-
-    @property
-    def _longest(self) -> float:
-        """Longest time that an arm may have fewer than MIN_LOCAL_EVENTS events, in steps."""
-        return (MAX_SPARSE_SHARE_ADAPTIVE if self.adapts else MAX_SPARSE_SHARE) * self.timescale
+        return min(1.0, MIN_LOCAL_EVENTS / self.longest)
 
 
 def measure_support(
@@ -373,7 +368,8 @@ def measure_support(
             sparse, sparsest = longest, k
         adapts = adapts or _varies(times / open_time)
     closed = [k for k in logged if not open_at_start[k]] + [k for _, k, opens in switches if not opens]
-    return Support(timescale, sparse, sparsest, adapts, closed[0] if adapts and closed else None)
+    longest = (MAX_SPARSE_SHARE_ADAPTIVE if adapts else MAX_SPARSE_SHARE) * timescale
+    return Support(timescale, sparse, sparsest, longest, closed[0] if adapts and closed else None)
 
 
 def _closed_spans(
