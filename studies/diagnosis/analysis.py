@@ -17,11 +17,13 @@ from environments.text import format_count, format_number
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks
 from studies.diagnosis.findings import Absence, find_absences, list_findings
+from studies.diagnosis.model import incremental_drift_term
 from studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model
 from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
 from studies.diagnosis.random_walk import RANDOM_WALK
 from studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
 
+DRIFT = "incremental-drift"
 MIN_ROWS = 200
 MIN_OBSERVATIONS = 40  # minimal observations of the median arm
 MAX_REWARD = 1e50  # largest reward whose fourth power is finite
@@ -136,6 +138,10 @@ def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
     selected = select_model(blocks)
     terms = {term.kind: term for term in selected.fit.terms}
     smooth = [term.mean for kind, term in terms.items() if kind not in (*LEVEL_CHANGES, RANDOM_WALK)]
+    # A drift of arms with few events is easily missed, and a drift is easily taken for jumps.
+    if DRIFT not in terms:
+        smooth.append(incremental_drift_term(blocks).mean)
+    smooth = [columns for columns in smooth if columns.shape[1]]
     jumps, blips = (terms.get(kind) for kind in LEVEL_CHANGES)
     problem = "the means follow random walks, for which there is no simulator" if RANDOM_WALK in terms else None
     return ChangeModel(

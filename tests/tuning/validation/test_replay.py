@@ -10,25 +10,38 @@ import pytest
 import ravenlab
 from environments.errors import InputError
 from environments.recorded.log_file import Log
-from environments.recorded.log_world import LogScenario, random_below
+from environments.recorded.log_world import TWO_VALUE_LEVELS, LogScenario, random_below
 from environments.streams import Stream
 from policies import find_policy
 from policies.engine.play import play_logs
+from studies.diagnosis.analysis import diagnose_changes
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 from tools.replay_coverage import choose, draw_path, examine, simulate_log, true_regrets
 
 
-@pytest.mark.parametrize("name", ["raven-ucb", "sw-raven", "ucb1"])
-def test_log_loop_matches_online_policy(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "estimator", "two_values"),
+    [
+        ("raven-ucb", "expansion", False),
+        ("sw-raven", "expansion", False),
+        ("ucb1", "expansion", True),
+        ("raven-ucb", "simulator", False),
+        ("ucb1", "simulator", True),
+    ],
+)
+def test_log_loop_matches_online_policy(name: str, estimator: str, two_values: bool) -> None:
     policy = find_policy(name)
     log = draw_log(events=1200)
     gone = log.arm.copy()
     gone[600:][gone[600:] == 1] = 0
-    log = Log.from_columns([log.names[k] for k in gone], log.reward)
+    rewards = np.where(log.reward > 0.4, 2.0, 1.0) if two_values else log.reward
+    log = Log.from_columns([log.names[k] for k in gone], rewards)
     values = policy.resolve({}, 3, 1200)
-    worlds = LogScenario(log, "log:t").draw(1200, 5, 0, 20, Stream.SIMULATE)
+    scenario = LogScenario(log, "log:t", estimator=estimator, diagnose=diagnose_changes)
+    worlds = scenario.draw(1200, 5, 0, 20, Stream.SIMULATE)
     assert worlds.switch_at.size == 1
+    assert worlds.two_values.size == (2 if two_values and estimator == "simulator" else 0)
     played = play_logs(policy, values, worlds, 5, 0, Stream.SIMULATE)
     for r in (0, 4, 19):
         given: dict[str, Any] = {key: value for key, value in values.items() if key != "horizon"}
@@ -39,14 +52,21 @@ def test_log_loop_matches_online_policy(name: str) -> None:
                 one.close(1)
             k = one.select()
             own = np.arange(worlds.begin[k], worlds.begin[k + 1])
-            event = own[np.argmax(worlds.until[own] > step)]
-            members = slice(worlds.first[event], worlds.end[event])
-            rewards = worlds.reward[worlds.log[r], members]
-            near = worlds.reward[worlds.log[r], worlds.draw_first[event] : worlds.draw_end[event]]
-            drawn = near[random_below(worlds.key[r], (step + 1) * 3 + k, near.size)]
-            one.update(k, float(drawn + rewards.mean() - near.mean()))
-            total, matched = total + float(rewards.mean()), matched + int(log.arm[step] == k)
-            weights[members] += 1.0 / rewards.size
+            cell = own[np.argmax(worlds.until[own] > step)]
+            members = slice(worlds.first[cell], worlds.end[cell])
+            mean = worlds.mean[worlds.log[r], cell]
+            if estimator == "expansion":
+                assert mean == pytest.approx(worlds.reward[worlds.log[r], members].mean())
+            near = worlds.reward[worlds.log[r], worlds.draw_first[cell] : worlds.draw_end[cell]]
+            number = (step + 1) * 3 + k
+            if worlds.two_values.size:
+                higher = random_below(worlds.key[r], number, TWO_VALUE_LEVELS) < (mean - 1.0) * TWO_VALUE_LEVELS
+                one.update(k, 2.0 if higher else 1.0)
+            else:
+                drawn = near[random_below(worlds.key[r], number, near.size)]
+                one.update(k, float(drawn + mean - near.mean()))
+            total, matched = total + float(mean), matched + int(log.arm[step] == k)
+            weights[members] += 1.0 / (members.stop - members.start)
         expected = np.array([total / 1200, matched, 1200**2 / float(weights @ weights)])
         np.testing.assert_allclose(played.tally[r, :3], expected, rtol=1e-9)
 
