@@ -368,8 +368,8 @@ def measure_support(
             sparse, sparsest = longest, k
         adapts = adapts or _varies(times / open_time)
     closed = [k for k in logged if not open_at_start[k]] + [k for _, k, opens in switches if not opens]
-    longest = (MAX_SPARSE_SHARE_ADAPTIVE if adapts else MAX_SPARSE_SHARE) * timescale
-    return Support(timescale, sparse, sparsest, longest, closed[0] if adapts and closed else None)
+    allowed = (MAX_SPARSE_SHARE_ADAPTIVE if adapts else MAX_SPARSE_SHARE) * timescale
+    return Support(timescale, sparse, sparsest, allowed, closed[0] if adapts and closed else None)
 
 
 def _closed_spans(

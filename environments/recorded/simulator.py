@@ -245,14 +245,14 @@ class _Sampler:
             top = terms.max(axis=0)
             forward.append(top + np.log(np.exp(terms - top).sum(axis=0)))
             shares.append(np.exp(terms - forward[-1]).cumsum(axis=0))
-        end = np.full(u.shape[:2], segments)
-        while (end > 0).any():
-            for last in np.unique(end[end > 0]):
-                chain, arm = np.nonzero(end == last)
+        ends = np.full(u.shape[:2], segments)
+        while (ends > 0).any():
+            for last in np.unique(ends[ends > 0]):
+                chain, arm = np.nonzero(ends == last)
                 below = shares[last - 1][:, chain, arm] < u[chain, arm, last - 1]
-                start = np.minimum(below.sum(axis=0), last - 1)
-                redrawn[chain, arm, start] = True
-                end[chain, arm] = start
+                starts = np.minimum(below.sum(axis=0), last - 1)
+                redrawn[chain, arm, starts] = True
+                ends[chain, arm] = starts
         return redrawn
 
     def _draw_coefficients(self, z: Floats) -> None:

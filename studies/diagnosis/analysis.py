@@ -143,7 +143,7 @@ def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
         smooth.append(incremental_drift_term(blocks).mean)
     smooth = [columns for columns in smooth if columns.shape[1]]
     jumps, blips = (terms.get(kind) for kind in LEVEL_CHANGES)
-    problem = "the means follow random walks, for which there is no simulator" if RANDOM_WALK in terms else None
+    no_walk = "the means follow random walks, for which there is no simulator"
     return ChangeModel(
         kinds=tuple(terms),
         cuts=np.array(jumps.about["at"], dtype=np.int64) if jumps else nothing,
@@ -151,7 +151,7 @@ def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
         columns=np.column_stack([np.empty((arm.size, 0)), *smooth]),
         groups=np.repeat(np.arange(len(smooth)), [columns.shape[1] for columns in smooth]),
         variance=selected.fit.variance * selected.scale.mean,
-        problem=problem,
+        problem=no_walk if RANDOM_WALK in terms else None,
     )
 
 

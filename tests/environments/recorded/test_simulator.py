@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from environments.recorded.log_file import Arms
 from environments.recorded.log_world import LogScenario, PreparedLog
 from environments.recorded.simulator import ChangeModel, Simulator
 from environments.streams import Stream
@@ -19,10 +20,10 @@ def make_model(events: int, arms: int, **fields: object) -> ChangeModel:
     return ChangeModel(**{**parts, "variance": np.full((1, arms), 0.09), **fields})  # type: ignore[arg-type]
 
 
-def draw_events(means: Floats, shares: list[float], seed: int = 1) -> tuple[np.ndarray, Floats]:
+def draw_events(means: Floats, shares: list[float], seed: int = 1) -> tuple[Arms, Floats]:
     """Draw events of an arm with the given shares; means [n, K], standard deviation 0.3."""
     rng = np.random.default_rng(seed)
-    arm = rng.choice(len(shares), means.shape[0], p=shares).astype(np.int32)
+    arm = np.asarray(rng.choice(len(shares), means.shape[0], p=shares), dtype=np.int32)
     return arm, rng.normal(means[np.arange(arm.size), arm], 0.3)
 
 
