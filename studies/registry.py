@@ -83,7 +83,7 @@ PRUNERS: dict[str, Choice] = {
 }
 
 ESTIMATORS: dict[str, Choice] = {
-    "automatic": Choice("expansion, or the simulator where the log has too few events for it"),
+    "automatic": Choice("expansion, or the simulator where some arms have few events"),
     "expansion": Choice("rewards of logged events close to each step"),
     "simulator": Choice("rewards of a model fitted to the log by a diagnosis, with the uncertainty of its parameters"),
 }

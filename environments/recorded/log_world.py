@@ -58,6 +58,7 @@ RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in
 RESAMPLED_PER_CYCLE = 2  # resampled logs after each RUNS_PER_LOG · RESAMPLED_PER_CYCLE runs on the segment itself
 MIN_REPLAYS = 128  # for a confidence interval: 64 runs on the segment and 4 on each of 16 resampled logs
 MIN_EFFECTIVE_EVENTS = 100  # effective events of a score below which a log is inconclusive
+RARE_SHARE = 0.25  # share of the events of uniform logging below which an arm is rare
 MAX_SPARSE_SHARE_SIMULATOR = 1.0
 """Largest share of the mean distance of changes in which an arm of a simulator may have fewer than 10 events."""
 MIN_BLOCKS = 20  # per segment, if rewards are autocorrelated
@@ -247,21 +248,31 @@ class PreparedLog:
         block = choose_block_length(near, in_order)
         support = measure_support(arm, near, open_at_start, switches)
         prepared = PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
-        if diagnose is None or estimator == EXPANSION or (estimator == AUTOMATIC and support.enough):
+        reason = prepared.reason_for_simulator() if estimator == AUTOMATIC else "it was requested"
+        if diagnose is None or estimator == EXPANSION or reason is None:
             return prepared
         model = diagnose(arm, reward, arms)
         simulator = Simulator.of(arm, reward, arms, model)
         simulated_support = prepared.simulator_support(simulator)
         if estimator == AUTOMATIC and (model.problem is not None or not simulated_support.enough):
             return prepared
-        return replace(prepared.with_simulator(simulator, estimator), support=simulated_support)
+        return replace(prepared.with_simulator(simulator), reason=reason, support=simulated_support)
+
+    def reason_for_simulator(self) -> str | None:
+        """Return why a simulator is better than local resampling; None if it is not."""
+        if not self.support.enough:
+            return "the log has too few events of some arms at some times for local resampling"
+        counts = np.diff(self.neighborhoods.begin)
+        if counts[counts > 0].min() < RARE_SHARE * self.reward.size / counts.size:
+            return "some arms have so few events that policies exploit the noise of local resampling"
+        return None
 
     def simulator_support(self, simulator: Simulator) -> Support:
         """Return whether every arm has enough events between the changes of a simulator."""
         timescale = self.reward.size / (simulator.bounds.size - 1)
         return replace(self.support, timescale=timescale, longest=MAX_SPARSE_SHARE_SIMULATOR * timescale)
 
-    def with_simulator(self, simulator: Simulator, estimator: str) -> PreparedLog:
+    def with_simulator(self, simulator: Simulator) -> PreparedLog:
         """Return the segment with a simulator in place of neighborhoods."""
         near, cells, arms = self.neighborhoods, simulator.cells, simulator.arms
         deviation = self.reward - simulator.mean_path[simulator.event_cell]
@@ -290,10 +301,7 @@ class PreparedLog:
             draw_end=draw_end,
             two_values=values if values.size == 2 else np.empty(0),
         )
-        reason = "it was requested"
-        if estimator == AUTOMATIC:
-            reason = "the log has too few events of some arms at some times for local resampling"
-        return replace(self, worlds=worlds, reward=deviation, simulator=simulator, reason=reason)
+        return replace(self, worlds=worlds, reward=deviation, simulator=simulator)
 
     def draw_replications(self, horizon: int, seed: int, numbers: range, stream: int) -> LogWorlds:
         """Draw replications of a stream; each depends on its number only."""
