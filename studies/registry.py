@@ -125,7 +125,6 @@ class StudyDefaults:
     objective = "mean"
     sampler = "tpe"
     pruner = "none"
-    estimator = "automatic"
     trials = 200
     batch = 16
     replications = 200
@@ -136,7 +135,8 @@ class StudyDefaults:
     measure = "worst"
 
 
-LOG_DEFAULTS = {"replications": 64, "selection": 512, "report": 1024}
+DEFAULT_ESTIMATOR = "automatic"
+LOG_DEFAULTS = {"replications": 64, "selection": 512, "report": 1024, "estimator": DEFAULT_ESTIMATOR}
 """Defaults of studies on a log, where scores contain no noise of single rewards."""
 
 

@@ -27,6 +27,7 @@ Bools = NDArray[np.bool_]
 
 MAX_CELLS = 400  # cells of constant mean per arm, besides those that change points add
 SWEEPS = 20  # sweeps of the Gibbs sampler before a path is used
+GROUP = 16  # paths that are drawn together
 MEAN_PATHS = 48  # paths whose mean is the estimated path
 PRIOR_DEGREES = 1.0  # degrees of freedom of the prior of a variance, whose scale is that of the arms' means
 
@@ -128,10 +129,19 @@ class Simulator:
         return np.asarray(self.draw_paths(0, 0, range(1, MEAN_PATHS + 1)).mean(axis=0))
 
     def draw_paths(self, seed: int, stream: int, numbers: Sequence[int]) -> Floats:
-        """Draw one path [K·C] for each number from the posterior distribution; each depends on its number only."""
-        sampler = _Sampler(self, len(numbers))
+        """Draw one path [K·C] for each number from 1 on from the posterior distribution.
+
+        Each depends on its number only, to the last bit: paths are always drawn in the same groups, since the rounding
+        of matrix products depends on their size.
+        """
+        groups = {group: self._draw_group(seed, stream, group) for group in {(n - 1) // GROUP for n in numbers}}
+        return np.stack([groups[(number - 1) // GROUP][(number - 1) % GROUP] for number in numbers])
+
+    def _draw_group(self, seed: int, stream: int, group: int) -> Floats:
+        """Draw the paths [GROUP, K·C] of consecutive numbers."""
+        sampler = _Sampler(self, GROUP)
         normal, uniform = sampler.count_random_numbers()
-        rngs = [generator(seed, stream, number, "path") for number in numbers]
+        rngs = [generator(seed, stream, number, "path") for number in range(group * GROUP + 1, (group + 1) * GROUP + 1)]
         normals = np.stack([rng.standard_normal((SWEEPS, normal)) for rng in rngs])
         uniforms = np.stack([rng.uniform(1e-9, 1.0 - 1e-9, (SWEEPS, uniform)) for rng in rngs])
         for sweep in range(SWEEPS):

@@ -14,7 +14,14 @@ from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import MAX_POLICY_BYTES, ParamContext, Policy, Value
 from studies.paper.advice import paper_advice
-from studies.registry import LOG_DEFAULTS, OBJECTIVES, StudyDefaults, choices_pattern, format_choices
+from studies.registry import (
+    DEFAULT_ESTIMATOR,
+    LOG_DEFAULTS,
+    OBJECTIVES,
+    StudyDefaults,
+    choices_pattern,
+    format_choices,
+)
 from studies.spec.fields import (
     MAX_RESULTS,
     EstimatorName,
@@ -67,8 +74,8 @@ class StudyFields(FrozenModel):
         default=None, description="CSV or Parquet file of logged events, instead of a scenario."
     )
     minimize: bool = Field(default=False, strict=True, description="Whether the trace or log holds costs, not rewards.")
-    estimator: EstimatorName = Field(
-        default=StudyDefaults.estimator, description="How policies are evaluated on a log; its default for others."
+    estimator: EstimatorName | None = Field(
+        default=None, description=f"How policies are evaluated on a log; {DEFAULT_ESTIMATOR} if absent."
     )
     digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
     scale: float | None = Field(
@@ -119,7 +126,7 @@ class StudyFields(FrozenModel):
     @property
     def source(self) -> Source:
         """The source of rewards: a scenario, a trace or a log."""
-        recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator)
+        recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator or DEFAULT_ESTIMATOR)
         return make_source(self.scenario, self.settings, *recorded)
 
 
@@ -172,7 +179,7 @@ def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int
 
 
 def _check_no_estimator(spec: StudySpec) -> None:
-    if spec.estimator != StudyDefaults.estimator:
+    if spec.estimator is not None:
         raise ValueError(f"estimator requires a log but got {spec.estimator}")
 
 
@@ -221,8 +228,6 @@ BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 
 # Fields that a study's default name identifies by a hash if they differ from their defaults.
 HASHED_FIELDS = {"settings", "space", "fixed", "objective", "sampler", "pruner"}
-# The same, but left out of the hash if it has its default, so that the names of older studies remain.
-LATER_HASHED_FIELDS = {"estimator": StudyDefaults.estimator}
 
 
 class StudySpec(StudyFields):
@@ -362,8 +367,8 @@ class ResolvedStudy(StudySpec):
         """Return the name of a study that was not given one."""
         name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
         hashed = self.model_dump(mode="json", include=HASHED_FIELDS)
-        later = self.model_dump(mode="json", include=set(LATER_HASHED_FIELDS))
-        hashed |= {name: value for name, value in later.items() if value != LATER_HASHED_FIELDS[name]}
+        if self.estimator not in (None, DEFAULT_ESTIMATOR):
+            hashed["estimator"] = self.estimator
         if hashed == self._hashed_defaults():
             return name
         return f"{name}{short_hash(json.dumps(hashed, sort_keys=True, ensure_ascii=False))}"

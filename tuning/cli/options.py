@@ -11,7 +11,16 @@ import typer
 
 from environments.noise import NOISES
 from environments.text import join_words, shorten_value
-from studies.registry import ESTIMATORS, MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, StudyDefaults, format_choices
+from studies.registry import (
+    DEFAULT_ESTIMATOR,
+    ESTIMATORS,
+    MEASURES,
+    OBJECTIVES,
+    PRUNERS,
+    SAMPLERS,
+    StudyDefaults,
+    format_choices,
+)
 from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from tuning.cli import completion
 from tuning.workers.local import BACKENDS
@@ -259,7 +268,7 @@ WindowOption = Annotated[
 ]
 MinimizeOption = Annotated[bool, option("--minimize", "The trace or log holds costs instead of rewards.", DATA)]
 EstimatorOption = Annotated[
-    str | None, choice_option("--estimator", "Evaluation on a log", ESTIMATORS, DATA, StudyDefaults.estimator)
+    str | None, choice_option("--estimator", "Evaluation on a log", ESTIMATORS, DATA, DEFAULT_ESTIMATOR)
 ]
 
 # Search and validation

@@ -69,6 +69,23 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
         assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
 
 
+def test_simulator_on_request(file: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    (recommendation,) = ravenlab.tune(log=str(file), estimator="simulator", storage=url, **SMALL)
+    assert recommendation.study.startswith("raven-ucb/log:my-log/T1500/K3~")
+    facts = recommendation.log
+    assert facts is not None
+    assert facts.estimator.startswith("simulator")
+    assert facts.inconclusive is None
+    assert facts.score.low < facts.score.mean < facts.score.high
+    again = ravenlab.tune(
+        log=str(file), estimator="simulator", storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL
+    )
+    assert again == [recommendation]
+    assert_names(refused("tune", "blips", "--estimator", "simulator", "--dry-run"), "estimator", "log")
+    assert_names(refused("tune", "--log", str(file), "--estimator", "other", "--dry-run"), "estimator", "'other'")
+
+
 def test_warning_about_few_effective_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
     file.write_text(log_to_csv(draw_log(events=400)))
