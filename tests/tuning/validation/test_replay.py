@@ -128,7 +128,10 @@ def _online_score(policy: Any, means: np.ndarray, spread: float, steps: int, rng
 
 
 def test_the_choice_on_a_log_suits_deployment() -> None:
-    """Jumps every 2,000 of 20,000 events: matching one event in K chose τ 200, which cost 59 % more regret."""
+    """All arms jump every 2,000 of 20,000 events.
+
+    A replay of the matching events, one in K, always chose τ 200; on nine such logs this cost 5 to 43 % more regret.
+    """
     candidates = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.5, 1.0) for tau in (200, 800)]
     costs = []
     for number in range(3):
