@@ -76,6 +76,8 @@ class RecordedResult:
     """Trace: contributions of consecutive rows, of all segments, to the error of the mean regret."""
     inconclusive: str | None = None
     """Log: why it does not support a conclusion; None if it does."""
+    simulated: bool = False
+    """Log: whether regrets come from a simulator fitted to the log, instead of its events."""
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,9 @@ def _read_recorded(stored: dict[str, Any] | None) -> RecordedResult | None:
     if stored is None:
         return None
     parts = None if stored["parts"] is None else np.array(stored["parts"], dtype=np.float64)
-    return RecordedResult(float(stored["reward"]), int(stored["rows"]), parts, stored["inconclusive"])
+    return RecordedResult(
+        float(stored["reward"]), int(stored["rows"]), parts, stored["inconclusive"], stored["simulated"]
+    )
 
 
 def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:

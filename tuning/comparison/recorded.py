@@ -89,10 +89,13 @@ def _play_log_entry(
     seconds = time.thread_time() - begin
     sign = -1.0 if scenario.minimize else 1.0
     effective = float(split_by_log(played.effective)[0].mean())
+    prepared = scenario.prepared(Stream.REPORT)
+    simulated = prepared.simulator is not None
     result = RecordedResult(
-        reward=sign * estimate_interval(played.score)[0],
+        reward=sign * estimate_interval(played.score, simulated)[0],
         rows=played.events,
-        inconclusive=scenario.prepared(Stream.REPORT).describe_shortage(scenario.log.names, effective),
+        inconclusive=prepared.describe_shortage(scenario.log.names, effective),
+        simulated=simulated,
     )
     curve = RegretCurve((), (), ())
     return played.logged - played.score, curve, result, 1e9 * seconds / (count * played.events)
@@ -151,7 +154,7 @@ def _estimate(spec: ResolvedComparisonSpec, entry: ComparisonEntry, other: Compa
         low, high = sum_interval(parts, dependence, spec.seed)
         p = sum_p_value(mean, parts, dependence, spec.seed)
         return Estimate(mean, mean + low, mean + high, p, dependence.enough)
-    mean, low, high = estimate_interval(sample)
+    mean, low, high = estimate_interval(sample, entry.recorded.simulated)
     return Estimate(mean, low, high, _p_value(mean, (high - low) / 2.0), inconclusive is None)
 
 
