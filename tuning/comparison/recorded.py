@@ -22,7 +22,6 @@ from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.base import Value
 from policies.engine.play import REGRET, REWARD, play_windows
-from policies.engine.replay import MIN_DEGREES, estimate_interval, split_by_log
 from studies.results.comparison import (
     ComparisonEntry,
     DifferenceFromBest,
@@ -35,6 +34,7 @@ from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
 from studies.statistics.bootstrap import sum_interval, sum_p_value
 from studies.statistics.paired import holm_adjust
 from tuning.validation.recorded import play_history, play_on_log, row_autocorrelation
+from tuning.validation.replay import MIN_DEGREES, estimate_interval, split_by_log
 from tuning.workers.problem import Evaluator, Problem, problem_policy
 
 MAX_PARTS = 4000  # contributions that are stored per entry; of a longer trace, sums of consecutive rows
