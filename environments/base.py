@@ -206,6 +206,9 @@ class Effect:
     moves_variance: ClassVar[bool] = False
     """Whether it changes only the variance, which is impossible for Bernoulli arms."""
 
+    onset: ClassVar[str | None] = None
+    """Parameter with the time until the first change, or the length of a period."""
+
     def rows(self, horizon: int) -> int:
         """Return the number of level rows that it adds, for the estimate of memory."""
         return 0

@@ -59,6 +59,31 @@ def check_integer(field: str, value: object, least: int, most: int | None = None
     return number
 
 
+COUNT = re.compile(r"([+-]?\d[\d_]*(?:\.\d+)?)(?:[eE]\+?(\d{1,2})|([kKM]))?")
+COUNT_UNITS = {"k": 1_000, "K": 1_000, "M": 1_000_000}
+
+
+def parse_count(value: object) -> object:
+    """Convert a whole number written as text or as a float to an int; anything else is returned unchanged.
+
+    >>> parse_count("10k"), parse_count("1e4"), parse_count(1e4), parse_count("2.5M"), parse_count("10_000")
+    (10000, 10000, 10000, 2500000, 10000)
+    >>> parse_count("1.5"), parse_count("ten"), parse_count(0.5)
+    ('1.5', 'ten', 0.5)
+    """
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    match = COUNT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        return value
+    digits, exponent, unit = match.groups()
+    try:
+        number = Fraction(digits) * 10 ** int(exponent or 0) * COUNT_UNITS.get(unit, 1)
+    except ValueError:  # underscores that do not separate digits, or thousands of digits
+        return value
+    return number.numerator if number.denominator == 1 else value
+
+
 def check_replications(seed: object, first: object, replications: object) -> None:
     """Check the numbers that identify `replications` worlds of a seed, from number `first` on.
 
@@ -82,17 +107,11 @@ def parse_steps(field: str, value: object, horizon: int) -> int:
         if percent <= 0:
             raise InputError(f"{field} must be above 0% but got {value!r}.")
         count = max(1, math.floor(percent * horizon / 100))
-    elif isinstance(value, str):
-        try:
-            count = int(value)
-        except ValueError:
-            raise InputError(
-                f"{field} must be a number of steps, at least 1, or a share such as '10%' but got {value!r}."
-            ) from None
-    elif isinstance(value, int) and not isinstance(value, bool):
-        count = value
     else:
-        raise InputError(f"{field} must be a whole number of steps or a share such as '10%' but got {value!r}.")
+        number = parse_count(value)
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise InputError(f"{field} must be a whole number of steps or a share such as '10%' but got {value!r}.")
+        count = number
     if count < 1:
         raise InputError(f"{field} must be at least 1 step but got {count}.")
     if count > MAX_STEPS:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 MAX_LISTED_LETTERS = 300  # of the known names that a message lists
 MAX_COMPARED_LETTERS = 200  # of an unknown name when the closest known one is searched
+MIN_PREFIX_LETTERS = 2  # an unknown name of fewer letters is not completed
 
 
 class InputError(ValueError):
@@ -52,5 +53,21 @@ def did_you_mean(name: object, known: Sequence[str]) -> str:
     >>> did_you_mean("blip", ["blips", "stationary"])
     "; did you mean 'blips'?"
     """
-    closest = difflib.get_close_matches(str(name)[:MAX_COMPARED_LETTERS], known, n=1, cutoff=0.5)
-    return f"; did you mean '{closest[0]}'?" if closest else "."
+    closest = closest_name(name, known)
+    return "." if closest is None else f"; did you mean '{closest}'?"
+
+
+def closest_name(name: object, known: Sequence[str]) -> str | None:
+    """Return the known name that the user most likely meant: the shortest one that begins like it, or a similar one.
+
+    >>> closest_name("raven", ["d-raven", "raven-ucb"]), closest_name("Blip", ["blips"]), closest_name("x", ["blips"])
+    ('raven-ucb', 'blips', None)
+    """
+    text = str(name)[:MAX_COMPARED_LETTERS].casefold()
+    if len(text) >= MIN_PREFIX_LETTERS:
+        beginning = [candidate for candidate in known if candidate.casefold().startswith(text)]
+        if beginning:
+            return min(beginning, key=lambda candidate: (len(candidate), candidate))
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    similar = difflib.get_close_matches(text, list(by_folded), n=1, cutoff=0.5)
+    return by_folded[similar[0]] if similar else None

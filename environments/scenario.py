@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from environments.base import BaseDraw, Effect
-from environments.checks import check_integer, check_nonnegative, check_number
+from environments.checks import check_integer, check_nonnegative, check_number, parse_steps
 from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, check_noise
 from environments.plugins import plugin_errors
@@ -113,6 +113,28 @@ class Scenario:
             raise InputError(
                 f"{self._rows(horizon):,} levels of {arms:,} arms are too many; use fewer arms or a larger every."
             )
+
+    def warnings(self, horizon: int, arms: int) -> list[str]:
+        """List what is allowed but probably not intended: a single arm, and changes that begin after the horizon.
+
+        >>> from environments import find_scenario
+        >>> find_scenario("blips", {"every": 500}).warnings(horizon=100, arms=10)
+        ['blips: every is 500 steps, longer than the horizon of 100; no change is simulated.']
+        """
+        warnings = []
+        if arms + self.extra_arms == 1:
+            warnings.append(f"{self.name}: with 1 arm the regret of every policy is 0.")
+        for effect in self.effects:
+            if effect.onset is None:
+                continue
+            steps = parse_steps(effect.onset, getattr(effect, effect.onset), horizon)
+            if steps > horizon:
+                result = "only a part of a period is" if effect.onset == "period" else "no change is"
+                warnings.append(
+                    f"{self.name}: {effect.onset} is {steps:,} steps, longer than the horizon of {horizon:,}; "
+                    f"{result} simulated."
+                )
+        return warnings
 
     def bytes_per_world(self, horizon: int, arms: int) -> int:
         """Return the memory of one world: its tape and its schedule."""

@@ -15,6 +15,7 @@ from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
 from studies.storage.lock import run_as_driver
 from tuning.search.loop import Progress, search
+from tuning.search.samplers import check_sampler
 from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
@@ -104,8 +105,9 @@ def run_study(
         listener: Callbacks for progress.
 
     Raises:
-        InputError: The storage holds a study of this name with different settings.
+        InputError: The sampler is not installed, or the storage holds a study of this name with different settings.
     """
+    check_sampler(spec.resolved())
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
     already_complete = True  # a run that is repeated after a lost connection finds what this call stored

@@ -19,6 +19,7 @@ class ArmChurn(Effect):
     category = "TF"
     meaning = "one arm is added, later one arm is removed"
     order = 40
+    onset = "opens"
     stream_key = "arm-churn"
     extra_arms = 1
 

@@ -21,6 +21,7 @@ class Blips(Effect):
     category = "TF"
     meaning = "at regular intervals all arms change temporarily, then return to their previous values"
     order = 30
+    onset = "every"
     stream_key = "blips"
     times_stream_key = "blips times"
 

@@ -21,6 +21,7 @@ class GradualDrift(Effect):
     category = "DPC"
     meaning = "rewards come from a new distribution with increasing probability"
     order = 10
+    onset = "start"
     stream_key = "gradual-drift"
 
     start: Time = "25%"

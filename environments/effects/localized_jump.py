@@ -24,6 +24,7 @@ class LocalizedJump(Effect):
     category = "DPC"
     meaning = "at regular intervals a random subset of the arms is redrawn"
     order = 15
+    onset = "every"
     stream_key = "localized-jump"
     times_stream_key = "localized-jump times"
 

@@ -20,6 +20,7 @@ class Periodic(Effect):
     category = "PC"
     meaning = "every mean oscillates around its level with a common period"
     order = 20
+    onset = "period"
     amplitude_stream_key = "periodic amplitude"
     phase_stream_key = "periodic phase"
 

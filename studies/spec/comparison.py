@@ -13,7 +13,15 @@ from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.loading import scale_defaults
 from studies.registry import ComparisonDefaults
-from studies.spec.fields import FileName, Replications, SimulatedSpec, Trials, describe_differences, hash_unless_default
+from studies.spec.fields import (
+    FileName,
+    Replications,
+    SimulatedSpec,
+    Trials,
+    Whole,
+    describe_differences,
+    hash_unless_default,
+)
 from studies.spec.source import ScenarioSource, Source, make_source, name_scenario_after_file
 from studies.spec.space import round_digits
 from studies.spec.study import StudySpec
@@ -55,7 +63,7 @@ class ComparisonSpec(SimulatedSpec):
     policies: tuple[str, ...] = Field(default=PAPER_POLICIES, min_length=1, max_length=1000)
     tune: Trials = Field(default=ComparisonDefaults.tune, ge=0)
     search_replications: Replications = ComparisonDefaults.search_replications
-    replications: int = Field(default=ComparisonDefaults.replications, strict=True, ge=2, le=MAX_WORLDS)
+    replications: Whole = Field(default=ComparisonDefaults.replications, ge=2, le=MAX_WORLDS)
     defaults: Literal["scaled", "original"] = ComparisonDefaults.defaults
     trace: FileName | None = None
     log: FileName | None = None

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 
+from environments.checks import COUNT, parse_count
 from environments.errors import unknown_name
 from environments.scenario import MAX_HORIZON
 from studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
@@ -31,10 +32,23 @@ ParamName = Annotated[str, Field(min_length=1, max_length=100)]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 ScenarioName = Annotated[str, Field(max_length=300)]
 Settings = Annotated[dict[ParamName, StrictInt | StrictFloat | ShortText], Field(max_length=100)]
-Size = Annotated[int, Field(strict=True, ge=1, le=MAX_HORIZON)]  # horizon or number of arms
-Replications = Annotated[int, Field(strict=True, ge=2, le=10_000_000)]
-Trials = Annotated[int, Field(strict=True, le=1_000_000)]
-Seed = Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)]
+
+# A whole number may also be written 1e4 or, as text, "10k".
+COUNT_SCHEMA: dict[str, Any] = {"type": ["integer", "string"], "pattern": f"^{COUNT.pattern}$"}
+
+
+def _bounds(ge: int | None = None, le: int | None = None) -> Any:
+    """Return the bounds of a whole number."""
+    return Field(strict=True, ge=ge, le=le, json_schema_extra=COUNT_SCHEMA)
+
+
+_FORMS = BeforeValidator(parse_count)
+
+Whole = Annotated[int, _bounds(), _FORMS]
+Size = Annotated[int, _bounds(ge=1, le=MAX_HORIZON), _FORMS]  # horizon or number of arms
+Replications = Annotated[int, _bounds(ge=2, le=10_000_000), _FORMS]
+Trials = Annotated[int, _bounds(le=1_000_000), _FORMS]
+Seed = Annotated[int, _bounds(ge=0, le=2**63 - 1), _FORMS]
 
 
 def check_printable(name: str | None) -> str | None:

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any
 
 from environments import combine, find_scenario
-from environments.checks import check_dotted_keys
+from environments.checks import check_dotted_keys, parse_count
 from environments.errors import InputError, unknown_name
 from environments.noise import DEFAULT_NOISE, NOISES
 from environments.recorded.recording import recording_name
@@ -198,7 +198,7 @@ def _load_table(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[
     with prefix_errors(where):
         check_plain_data(table)
         scenarios = [read_scenario(value, folder) for value in _as_list(table, "scenario")]
-        horizons = _as_list(table, "horizon")
+        horizons = [parse_count(horizon) for horizon in _as_list(table, "horizon")]
         for kind, message in HORIZON_ERRORS.items():
             if horizons and any(kind in fields for _, fields in scenarios):
                 raise InputError(message)

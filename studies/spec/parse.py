@@ -35,9 +35,10 @@ LIMITS = {
     "too_long": "must not be longer than {max_length}",
 }
 
+WHOLE_NUMBER = "a whole number such as 10000, 1e4 or '10k'"
 EXPECTED = {
-    "int_type": "an integer",
-    "int_from_float": "an integer",
+    "int_type": WHOLE_NUMBER,
+    "int_from_float": WHOLE_NUMBER,
     "float_type": "a number",
     "string_type": "text",
     "dict_type": "a table of names and values",

@@ -12,6 +12,7 @@ from typing import Any
 
 from environments.noise import NOISES
 from studies.registry import ESTIMATORS, robust_samplers
+from studies.spec.fields import COUNT_SCHEMA
 from studies.spec.parse import STUDY_FIELDS
 from studies.spec.robust import MAX_SCENARIOS, RobustSpec
 from studies.spec.space import Range
@@ -45,7 +46,7 @@ SCENARIO_TABLE = {
         },
         "trace": {"type": "string", "description": "CSV or Parquet file of rewards; relative to the study file."},
         "log": {"type": "string", "description": "CSV or Parquet file of logged events; relative to the study file."},
-        "window": {"type": "integer", "minimum": 1, "description": "Rows per window of the trace."},
+        "window": {**COUNT_SCHEMA, "minimum": 1, "description": "Rows per window of the trace."},
         "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
         "estimator": {"enum": list(ESTIMATORS), "description": "How policies are evaluated on the log."},
     },

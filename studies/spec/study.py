@@ -38,6 +38,7 @@ from studies.spec.fields import (
     Size,
     StudyName,
     Trials,
+    Whole,
     describe_differences,
     short_hash,
 )
@@ -96,14 +97,10 @@ class StudyFields(FrozenModel):
     sampler: SamplerName = Field(default=StudyDefaults.sampler, description="Method that proposes candidates.")
     pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Method that stops poor candidates early.")
     trials: Trials = Field(default=StudyDefaults.trials, ge=1, description="Number of candidates.")
-    batch: int = Field(default=StudyDefaults.batch, strict=True, ge=1, le=10_000, description="Candidates per batch.")
+    batch: Whole = Field(default=StudyDefaults.batch, ge=1, le=10_000, description="Candidates per batch.")
     replications: Replications = Field(default=StudyDefaults.replications, description="Worlds per candidate.")
-    candidates: int = Field(
-        default=StudyDefaults.candidates,
-        strict=True,
-        ge=1,
-        le=1000,
-        description="Number of finalists that are validated.",
+    candidates: Whole = Field(
+        default=StudyDefaults.candidates, ge=1, le=1000, description="Number of finalists that are validated."
     )
     selection: Replications = Field(default=StudyDefaults.selection, description="Held-out worlds for selection.")
     report: Replications = Field(

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.checks import MAX_STEPS, check_integer, check_nonnegative, check_number, parse_share, parse_steps
+from environments.checks import (
+    MAX_STEPS,
+    check_integer,
+    check_nonnegative,
+    check_number,
+    parse_count,
+    parse_share,
+    parse_steps,
+)
 from environments.errors import InputError
 from tests.environments.properties import quick
 from tests.messages import raises_naming
@@ -46,6 +54,17 @@ def test_bounds_of_whole_numbers() -> None:
         check_integer("arms", 10, least=1, most=9)
 
 
+@pytest.mark.parametrize("value", ["10000", "10_000", " 1e4 ", "1.0E+4", "10k", "10K", "0.01M", 1e4, 10_000])
+def test_forms_of_a_whole_number(value: Any) -> None:
+    count = parse_count(value)
+    assert (count, type(count)) == (10_000, int)
+
+
+@pytest.mark.parametrize("value", ["ten", "1.5", "1.5e0", "1e-3", "2G", "k", "1__0", "9" * 5000, 0.5, True, None, [5]])
+def test_anything_else_is_not_a_whole_number(value: Any) -> None:
+    assert parse_count(value) is value
+
+
 @quick
 @given(hundredths=st.integers(1, 20_000), horizon=st.integers(1, 10**9))
 def test_a_share_of_the_horizon_is_floored_exactly(hundredths: int, horizon: int) -> None:
@@ -63,7 +82,7 @@ def test_common_percentages(text: str, horizon: int, expected: int) -> None:
 
 def test_a_number_of_steps_does_not_depend_on_the_horizon() -> None:
     assert [parse_steps("every", 500, horizon) for horizon in (10, 10_000)] == [500, 500]
-    assert parse_steps("every", "500", 10) == 500
+    assert [parse_steps("every", value, 10) for value in ("500", "5e2", "0.5k", 500.0)] == [500] * 4
 
 
 WORDS = ["0", "-3", "2.5", "abc", "abc%", "0%", "-5%", "nan%", "inf%", "", "%", "1e999999999%", "1e30%", "9" * 5000]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from environments.errors import InputError, unknown_name
+from environments.errors import InputError, closest_name, unknown_name
 from tests.messages import assert_names
 
 
@@ -15,6 +15,14 @@ def test_input_error_is_a_value_error() -> None:
 def test_the_closest_name_is_suggested() -> None:
     assert_names(str(unknown_name("scenario", "blip", ["blips", "stationary"])), "'blips'")
     assert "?" not in str(unknown_name("scenario", "zzz", ["blips", "stationary"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("raven", "raven-ucb"), ("RAVEN-UCB", "raven-ucb"), ("ucb", "ucb1"), ("thomson", "thompson"), ("r", None)],
+)
+def test_names_that_begin_alike_are_preferred(name: str, expected: str | None) -> None:
+    assert closest_name(name, ["d-raven", "raven-ucb", "sw-raven", "thompson", "ucb1", "ucb-v"]) == expected
 
 
 @pytest.mark.parametrize("name", [3, None, ["blips"], "two\nlines"])

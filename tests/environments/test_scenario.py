@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from environments import find_scenario
+from environments import find_scenario, scenarios
 from environments.errors import InputError
 from environments.scenario import Scenario
-from tests.messages import raises_naming
+from tests.messages import assert_names, raises_naming
 
 INVALID_NUMBERS: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]
 INVALID_TIMES: list[Any] = ["abc", "x%", "0%", None, True, [1], 2.5, 0, -1, float("nan"), 10**400]
@@ -150,3 +150,24 @@ def test_a_repeated_effect_is_rejected() -> None:
     blips = find_scenario("blips").effects
     with raises_naming(InputError, "effects", "blips"):
         Scenario("mine", "", blips * 2).check(100, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "arms", "names"),
+    [
+        ("stationary", {}, 1, ["1 arm"]),
+        ("blips", {"every": 200, "lasting": 5}, 3, ["every", 200, 100]),
+        ("periodic", {"period": 101}, 3, ["period", 101, 100]),
+        ("gradual-drift", {"start": 150, "end": 160}, 3, ["start", 150]),
+        ("arm-churn", {"opens": 200}, 3, ["opens", 200]),
+    ],
+)
+def test_warnings(name: str, settings: dict[str, Any], arms: int, names: list[Any]) -> None:
+    (warning,) = find_scenario(name, settings).warnings(100, arms)
+    assert_names(warning, name, *names)
+
+
+@pytest.mark.parametrize("name", list(scenarios()))
+def test_default_settings_give_no_warnings(name: str) -> None:
+    scenario = find_scenario(name)
+    assert scenario.warnings(scenario.horizon, scenario.arms) == []

@@ -66,6 +66,8 @@ def describe(field: dict[str, Any]) -> str:
     if "enum" in field:
         return ", ".join(f"`{choice}`" for choice in field["enum"])
     kind = field.get("type")
+    if kind == ["integer", "string"]:  # text such as "10k" is another form of the same number
+        kind = "integer"
     if isinstance(kind, list):
         return " or ".join(TYPES[name] for name in kind)
     if kind == "array":

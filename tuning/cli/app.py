@@ -6,12 +6,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
 
-from environments.errors import ExternalError, InputError
+from environments.errors import ExternalError, InputError, closest_name
 from studies.symbols import use_ascii_where_needed
 from tuning.cli import (
     compare,
@@ -214,8 +213,8 @@ def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
     if ctx is None or not hasattr(error, "possibilities"):
         return f"{error.format_message().rstrip('.')}; see {help_command}."
     options = [name[2:] for param in ctx.command.get_params(ctx) for name in param.opts if name.startswith("--")]
-    near = get_close_matches(error.option_name.lstrip("-"), options, n=1)
-    advice = f"did you mean --{near[0]}?" if near else f"see {help_command}."
+    near = closest_name(error.option_name.lstrip("-"), options)
+    advice = f"see {help_command}." if near is None else f"did you mean --{near}?"
     return f"unknown option {error.option_name}; {advice}"
 
 

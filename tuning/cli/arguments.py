@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import typer
 
 from environments.errors import InputError
 from environments.text import format_count, join_words, plural
 from tuning.cli.options import Assignment
 
 if TYPE_CHECKING:
+    from studies.spec.comparison import ComparisonSpec
+    from studies.spec.grid import GridSpec
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.workers.local import Workers
@@ -93,6 +97,10 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.studies) + len(self.robust)
+
+    def all_studies(self) -> list[StudySpec]:
+        """Return all studies of one scenario, including those that robust searches run first."""
+        return [*self.studies, *(study for search in self.robust for study in search.scenario_specs())]
 
     def simulated_steps(self) -> int:
         """Return the number of steps of all studies and searches."""
@@ -205,6 +213,18 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
         if jobs is not None and cluster != "local":
             raise InputError("--jobs can't be combined with a cluster's address: all workers of the cluster are used.")
     return open_workers(worker_count(jobs), backend, cluster)
+
+
+def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:
+    """Print to stderr what the scenarios of some specifications warn of, each warning once."""
+    from studies.spec.source import ScenarioSource
+
+    warnings: dict[str, None] = {}
+    for spec in specs:
+        if isinstance(spec.source, ScenarioSource):
+            warnings.update(dict.fromkeys(spec.source.open().warnings(*spec.size())))
+    for warning in warnings:
+        typer.echo(f"ravenlab: warning: {warning}", err=True)
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

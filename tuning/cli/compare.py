@@ -111,7 +111,7 @@ def compare(
         ravenlab compare --trace latency.csv --minimize
     """
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import choose_workers, drop_unset, recorded_fields, scenario_settings
+    from tuning.cli.arguments import choose_workers, drop_unset, print_warnings, recorded_fields, scenario_settings
     from tuning.cli.output import describing_interrupts, print_exact, print_line
     from tuning.comparison.run import comparison_specs, run_comparisons
     from tuning.files import check_folder
@@ -133,6 +133,7 @@ def compare(
     fields |= recorded_fields(trace, log, window, minimize, bool(names or scenarios), horizon is not None)
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
     specs = comparison_specs([*(names or []), *more], horizon or [None], policies, fields)
+    print_warnings(specs)
     pool = choose_workers(jobs, backend, cluster)
     check_folder(output)
     url = storage_url(storage)

@@ -103,7 +103,14 @@ def grid(
     from studies.spec.grid import FINE_VALUES
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
-    from tuning.cli.arguments import check_one_name, choose_workers, drop_unset, missing_scenario, scenario_settings
+    from tuning.cli.arguments import (
+        check_one_name,
+        choose_workers,
+        drop_unset,
+        missing_scenario,
+        print_warnings,
+        scenario_settings,
+    )
     from tuning.cli.output import print_json
     from tuning.files import atomic_write, check_file_writable
 
@@ -122,6 +129,7 @@ def grid(
         for steps in horizon or [None]
     ]
     check_one_name(name, len(specs))
+    print_warnings(specs)
     pool = choose_workers(jobs, backend, cluster)
     if csv is not None:
         check_file_writable(csv)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from environments.checks import parse_count
 from environments.noise import NOISES
 from environments.text import join_words, shorten_value
 from studies.registry import (
@@ -59,15 +60,14 @@ class Assignment:
 def integer(least: int | None = None, most: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers within bounds; underscores may separate digits.
 
-    >>> integer()("10_000")
-    10000
+    >>> integer()("10_000"), integer()("1e4"), integer()("10k")
+    (10000, 10000, 10000)
     """
 
     def parse(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            raise OptionValueError(f"must be a whole number but got {shorten_value(text)}.") from None
+        number = parse_count(text)
+        if not isinstance(number, int):
+            raise OptionValueError(f"must be a whole number such as 10000, 1e4 or 10k but got {shorten_value(text)}.")
         if least is not None and number < least:
             raise OptionValueError(f"must be at least {least:,} but got {shorten_value(number)}.")
         if most is not None and number > most:

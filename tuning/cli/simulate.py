@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from studies.registry import StudyDefaults
 from tuning.cli import completion, options
 from tuning.cli.options import option
@@ -66,7 +68,7 @@ def simulate(
         # with another parameter, in a scenario that changes faster
         ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5
     """
-    from environments.catalog import load_scenario_plugin
+    from environments.catalog import find_scenario, load_scenario_plugin
     from policies.engine.plugins import load_policy_plugin
     from policies.engine.simulation import simulate as run
     from tuning.cli.arguments import assignments, scenario_settings, worker_count
@@ -87,6 +89,8 @@ def simulate(
         pulls=pulls is not None,
         jobs=worker_count(jobs),
     )
+    for warning in find_scenario(result.scenario, result.settings).warnings(result.horizon, result.arms):
+        typer.echo(f"ravenlab: warning: {warning}", err=True)
     if pulls is not None and result.pulls is not None:
         _write_pulls(result.pulls, pulls)
     if as_json:

@@ -123,6 +123,7 @@ def tune(
         plan = arguments.plan_from_options(scenarios or [], horizon, fields, robust_fields if robust else None)
     arguments.check_one_name(name, len(plan))
     plan.studies = list({spec.study_name(): spec for spec in plan.studies}.values())
+    arguments.print_warnings(plan.all_studies())
     pool = arguments.choose_workers(jobs, backend, cluster)
     limit = None if timeout is None else check_nonnegative("timeout", timeout)
     if dry_run:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ TPE: dict[str, Any] = {
 GP: dict[str, Any] = {"n_startup_trials": 16, "deterministic_objective": False}
 # All sampler arguments are explicit, so that new defaults of Optuna do not change existing studies.
 
+REQUIRED_PACKAGES = {"gp": "torch"}  # packages of optional dependency groups, by sampler
 MIN_GENERATION = 4  # smallest generation of CMA-ES; a batch is one generation
 CMA_STEP = 1.0 / 6.0  # initial standard deviation of CMA-ES in the unit cube
 TrialParams = dict[str, float | int]  # parameters under the names and on the scales of the trials
@@ -110,6 +112,23 @@ def inside_search_space(spec: StudySpec, candidates: Sequence[Mapping[str, Any]]
     return distinct
 
 
+def check_sampler(spec: StudySpec) -> None:
+    """Raise InputError if the study's sampler is not installed or can't search its space.
+
+    >>> check_sampler(StudySpec(scenario="blips"))
+    """
+    package = REQUIRED_PACKAGES.get(spec.sampler)
+    if package is not None and find_spec(package) is None:
+        install = f"pip install 'ravenlab[{SAMPLERS[spec.sampler].extra}]'"
+        raise InputError(f"sampler {spec.sampler} needs {package}, which is not installed; {install}.", field="sampler")
+    if spec.sampler == "cmaes":
+        dimensions = len(make_distributions(spec))
+        if dimensions < 2:
+            raise InputError(f"sampler cmaes needs at least 2 parameters to search but got {dimensions}.")
+        if spec.batch < MIN_GENERATION:
+            raise InputError(f"batch must be at least {MIN_GENERATION} with sampler cmaes but got {spec.batch}.")
+
+
 def ask_batch(
     spec: StudySpec, mirror: optuna.Study, batch: int, first: Sequence[TrialParams] | None = None
 ) -> list[optuna.Trial]:
@@ -141,11 +160,6 @@ def _tpe(seed: int) -> optuna.samplers.BaseSampler:
 def _gp(seed: int) -> optuna.samplers.BaseSampler:
     import optuna
 
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        install = f"pip install 'ravenlab[{SAMPLERS['gp'].extra}]'"
-        raise InputError(f"sampler gp needs torch, which is not installed; {install}.") from None
     return optuna.samplers.GPSampler(seed=seed, **GP)
 
 
@@ -180,10 +194,6 @@ def _cma_points(request: _PointRequest) -> Floats:
 
     spec, mirror, space = request.spec, request.mirror, request.space
     size, dimensions = spec.batch, len(space)
-    if dimensions < 2:
-        raise InputError(f"sampler cmaes needs at least 2 parameters to search but got {dimensions}.")
-    if size < MIN_GENERATION:
-        raise InputError(f"batch must be at least {MIN_GENERATION} with sampler cmaes but got {size}.")
     cma = CMA(
         mean=np.full(dimensions, 0.5),
         sigma=CMA_STEP,

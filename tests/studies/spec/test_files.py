@@ -97,6 +97,15 @@ def test_placeholders_in_names(tmp_path: Path) -> None:
     assert alone.study_name() == "mine"
 
 
+def test_short_forms_of_counts(tmp_path: Path) -> None:
+    text = '[[study]]\nname = "mine/{horizon}"\nscenario = "blips"\nhorizon = ["10k", 1e3]\ntrials = "1e2"'
+    specs = load(tmp_path, text)
+    assert [(spec.name, spec.horizon, spec.trials) for spec in specs] == [
+        ("mine/10000", 10_000, 100),
+        ("mine/1000", 1000, 100),
+    ]
+
+
 def test_windows_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "windows.toml"
     path.write_bytes(b'\xef\xbb\xbf[[study]]\r\nscenario = "blips"\r\n')

@@ -60,6 +60,18 @@ def test_dry_run_runs_nothing(url: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert list(tmp_path.iterdir()) == []
 
 
+def test_short_forms_of_counts_and_warnings(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--horizon=1e3,2k", "--trials=1e1", "--replications=0.1k", "--arms=1", "--set=every=1.5k"]
+    assert run(["tune", "blips", *words, "--dry-run", "--json"]) == 0
+    captured = capsys.readouterr()
+    plans = json.loads(captured.out)["studies"]
+    assert [(plan["trials"], plan["replications"]) for plan in plans] == [(10, 100)] * 2
+    assert [plan["steps"] % 1000 for plan in plans] == [0, 0]
+    one_arm, beyond = captured.err.splitlines()
+    assert_names(one_arm, "blips", "1 arm")
+    assert_names(beyond, "blips", "every", "1,500", "1,000")
+
+
 def test_bundled_studies_are_found_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
     assert_names(capsys.readouterr().out.splitlines()[-1], 21)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tests.messages import raises_naming
 from tuning.search.loop import search
-from tuning.search.samplers import ask_batch, first_candidates, grid_points, sobol_points
+from tuning.search.samplers import ask_batch, check_sampler, first_candidates, grid_points, sobol_points
+from tuning.study_run import run_study
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {
@@ -75,7 +77,7 @@ def test_cma_es_converges() -> None:
 )
 def test_cma_es_requirements(fields: dict[str, Any], names: list[str]) -> None:
     with raises_naming(InputError, *names):
-        ask_batch(StudySpec(**{**SMALL, **fields}).resolved(), mirror(), 1)
+        check_sampler(StudySpec(**{**SMALL, **fields}).resolved())
 
 
 def test_sobol_points_by_number() -> None:
@@ -107,4 +109,11 @@ def test_gp_does_not_depend_on_interruptions() -> None:
 def test_gp_names_the_missing_dependency(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
-        ask_batch(StudySpec(**SMALL, sampler="gp").resolved(), mirror(), 0)
+        check_sampler(StudySpec(**SMALL, sampler="gp").resolved())
+
+
+def test_a_missing_dependency_leaves_no_empty_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with raises_naming(InputError, "gp", "torch"):
+        run_study(StudySpec(**SMALL, sampler="gp"), f"sqlite:///{tmp_path}/studies.sqlite3")
+    assert list(tmp_path.iterdir()) == []
