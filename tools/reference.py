@@ -267,7 +267,7 @@ def _tune(options: str) -> Callable[[Run], None]:
 
 
 def _grid(case: Run) -> None:
-    options = "--horizon 150 --arms 4 --replications 30 --seed 5 --csv grid.csv --json -q"
+    options = "--paper --horizon 150 --arms 4 --replications 30 --seed 5 --csv grid.csv --json -q"
     case.add_text("stdout", case.stored(f"grid blips periodic {options}"), "json")
     case.add_text("csv", case.read("grid.csv"), "csv", public=True)
     case.add_trials()
@@ -323,7 +323,7 @@ def _api(case: Run) -> None:
         "trials",
     )
     case.add("tune", _fields(recommendation, *tune_fields, "importance", "scale", "seed"), public=True)
-    (grid,) = ravenlab.grid("periodic", 150, replications=10, alpha0=[0.5, 1.0], **small)
+    (grid,) = ravenlab.grid("periodic", 150, replications=10, alpha0=[0.5, 1.0], beta0=[0.5, 1.0, 5.0, 10.0], **small)
     case.add("grid", _fields(grid, "mean", "stderr", "indistinguishable", "best"), public=True)
     comparison = ravenlab.compare("blips", 150, policies="ucb1,ccb", tune=0, replications=10, **small)
     case.add("compare", json.loads(comparison.as_json()))

@@ -14,7 +14,7 @@ from policies.engine.plugins import load_policy_plugin
 from studies.export import DEFAULT_FORMAT
 from studies.export.comparison import ComparisonDocument as Comparisons
 from studies.paper.results import ReproductionResult
-from studies.registry import ComparisonDefaults, StudyDefaults
+from studies.registry import PAPER_VALUES, ComparisonDefaults, StudyDefaults
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
@@ -155,6 +155,7 @@ def grid(
     horizon: int | Sequence[int] | None = None,
     *,
     fine: bool = False,
+    paper: bool = False,
     storage: str | None = None,
     jobs: int = 1,
     backend: str = DEFAULT_BACKEND,
@@ -166,7 +167,8 @@ def grid(
     Args:
         scenario: One or several names; effects may be joined by "+".
         horizon: One or several numbers of steps T.
-        fine: Use 25 × 25 cells over the paper's range instead of the paper's 4 × 4.
+        fine: Use 25 × 25 cells from 0.01 to 10 instead of 9 × 7.
+        paper: Use the paper's 4 × 4 cells.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
         jobs: Number of workers; it does not affect the result.
         backend: "threads" or "loky".
@@ -186,10 +188,11 @@ def grid(
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
     ...     (result,) = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
     >>> result.mean.shape
-    (2, 4)
+    (2, 7)
     """
-    if fine:
-        fields = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, **fields}
+    if fine or paper:
+        values = FINE_VALUES if fine else PAPER_VALUES
+        fields = {"alpha0": values, "beta0": values, **fields}
     problems = product(map(load_scenario_plugin, _as_list(scenario)), _as_list(horizon))
     specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
     url = storage_url(storage)

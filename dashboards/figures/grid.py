@@ -185,8 +185,9 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     """Plot the mean regret of every cell, and mark the cells indistinguishable from the best.
 
     >>> import numpy as np
+    >>> from studies.registry import PAPER_VALUES
     >>> from studies.spec.grid import GridSpec
-    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
     >>> figure.layout.xaxis.type
@@ -356,8 +357,9 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     >>> import numpy as np
+    >>> from studies.registry import PAPER_VALUES
     >>> from studies.spec.grid import GridSpec
-    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
     >>> [trace.name for trace in figure.data if trace.showlegend is not False]

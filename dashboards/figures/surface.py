@@ -31,8 +31,9 @@ def plot_surface(grid: Grid) -> go.Figure:
     """Plot the mean regret as a surface over α₀ and β₀; a grid with one row or column is drawn as points.
 
     >>> import numpy as np
+    >>> from studies.registry import PAPER_VALUES
     >>> from studies.spec.grid import GridSpec
-    >>> spec = GridSpec(scenario="blips", horizon=1000)
+    >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> plot_surface(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12)).data[0].type
     'surface'

@@ -20,7 +20,7 @@ from studies.spec.fields import (
     Trials,
     Whole,
     describe_differences,
-    hash_unless_default,
+    name_suffix,
 )
 from studies.spec.source import ScenarioSource, Source, make_source, name_scenario_after_file
 from studies.spec.space import round_digits
@@ -50,7 +50,8 @@ FILE_FIELDS = ("trace", "log", "minimize", "digest", "scale")
 
 REPLICATION_NAMES = {"scenario": "worlds", "trace": "windows", "log": "runs"}
 
-HASHED_FIELDS = ("settings", "policies", "tune", "search_replications", "replications", "defaults", "seed")
+# Fields that a default name states if they differ from their defaults.
+NAMED_FIELDS = ("policies", "tune", "search_replications", "replications", "defaults", "seed")
 
 
 class ComparisonSpec(SimulatedSpec):
@@ -159,14 +160,8 @@ class ComparisonSpec(SimulatedSpec):
             "report": max(least, replications),
             "seed": self.seed,
         }
-        hashed = {"settings": self.settings, "trials": trials, "replications": replications, "seed": self.seed}
-        defaults = {
-            "settings": {},
-            "seed": 0,
-            "trials": ComparisonDefaults.tune,
-            "replications": ComparisonDefaults.search_replications,
-        }
-        name = f"{spec.default_name()}/{policy}{hash_unless_default(hashed, defaults, HASH_LETTERS)}"
+        overrides = spec.overrides(("tune", "search_replications", "seed"))
+        name = f"{spec.default_name()}/{policy}{name_suffix(overrides, HASH_LETTERS)}"
         return parse_study_spec({**fields, "name": name}, where=policy)
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
@@ -204,11 +199,11 @@ class ComparisonSpec(SimulatedSpec):
         return self.resolve_params(policy, scaled)
 
     def study_name(self) -> str:
-        """Return `compare/scenario/T…/K…`, with a hash if any other field differs from its default."""
+        """Return `compare/scenario/T…/K…`, followed by all other fields that differ from their defaults."""
         if self.name is not None:
             return self.name
         spec = self.resolved()
-        return f"{spec.default_name()}{hash_unless_default(*spec.with_defaults(HASHED_FIELDS), HASH_LETTERS)}"
+        return f"{spec.default_name()}{name_suffix(spec.overrides(NAMED_FIELDS), HASH_LETTERS)}"
 
 
 class ResolvedComparisonSpec(ComparisonSpec):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -98,8 +97,11 @@ PrunerName = Annotated[
 ]
 
 
+MAX_SUFFIX = 60  # characters of a name that state what differs from the defaults; a hash replaces more
+
+
 def short_hash(text: str, letters: int = 4) -> str:
-    """Return the suffix of a study's name that identifies settings other than the defaults.
+    """Return a suffix that identifies a text.
 
     >>> short_hash("{}")
     '~4413'
@@ -107,13 +109,29 @@ def short_hash(text: str, letters: int = 4) -> str:
     return f"~{hashlib.sha256(text.encode()).hexdigest()[:letters]}"
 
 
-def hash_unless_default(fields: Mapping[str, Any], defaults: Mapping[str, Any], letters: int = 4) -> str:
-    """Return the hash of the fields, or an empty string if all of them have their defaults.
+def name_suffix(overrides: Mapping[str, object], letters: int = 4) -> str:
+    """Return the end of a study's name that states what differs from the defaults; a hash of it if it is long.
 
-    >>> hash_unless_default({"seed": 0}, {"seed": 0})
-    ''
+    >>> name_suffix({}), name_suffix({"every": "5%", "drift": 0.5, "alpha0": (1.0, 5.0)})
+    ('', '/every=5%,drift=0.5,alpha0=1:5')
+    >>> name_suffix({"policies": ["published-wls-optimistic-ts", "published-epsilon-greedy", "published-raven-ucb"]})
+    '~7e0a'
     """
-    return "" if fields == defaults else short_hash(json.dumps(fields, sort_keys=True, default=list), letters)
+    if not overrides:
+        return ""
+    text = ",".join(f"{name}={format_override(value)}" for name, value in overrides.items())
+    return f"/{text}" if len(text) <= MAX_SUFFIX and text.isprintable() else short_hash(text, letters)
+
+
+def format_override(value: object) -> str:
+    """Format a value for the name of a study without loss of precision.
+
+    >>> format_override(0.1), format_override(1000.0), format_override(["ucb1", "ccb"])
+    ('0.1', '1000', 'ucb1:ccb')
+    """
+    if isinstance(value, list | tuple):
+        return ":".join(map(format_override, value))
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value).strip()
 
 
 def describe_differences(requested: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
@@ -153,11 +171,11 @@ class SimulatedSpec(FrozenModel, ABC):
         horizon, arms = self.size()
         return {**dict(self), **self.source.resolved_fields(), "horizon": horizon, "arms": arms}
 
-    def with_defaults(self, fields: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the values of some fields, and their defaults."""
+    def overrides(self, fields: Sequence[str]) -> dict[str, Any]:
+        """Return the settings by name, and those of some other fields whose values differ from their defaults."""
         known = type(self).model_fields
-        defaults = {field: known[field].get_default(call_default_factory=True) for field in fields}
-        return {field: getattr(self, field) for field in fields}, defaults
+        changed = {field: getattr(self, field) for field in fields if getattr(self, field) != known[field].default}
+        return {**dict(sorted(self.settings.items())), **changed}
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for results to be comparable: all but the name, with every default."""

@@ -10,8 +10,8 @@ from pydantic import Field, StrictFloat, model_validator
 from environments.text import format_count
 from policies import find_policy
 from policies.engine.base import Value
-from studies.registry import GridDefaults
-from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, hash_unless_default
+from studies.registry import PAPER_VALUES, GridDefaults
+from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
 from studies.spec.source import ScenarioSource
 
 GRID_POLICY = "raven-ucb"
@@ -22,7 +22,8 @@ FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 
 # All pairs of cells are tested against each other, which takes minutes beyond this number.
 MAX_CELLS = 2500
 
-HASHED_FIELDS = ("settings", "alpha0", "beta0", "epsilon")
+# Fields that a default name states if they differ from their defaults.
+NAMED_FIELDS = ("alpha0", "beta0", "epsilon", "seed")
 
 
 class GridSpec(SimulatedSpec):
@@ -64,12 +65,17 @@ class GridSpec(SimulatedSpec):
         return ResolvedGridSpec.model_construct(**self.resolved_fields())
 
     def study_name(self) -> str:
-        """Return `grid/raven-ucb/scenario/T…/K…`, with a hash if cells or settings differ from the defaults."""
+        """Return `grid/raven-ucb/scenario/T…/K…`, followed by cells, settings and seed other than the defaults."""
         if self.name is not None:
             return self.name
         spec = self.resolved()
         name = f"grid/{GRID_POLICY}/{spec.scenario}/T{spec.horizon}/K{spec.arms}"
-        return f"{name}{hash_unless_default(*spec.with_defaults(HASHED_FIELDS))}"
+        overrides = spec.overrides(NAMED_FIELDS)
+        for cells, values in (("paper", PAPER_VALUES), ("fine", FINE_VALUES)):
+            if spec.alpha0 == spec.beta0 == values:
+                del overrides["alpha0"], overrides["beta0"]
+                overrides["cells"] = cells
+        return f"{name}{name_suffix(overrides)}"
 
     def cells(self) -> list[dict[str, float]]:
         """Return the parameters of every cell in the order of the trials: α₀ outer, β₀ inner."""

@@ -6,7 +6,6 @@ that scenario, on the same replications. A relative regret of 1 equals knowing t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -26,11 +25,11 @@ from studies.registry import (
     parse_level,
     robust_samplers,
 )
-from studies.spec.fields import FrozenModel, describe_differences, short_hash
+from studies.spec.fields import FrozenModel, describe_differences, name_suffix
 from studies.spec.objective import mean_of_largest, tail_count
 from studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from studies.spec.source import ScenarioSource
-from studies.spec.study import HASHED_FIELDS, ResolvedStudy, StudySpec, check_results_fit
+from studies.spec.study import ResolvedStudy, StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
@@ -159,16 +158,14 @@ class RobustSpec(FrozenModel):
         return ResolvedRobustSpec.model_construct(**{**dict(self), "base": self.base.resolved()})
 
     def study_name(self) -> str:
-        """Return `robust/policy/scenario,scenario/T…/K…`, or `pareto/…`, with a hash as in the name of a study."""
+        """Return `robust/policy/scenario,scenario/T…/K…`, or `pareto/…`, followed by what differs from the defaults."""
         if self.base.name is not None:
             return self.base.name
         base = self.base.resolved()
         kind = "pareto" if self.pareto else "robust"
         name = f"{kind}/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
-        if self.measure == StudyDefaults.measure and "~" not in base.study_name().rpartition("/")[2]:
-            return name
-        hashed = [base.model_dump(mode="json", include=HASHED_FIELDS), self.measure]
-        return f"{name}{short_hash(json.dumps(hashed, sort_keys=True))}"
+        measure = {} if self.measure == StudyDefaults.measure else {"measure": self.measure}
+        return f"{name}{name_suffix({**base.overrides(), **measure})}"
 
     def differences(self, stored: RobustSpec) -> list[str]:
         """List the fields in which the trials of a stored study are not comparable with this one's."""

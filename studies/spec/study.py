@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pydantic import Field, StrictFloat, ValidationError, field_validator, model_validator
+from pydantic import Field, StrictFloat, field_validator, model_validator
 
+from environments.errors import InputError
 from environments.recorded.log_world import MIN_REPLAYS
 from environments.text import format_count, join_words
 from policies import find_policy
@@ -40,7 +40,8 @@ from studies.spec.fields import (
     Trials,
     Whole,
     describe_differences,
-    short_hash,
+    format_override,
+    name_suffix,
 )
 from studies.spec.objective import parse_objective
 from studies.spec.source import (
@@ -223,8 +224,8 @@ def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range
 # Fields that may change when a study is resumed.
 BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 
-# Fields that a study's default name identifies by a hash if they differ from their defaults.
-HASHED_FIELDS = {"settings", "space", "fixed", "objective", "sampler", "pruner"}
+# Fields that a study's default name states if they differ from their defaults, besides settings, space and fixed.
+NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "seed")
 
 
 class StudySpec(StudyFields):
@@ -286,7 +287,7 @@ class StudySpec(StudyFields):
         return isinstance(other, StudySpec) and self.__dict__ == other.__dict__
 
     def study_name(self) -> str:
-        """Return `policy/scenario/T…/K…`, with a hash if any field except the budget differs from its default."""
+        """Return `policy/scenario/T…/K…`, followed by all fields that differ from their defaults, except the budget."""
         if self.name is not None:
             return self.name
         return self.resolved().default_name()
@@ -363,17 +364,42 @@ class ResolvedStudy(StudySpec):
     def default_name(self) -> str:
         """Return the name of a study that was not given one."""
         name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
-        hashed = self.model_dump(mode="json", include=HASHED_FIELDS)
-        if self.estimator not in (None, DEFAULT_ESTIMATOR):
-            hashed["estimator"] = self.estimator
-        if hashed == self._hashed_defaults():
-            return name
-        return f"{name}{short_hash(json.dumps(hashed, sort_keys=True, ensure_ascii=False))}"
+        return f"{name}{name_suffix(self.overrides())}"
 
-    def _hashed_defaults(self) -> dict[str, Any] | None:
-        """Return the defaults of the hashed fields; None if this horizon or policy has no valid defaults."""
+    def overrides(self) -> dict[str, Any]:
+        """Return what differs from the defaults and identifies the trials: settings, ranges, values and other fields.
+
+        >>> StudySpec(scenario="blips", fixed={"epsilon": 0.5}, seed=3).resolved().overrides()
+        {'epsilon': 0.5, 'seed': 3}
+        """
+        space, fixed = self._default_ranges_and_values()
+        ranges = {
+            name: _describe_range(range_, space.get(name))
+            for name, range_ in self.space.items()
+            if range_ != space.get(name)
+        }
+        values = {name: value for name, value in self.fixed.items() if value != fixed.get(name)}
+        known = type(self).model_fields
+        fields = {name: getattr(self, name) for name in NAMED_FIELDS if getattr(self, name) != known[name].default}
+        if fields.get("estimator") == DEFAULT_ESTIMATOR:
+            del fields["estimator"]
+        return {**dict(sorted(self.settings.items())), **ranges, **dict(sorted(values.items())), **fields}
+
+    def _default_ranges_and_values(self) -> tuple[dict[str, Range], dict[str, float | str]]:
+        """Return the default ranges and fixed values; none if the policy has no defaults at this horizon."""
+        fields = {"policy": self.policy, "scenario": self.scenario, **self.source.fields()}
+        plain = StudySpec.model_construct(**fields)  # unchecked: defaults of the scenario may not suit this horizon
         try:
-            plain = StudySpec(policy=self.policy, horizon=self.horizon, arms=self.arms, **self.source.fields())
-        except ValidationError:
-            return None
-        return plain.resolved().model_dump(mode="json", include=HASHED_FIELDS)
+            return plain.resolved_space(find_policy(self.policy), self.horizon, self.arms), plain.resolved_fixed()
+        except InputError:
+            return {}, {}
+
+
+def _describe_range(range_: Range, default: Range | None) -> str:
+    """Describe a range as in `--range`, with its scale unless it is the default one.
+
+    >>> _describe_range(Range(low=1, high=5, scale="linear"), Range(low=1, high=10))
+    '1:5:linear'
+    """
+    bounds = format_override([round(bound, 15) for bound in sorted(range_.bounds())])
+    return bounds if default is not None and range_.scale == default.scale else f"{bounds}:{range_.scale}"

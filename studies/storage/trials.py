@@ -30,7 +30,7 @@ def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     """Return Optuna's distribution of each parameter, on a log scale if all values are positive.
 
     >>> grid_distributions(GridSpec(scenario="blips"))["alpha0"]
-    FloatDistribution(high=10.0, log=True, low=0.5, step=None)
+    FloatDistribution(high=10.0, log=True, low=0.1, step=None)
     """
     from optuna.distributions import FloatDistribution
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import optuna
 
+from studies.registry import PAPER_VALUES
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
@@ -61,5 +62,6 @@ def store_search(storage: Any, done: int = 30, name: str | None = None, **more: 
 
 def store_search_grid(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
     """Store a grid for the same problem."""
-    spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **changes})
+    cells = {"alpha0": PAPER_VALUES, "beta0": PAPER_VALUES}
+    spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **cells, **changes})
     return store_grid(storage, spec, alike=(0, 1) if finished else None)[0]

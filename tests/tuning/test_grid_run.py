@@ -14,6 +14,7 @@ import ravenlab
 from environments import InputError
 from environments.streams import Stream
 from policies.engine.simulation import simulate
+from studies.registry import PAPER_VALUES
 from studies.results.grid import Grid
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
@@ -90,7 +91,10 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
 
 def agrees(url: str, horizon: int, replications: int) -> None:
     """Every cell of the paper's grid against plain NumPy, within 4 standard errors of the difference."""
-    ours = run_grid(GridSpec(scenario=PUBLISHED, horizon=horizon, replications=replications), url, LocalWorkers(2))
+    spec = GridSpec(
+        scenario=PUBLISHED, horizon=horizon, replications=replications, alpha0=PAPER_VALUES, beta0=PAPER_VALUES
+    )
+    ours = run_grid(spec, url, LocalWorkers(2))
     cells = ours.spec.cells()
     alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
     theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)

@@ -63,6 +63,7 @@ def grid(
             parser=parse_number,
         ),
     ] = None,
+    paper: Annotated[bool, option("--paper", "Use the paper's 4 × 4 cells, 0.5 to 10.", CELLS)] = False,
     fine: Annotated[bool, option("--fine", "Use 25 × 25 cells over the paper's range, 0.01 to 10.", CELLS)] = False,
     replications: Annotated[
         int | None,
@@ -90,8 +91,10 @@ def grid(
     same command to resume.
 
     Examples:
-        # the paper's 16 cells
+        # 63 cells
         ravenlab grid blips
+        # the paper's 16 cells
+        ravenlab grid blips --paper
         # two horizons, and all cells in a file
         ravenlab grid published-variance-drift --horizon 1000,10000 --csv grid.csv
         # 625 cells
@@ -100,6 +103,7 @@ def grid(
     from environments.catalog import load_scenario_plugin
     from environments.errors import InputError
     from studies.export.csv_table import write_grids
+    from studies.registry import PAPER_VALUES
     from studies.spec.grid import FINE_VALUES
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
@@ -117,10 +121,11 @@ def grid(
     if not scenarios:
         raise missing_scenario()
     axes = drop_unset({"alpha0": alpha0, "beta0": beta0})
-    if fine:
-        for axis in axes:
-            raise InputError(f"--fine sets the values of α₀ and β₀, so --{axis} can't be combined with it.")
-        axes = {"alpha0": FINE_VALUES, "beta0": FINE_VALUES}
+    chosen = drop_unset({"--paper": paper and PAPER_VALUES, "--fine": fine and FINE_VALUES})
+    for word, values in chosen.items():
+        for other in [*(f"--{axis}" for axis in axes), *(other for other in chosen if other != word)]:
+            raise InputError(f"{word} sets the values of α₀ and β₀, so {other} can't be combined with it.")
+        axes = {"alpha0": values, "beta0": values}
     numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
     fields = drop_unset({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
     specs = [

@@ -28,7 +28,7 @@ from studies.spec.grid import GRID_POLICY
 from studies.spec.objective import parse_objective
 from studies.symbols import format_params
 
-MAX_SUFFIX_LENGTH = 24
+MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
 
 
@@ -57,10 +57,10 @@ class StudyLabel:
 
     @property
     def suffix(self) -> str:
-        """The part of the name that the other fields do not state: a hash or a user's own name.
+        """The part of the name that the other fields do not state: overrides, a hash or a user's own name.
 
-        >>> StudyLabel("raven-ucb/blips/T500/K10~1a2b", "blips", 500, 10).suffix
-        '~1a2b'
+        >>> StudyLabel("raven-ucb/blips/T500/K10/seed=3", "blips", 500, 10).suffix
+        'seed=3'
         >>> StudyLabel("compare/blips/T500/K10/raven-ucb", "blips", 500, 10).suffix
         'compare'
         """

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from environments import InputError
 from studies.export import csv_table
+from studies.registry import PAPER_VALUES
 from studies.results.grid import Grid
 from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.spec.parse import parse_grid_spec
@@ -146,11 +147,17 @@ def test_errors_name_field_and_value_on_one_line(fields: dict[str, Any], names: 
 def test_study_names() -> None:
     usual = GridSpec(scenario="blips", horizon=1000)
     assert usual.study_name() == "grid/raven-ucb/blips/T1000/K10"
-    assert GridSpec(scenario="blips", horizon=1000, replications=4, seed=3).study_name() == usual.study_name()
-    others = [{"epsilon": 0.2}, {"alpha0": (1.0,)}, {"settings": {"noise": "laplace"}}]
-    names = {GridSpec(scenario="blips", horizon=1000, **fields).study_name() for fields in others}  # type: ignore[arg-type]
-    assert len(names) == 3
-    assert all(name.startswith(f"{usual.study_name()}~") for name in names)
+    assert GridSpec(scenario="blips", horizon=1000, replications=4).study_name() == usual.study_name()
+    others: dict[str, dict[str, Any]] = {
+        "epsilon=0.2": {"epsilon": 0.2},
+        "alpha0=1:5": {"alpha0": (1.0, 5.0)},
+        "noise=laplace,seed=3": {"settings": {"noise": "laplace"}, "seed": 3},
+        "cells=paper": {"alpha0": PAPER_VALUES, "beta0": PAPER_VALUES},
+        "seed=3,cells=fine": {"alpha0": FINE_VALUES, "beta0": FINE_VALUES, "seed": 3},
+    }
+    for suffix, fields in others.items():
+        name = GridSpec(scenario="blips", horizon=1000, **fields).study_name()
+        assert name == f"{usual.study_name()}/{suffix}"
     assert parse_grid_spec({"scenario": "blips", "noise": "laplace"}).settings == {"noise": "laplace"}
     with pytest.raises(ValidationError):
         GridSpec(scenario="blips", cells=3)  # type: ignore[call-arg]

@@ -62,10 +62,14 @@ def test_study_names_and_single_scenario_studies() -> None:
     assert (
         parse_robust_spec({**TWO_SCENARIOS, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
     )
-    others: list[dict[str, Any]] = [{"measure": "mean"}, {"fixed": {"epsilon": 0.1}}, {"noise": "laplace"}]
-    names = {parse_robust_spec({**TWO_SCENARIOS, **other}).study_name() for other in others}
-    assert len(names) == 3
-    assert all("~" in name for name in names)
+    others: dict[str, dict[str, Any]] = {
+        "measure=mean": {"measure": "mean"},
+        "epsilon=0.1": {"fixed": {"epsilon": 0.1}},
+        "noise=laplace,seed=2": {"noise": "laplace", "seed": 2},
+    }
+    for suffix, fields in others.items():
+        name = parse_robust_spec({**TWO_SCENARIOS, **fields}).study_name()
+        assert name == f"robust/raven-ucb/blips,periodic/T1000/K10/{suffix}"
     named = parse_robust_spec({**TWO_SCENARIOS, "name": "mine", "fixed": {"epsilon": 0.1}})
     assert [each_spec.study_name() for each_spec in named.scenario_specs()] == ["mine/blips", "mine/periodic"]
     assert all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -70,41 +71,51 @@ def test_every_policy_with_a_range_can_be_searched() -> None:
                 StudySpec(policy=name, scenario="blips", horizon=1000)
 
 
-def test_name_identifies_all_fields_except_the_budget() -> None:
+def test_a_budget_is_not_part_of_the_name() -> None:
     plain = StudySpec(scenario="blips", horizon=1000)
-    assert plain.study_name() == "raven-ucb/blips/T1000/K10"
-    assert plain.resolved().study_name() == plain.study_name()
+    assert plain.study_name() == plain.resolved().study_name() == "raven-ucb/blips/T1000/K10"
     same = StudySpec(scenario="blips", horizon=1000, arms=10, trials=7, report=50, candidates=3, selection=9)
     assert same.study_name() == plain.study_name()
-    others = [
-        StudySpec(scenario="blips", horizon=1000, settings={"every": "5%"}),
-        StudySpec(scenario="blips", horizon=1000, fixed={"epsilon": 0.1}),
-        StudySpec(scenario="blips", horizon=1000, space={"alpha0": Range(low=1, high=2)}),
-        StudySpec(scenario="blips", horizon=1000, objective="cvar:0.9"),
-        StudySpec(scenario="blips", horizon=1000, sampler="random"),
-        StudySpec(scenario="blips", horizon=1000, pruner="race"),
-    ]
-    names = {spec.study_name() for spec in others}
-    assert len(names) == len(others)
-    assert all(name.startswith("raven-ucb/blips/T1000/K10~") for name in names)
     assert StudySpec(scenario="logistics").study_name() == "raven-ucb/logistics/T50000/K100"
+
+
+@pytest.mark.parametrize(
+    ("fields", "suffix"),
+    [
+        ({"seed": 7}, "seed=7"),
+        ({"settings": {"noise": "laplace", "every": "5%"}}, "every=5%,noise=laplace"),
+        ({"fixed": {"epsilon": 0.1}}, "epsilon=0.1"),
+        ({"space": {"alpha0": Range(low=1, high=2)}}, "alpha0=1:2"),
+        ({"space": {"alpha0": Range(low=1, high=2, scale="linear")}}, "alpha0=1:2:linear"),
+        ({"objective": "cvar:0.9", "sampler": "random", "seed": 1}, "objective=cvar:0.9,sampler=random,seed=1"),
+        ({"pruner": "race"}, "pruner=race"),
+        ({"horizon": 12, "settings": {"every": 6, "lasting": 2}}, "every=6,lasting=2"),
+        ({"policy": "sw-ucb", "space": {"tau": Range(low=2, high=8)}}, "tau=2:8"),
+        ({"policy": "thompson", "space": {"high": Range(low=1, high=8)}}, "high=1:8:log"),
+        (
+            {"policy": "d-ucb", "space": {"gamma": Range(low=0.001, high=0.1, scale="one-minus")}},
+            "gamma=0.9:0.999",
+        ),
+    ],
+)
+def test_a_name_states_what_differs_from_the_defaults(fields: dict[str, Any], suffix: str) -> None:
+    spec = StudySpec(**{"scenario": "blips", "horizon": 1000, **fields})
+    name = f"{spec.policy}/blips/T{spec.horizon}/K10/{suffix}"
+    assert spec.study_name() == spec.resolved().study_name() == name
+
+
+def test_a_long_suffix_becomes_a_hash() -> None:
+    settings = {"every": 123, "lasting": 45, "mean_low": 0.25, "mean_high": 0.75, "variance_low": 0.01}
+    names = {
+        StudySpec(scenario="blips", horizon=1000, settings={**settings, "variance_high": value}).study_name()
+        for value in (0.02, 0.03)
+    }
+    assert len(names) == 2
+    assert all(re.fullmatch(r"raven-ucb/blips/T1000/K10~[0-9a-f]{4}", name) for name in names)
 
 
 def test_one_combination_has_one_name() -> None:
     assert StudySpec(scenario="periodic + blips").study_name() == StudySpec(scenario="periodic+blips").study_name()
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        StudySpec(scenario="blips", horizon=12, settings={"every": 6, "lasting": 2}),
-        StudySpec(scenario="stationary", horizon=10, policy="sw-ucb", space={"tau": Range(low=2, high=8)}),
-        StudySpec(scenario="stationary", policy="thompson", space={"high": Range(low=1, high=8)}),
-    ],
-    ids=["settings", "range", "parameter"],
-)
-def test_a_study_without_valid_defaults_has_a_name(spec: StudySpec) -> None:
-    assert "~" in spec.study_name()
 
 
 def test_stored_specification_is_read_back_unchanged() -> None:

@@ -16,7 +16,7 @@ from tests.studies.examples import finished_trials, store_grid
 from tuning.cli.app import run
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
-NAME = "grid/raven-ucb/blips/T{}/K3~"
+NAME = "grid/raven-ucb/blips/T{}/K3/alpha0=0.1:1:5,beta0=0.5:10"
 Captured = pytest.CaptureFixture[str]
 
 
@@ -75,13 +75,15 @@ def test_progress_and_rerun_of_a_complete_grid(url: str, capsys: Captured) -> No
     [
         (["blip"], ["'blips'"]),
         (["blips", "--fine", "--alpha0=1"], ["--fine", "--alpha0"]),
+        (["blips", "--paper", "--beta0=1"], ["--paper", "--beta0"]),
+        (["blips", "--paper", "--fine"], ["--paper", "--fine"]),
         (["blips", "--alpha0=5,1"], ["alpha0", "5", "1"]),
         (["blips", "--alpha0=a,1"], ["--alpha0", "'a'"]),
         (["blips", "--beta0=nan"], ["--beta0", "nan"]),
         (["blips", "--epsilon=x"], ["--epsilon", "'x'"]),
         (["blips", "--replications=1"], ["--replications", "2", "1"]),
         (["blips", "--horizon=0"], ["--horizon", "1", "0"]),
-        (["blips", "--horizon=1e3"], ["--horizon"]),
+        (["blips", "--horizon=1.5"], ["--horizon"]),
         (["blips", "--set=evry=3"], ["evry"]),
         (["blips", "--noise=pink"], ["pink"]),
         (["blips", "periodic", "--name=x"], ["--name", "2"]),

@@ -19,6 +19,7 @@ from environments.streams import Stream, generator
 from environments.world import Floats
 from policies.engine.play import REGRET
 from studies.paper.numbers import Optimum, played_scenario, read_optima
+from studies.registry import PAPER_VALUES
 from studies.spec.grid import GridSpec
 from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
 from tuning.grid_run import grid_problem
@@ -59,7 +60,14 @@ def count_worlds(context: RunContext, horizon: int) -> int:
 def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData:
     """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
     worlds = count_worlds(context, optimum.horizon)
-    spec = GridSpec(scenario=scenario, horizon=optimum.horizon, replications=worlds, seed=context.seed).resolved()
+    spec = GridSpec(
+        scenario=scenario,
+        horizon=optimum.horizon,
+        replications=worlds,
+        seed=context.seed,
+        alpha0=PAPER_VALUES,
+        beta0=PAPER_VALUES,
+    ).resolved()
     evaluator = Evaluator(grid_problem(spec), context.workers)
     candidates = [spec.resolve_params(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
