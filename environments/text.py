@@ -112,6 +112,24 @@ def format_bytes(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def format_duration(seconds: float) -> str:
+    """Format a time with one or two units.
+
+    >>> format_duration(0.31), format_duration(12.4), format_duration(75), format_duration(7380), format_duration(2e5)
+    ('0.3 s', '12 s', '1 min 15 s', '2 h 3 min', '2 d 8 h')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(round(seconds / 3600), 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
 def format_range(values: Iterable[float]) -> str:
     """Format the smallest and the largest of some numbers, or the one number that they all are.
 

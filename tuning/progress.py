@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
+import textwrap
+import threading
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from environments.text import format_number
+from environments.compiled import is_cached
+from environments.text import format_duration, format_number
+from policies.engine.plugins import POLICY_PLUGINS
 from studies.results.comparison import ComparisonEntry
 from studies.spec.comparison import ComparisonSpec, SettingKind
-from studies.spec.grid import GridSpec
+from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.lock import log
 from tuning.comparison.run import ComparisonListener
@@ -87,15 +93,59 @@ class ProgressScreen(ABC):
         if self.quiet:
             return
         if self.bars is not None:
-            self.bars.console.print(text, markup=False, highlight=False)
+            for line in textwrap.wrap(
+                text, self.bars.console.width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  "
+            ):
+                self.bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
             print(text, file=sys.stderr, flush=True)
 
 
 BAR_WIDTH, NOTE_WIDTH = 10, 25
 
-OTHER_COLUMNS = BAR_WIDTH + NOTE_WIDTH + 8 + 7 + 4
+OTHER_COLUMNS = BAR_WIDTH + NOTE_WIDTH + 9 + 9 + 4
 """Width of all columns but the name: bar, note, count, time left, and a blank before each."""
+
+COMPILING = "compiling (first run only)"
+
+
+@dataclass
+class Pace:
+    """Estimate of the time left from the work done; recent work counts more. Work is measured in steps."""
+
+    total: float
+    done: float = 0.0
+    speed: float | None = None
+    """Work per second; None before any was done."""
+    updated: float = field(default_factory=time.monotonic)
+
+    def add(self, work: float) -> None:
+        """Add work that was done since the last call."""
+        now = time.monotonic()
+        speed = work / max(now - self.updated, 1e-9)
+        self.speed = speed if self.speed is None else 0.5 * (self.speed + speed)
+        self.done, self.updated = self.done + work, now
+
+    def seconds_left(self) -> float | None:
+        """Return the estimate of the time left; None before any work was done.
+
+        >>> pace = Pace(total=100.0, done=60.0, speed=20.0)
+        >>> pace.seconds_left()
+        2.0
+        """
+        return None if not self.speed else max(0.0, self.total - self.done) / self.speed
+
+
+def format_left(seconds: float | None) -> str:
+    """Format a time left; empty if it is unknown.
+
+    >>> format_left(12.3), format_left(0.2), format_left(None)
+    ('13 s', '1 s', '')
+    """
+    if seconds is None:
+        return ""
+    whole = max(1, math.ceil(seconds))
+    return f"{whole} s" if whole < 60 else format_duration(whole)
 
 
 @dataclass
@@ -109,31 +159,73 @@ class StartedStudy:
 
 
 class Reporter(ProgressScreen):
-    """Progress of studies and grids; `many` means that several run at the same time."""
+    """Progress of studies and grids.
 
-    def __init__(self, quiet: bool = False, many: bool = False) -> None:
+    Args:
+        quiet: Whether nothing is printed.
+        many: Whether several studies run at the same time.
+        steps: Simulated steps of each study by its name; with several, the time left for all of them is shown.
+    """
+
+    def __init__(self, quiet: bool = False, many: bool = False, steps: Mapping[str, float] | None = None) -> None:
         super().__init__(quiet)
         self.many = many
         self.started_studies: dict[str, StartedStudy] = {}
+        self.steps = dict(steps or {})
+        self.overall = Pace(sum(self.steps.values()))
+        self.overall_task: TaskID | None = None
+        self.finished: set[str] = set()
+        self.lock = threading.Lock()
 
     def columns(self) -> list[ProgressColumn]:
         """Return the columns: name, bar, count, note and time left."""
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.table import Column
 
-        unwrapped = Column(no_wrap=True, min_width=7)
+        def text(field: str, width: int | None = None) -> TextColumn:
+            column = Column(no_wrap=True, overflow="ellipsis", min_width=width)
+            return TextColumn(f"{{task.{field}}}", markup=False, table_column=column)
+
         return [
-            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            text("description"),
             BarColumn(bar_width=BAR_WIDTH),
-            MofNCompleteColumn(table_column=unwrapped),
-            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True, min_width=NOTE_WIDTH)),
-            TimeRemainingColumn(table_column=unwrapped),
+            text("fields[count]", 7),
+            text("fields[note]", NOTE_WIDTH),
+            text("fields[left]", 7),
         ]
 
-    def add_bar(self, bars: Bars, name: str, total: int, stored: int) -> TaskID:
+    def add_bar(self, bars: Bars, name: str, total: float, completed: float, count: str, note: str = "") -> TaskID:
         """Add a bar; the name is shortened to fit, because Rich would shorten all columns."""
         width = bars.console.width - OTHER_COLUMNS
-        return bars.add_task(shorten_name(name, width), total=total, completed=stored, note="starting")
+        task = bars.add_task(shorten_name(name, width), total=total, count=count, note=note, left="")
+        bars.update(task, completed=completed)
+        return task
+
+    def add_steps(self, name: str, steps: float, done: bool = False) -> None:
+        """Add simulated steps of a study to the progress of all studies; with `done`, all that it still lacks."""
+        if len(self.steps) < 2 or name not in self.steps:
+            return
+        with self.lock:
+            counted = self.steps[name] if done else min(steps, self.steps[name])
+            self.steps[name] -= counted
+            if done:
+                self.finished.add(name)
+            if steps > 0:
+                self.overall.add(counted)
+            else:
+                self.overall.done += counted
+        if self.bars is None:
+            return
+        count = f"{len(self.finished)}/{len(self.steps)}"
+        if self.overall_task is None:
+            self.overall_task = self.add_bar(self.bars, "all studies", self.overall.total, 0.0, count)
+        left = "" if len(self.finished) == len(self.steps) else format_left(self.overall.seconds_left())
+        self.bars.update(self.overall_task, completed=self.overall.done, count=count, left=left)
+
+    def describe_overall(self) -> str:
+        """Return the time left for all studies, as an addition to that of one; empty for a single study."""
+        left = format_left(self.overall.seconds_left())
+        return f", {left} for all studies" if left and len(self.steps) > 1 else ""
 
     def listener(self) -> StudyListener:
         """Return new callbacks for `run_study`; every study needs its own."""
@@ -146,7 +238,10 @@ class Reporter(ProgressScreen):
 
 
 class StudyProgress:
-    """Progress of one study or grid."""
+    """Progress of one study or grid.
+
+    The time left is that of the whole study: of the remaining trials, at their recent speed, and of the validation.
+    """
 
     counted = True
     """Whether the message after an interrupt includes it."""
@@ -158,71 +253,109 @@ class StudyProgress:
         self.total = 0
         self.unit = "trials"
         self.started = self.printed = 0.0
-        self.before = 0
+        self.stored = 0
         self.steps = 0.0
+        self.search, self.validation = Pace(0.0), Pace(0.0)
 
     def listener(self) -> StudyListener:
         """Return the callbacks for `run_study`."""
-        return StudyListener(self.begin, self.batch, self.validate, self.finish)
+        return StudyListener(self.begin, self.batch, self.validate, self.validated, self.finish)
 
     def begin(self, spec: StudySpec, stored: int) -> None:
         """Show that a study starts or resumes."""
-        self._start(spec.study_name(), spec.trials, "trials", spec.replications, stored)
+        self.validation = Pace(float(spec.validation_steps()))
+        self._start(spec.study_name(), spec.trials, "trials", spec.replications, stored, spec.policy)
 
     def begin_grid(self, spec: GridSpec, stored: int) -> None:
         """Show that a grid starts or resumes."""
-        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, stored)
+        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, stored, GRID_POLICY)
 
-    def _start(self, name: str, total: int, unit: str, replications: int, stored: int) -> None:
-        self.name, self.total, self.unit, self.before, self.steps = name, total, unit, stored, 0.0
+    def _start(self, name: str, total: int, unit: str, replications: int, stored: int, policy: str) -> None:
+        self.name, self.total, self.unit, self.steps, self.stored = name, total, unit, 0.0, stored
+        self.search = Pace(float(total), float(stored))
         self.started = self.printed = time.monotonic()
         if self.counted:
             self.reporter.started_studies[name] = StartedStudy(name, total, unit, stored)
+        compiling = not is_cached(policy) and policy not in POLICY_PLUGINS.names()
         bars = self.reporter.bars
         if bars is not None and self.task is None:
-            self.task = self.reporter.add_bar(bars, name, total, stored)
+            note = COMPILING if compiling else "starting"
+            self.task = self.reporter.add_bar(bars, name, total, stored, f"{stored:,}/{total:,}", note)
         elif bars is None:
             resuming = f", resuming after {stored:,}" if stored else ""
             self.reporter.line(f"{name}: {total:,} {unit} × {replications:,} replications{resuming}")
+            if compiling:
+                self._print(COMPILING)
 
     def batch(self, progress: Progress) -> None:
         """Show the state after a batch."""
         self.steps += progress.steps
+        self.search.add(progress.trials - self.stored)
+        self.stored = progress.trials
         if self.counted:
             self.reporter.started_studies[self.name].stored = progress.trials
+        self.reporter.add_steps(self.name, progress.steps)
         seconds = max(time.monotonic() - self.started, 1e-9)
         best = "none yet" if progress.best is None else format_number(progress.best)
         note = f"best {best}, {self.steps / seconds / 1e6:.0f} M steps/s"
+        left = self._seconds_left(self.steps / seconds)
+        self._update(progress.trials, self.total, self.unit, note, left)
+
+    def _seconds_left(self, speed: float) -> float | None:
+        """Return the time left for the remaining trials and the validation; `speed` is in steps per second."""
+        search = self.search.seconds_left()
+        return None if search is None or speed <= 0.0 else search + self.validation.total / speed
+
+    def _update(self, done: float, total: float, unit: str, note: str, left: float | None) -> None:
+        """Update the bar or, not too often, print a line."""
+        count = f"{done:,.0f}/{total:,.0f}" if unit != "%" else f"{100 * done / total:.0f} %"
         if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, completed=progress.trials, note=note)
+            self.reporter.bars.update(self.task, completed=done, count=count, note=note, left=format_left(left))
         elif time.monotonic() - self.printed > LINE_INTERVAL:
             self.printed = time.monotonic()
-            left = seconds / max(1, progress.trials - self.before) * (self.total - progress.trials)
-            self._print(f"{progress.trials:,} of {self.total:,} {self.unit}, {note}, about {left:.0f} s left")
+            amount = count if unit == "%" else f"{done:,.0f} of {total:,.0f} {unit}"
+            end = f", about {format_left(left)} left{self.reporter.describe_overall()}" if left else ""
+            self._print(f"{amount}, {note}{end}")
 
     def validate(self) -> None:
-        """Show that the validation starts."""
-        self._note("validating", "validating on held-out worlds")
+        """Show that the validation starts; it has a bar of its own."""
+        self.validation.updated = time.monotonic()
+        self._note("done", "validating on held-out worlds")
+        bars = self.reporter.bars
+        if bars is not None:
+            total = self.validation.total or 1.0
+            self.task = self.reporter.add_bar(bars, "  validation", total, 0.0, "0 %", "held-out worlds")
+
+    def validated(self, steps: float) -> None:
+        """Show how much of the validation is done."""
+        pace = self.validation
+        pace.add(min(steps, pace.total - pace.done))
+        self.reporter.add_steps(self.name, steps)
+        self._update(pace.done, pace.total or 1.0, "%", "held-out worlds", pace.seconds_left())
 
     def finish(self) -> None:
         """Show on the bar that there is a recommendation; otherwise the result is printed anyway."""
+        self.reporter.add_steps(self.name, 0.0, done=True)
         if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, note="validated")
+            total = self.validation.total or 1.0
+            self.reporter.bars.update(self.task, completed=total, count="100 %", note="validated", left="")
 
     def compare(self, replayed: int) -> None:
         """Show that the comparison of the cells starts."""
+        self.reporter.add_steps(self.name, 0.0, done=True)
         self._note(
             "comparing", f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
         )
 
     def complete(self, spec: GridSpec) -> None:
         """Show that there was nothing to do."""
+        self.reporter.add_steps(spec.study_name(), 0.0, done=True)
         self.reporter.line(f"{spec.study_name()}: already complete.")
 
     def _note(self, word: str, line: str) -> None:
         """Show a word beside the bar, or print a line."""
         if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, note=word)
+            self.reporter.bars.update(self.task, note=word, left="")
         else:
             self._print(line)
 
@@ -232,7 +365,10 @@ class StudyProgress:
 
 
 class ComparisonReporter(Reporter):
-    """Progress of comparisons, with a second bar for the current search."""
+    """Progress of comparisons, with more bars for the current search.
+
+    An entry counts with the steps that it simulates, so that the time left is right: tuned entries take much longer.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         super().__init__(quiet)
@@ -240,6 +376,8 @@ class ComparisonReporter(Reporter):
         self.current: StartedStudy | None = None
         self.entries = 0
         self.printed = 0.0
+        self.costs: list[float] = []
+        self.pace = Pace(0.0)
 
     def comparison_listener(self) -> ComparisonListener:
         """Return the callbacks for `run_comparison`."""
@@ -250,10 +388,13 @@ class ComparisonReporter(Reporter):
     def _begin_comparison(self, spec: ComparisonSpec, stored: int) -> None:
         name, self.entries = spec.study_name(), len(spec.entries())
         self.started_studies[name] = self.current = StartedStudy(name, self.entries, "entries", stored)
+        self.costs = [entry_steps(spec, policy, setting) for policy, setting in spec.entries()]
+        self.pace = Pace(sum(self.costs), sum(self.costs[:stored]))
         if stored == self.entries:
             self.line(f"{name}: already complete.")
         elif self.bars is not None:
-            self.task = self.add_bar(self.bars, name, self.entries, stored)
+            count = f"{stored}/{self.entries}"
+            self.task = self.add_bar(self.bars, name, self.pace.total, self.pace.done, count, "starting")
         else:
             resuming = f", resuming after {stored:,}" if stored else ""
             budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
@@ -267,11 +408,30 @@ class ComparisonReporter(Reporter):
         mean = format_number(float(entry.regret.mean()))
         if self.current is not None:
             self.current.stored = count
+        self.pace.add(self.costs[count - 1])
+        left = format_left(self.pace.seconds_left() if count < self.entries else None)
         if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, completed=count, note=f"{entry.policy} {mean}")
+            self.bars.update(
+                self.task,
+                completed=self.pace.done,
+                count=f"{count}/{self.entries}",
+                note=f"{entry.policy} {mean}",
+                left=left,
+            )
         elif count == self.entries or time.monotonic() - self.printed > LINE_INTERVAL:
             self.printed = time.monotonic()
-            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean}")
+            end = f", about {left} left" if left else ""
+            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean}{end}")
+
+
+def entry_steps(spec: ComparisonSpec, policy: str, setting: SettingKind) -> float:
+    """Return the number of steps that an entry simulates, with its search if it is tuned.
+
+    >>> entry_steps(ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0), "ucb1", "defaults")
+    2000.0
+    """
+    steps = spec.replications * spec.size()[0]
+    return float(steps + (spec.search_spec(policy).simulated_steps() if setting == "tuned" else 0))
 
 
 class _SearchProgress(StudyProgress):
@@ -280,17 +440,38 @@ class _SearchProgress(StudyProgress):
     counted = False
     announced = 0.0
 
+    def __init__(self, reporter: Reporter) -> None:
+        super().__init__(reporter)
+        self.tasks: list[TaskID] = []
+        self.shown = False
+
     def begin(self, spec: StudySpec, stored: int) -> None:
-        """Replace the bar of the previous search; without bars, print some of the searches."""
+        """Replace the bars of the previous search; without bars, print some of the searches."""
         bars = self.reporter.bars
-        if bars is not None and self.task is not None:
-            bars.remove_task(self.task)
-            self.task = None
-        if bars is not None or time.monotonic() - self.announced > LINE_INTERVAL:
+        if bars is not None:
+            for task in self.tasks:
+                bars.remove_task(task)
+            self.task, self.tasks = None, []
+        self.shown = bars is not None or time.monotonic() - self.announced > LINE_INTERVAL
+        if self.shown:
             self.announced = time.monotonic()
             super().begin(spec, stored)
+        if self.task is not None:
+            self.tasks.append(self.task)
+
+    def batch(self, progress: Progress) -> None:
+        """Show it if the search was announced."""
+        if self.shown:
+            super().batch(progress)
 
     def validate(self) -> None:
-        """Show it on the bar only: there are many searches."""
+        """Show it on a bar only: there are many searches."""
         if self.reporter.bars is not None:
             super().validate()
+            if self.task is not None:
+                self.tasks.append(self.task)
+
+    def validated(self, steps: float) -> None:
+        """Show it on a bar only."""
+        if self.reporter.bars is not None:
+            super().validated(steps)

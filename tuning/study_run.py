@@ -73,6 +73,8 @@ class StudyListener:
     """A batch of trials was stored."""
     validate: Callable[[], None] = lambda: None
     """All trials are stored; the validation starts."""
+    validated: Callable[[float], None] = lambda steps: None
+    """The validation has simulated so many further steps."""
     finish: Callable[[], None] = lambda: None
     """The recommendation was stored."""
 
@@ -128,6 +130,7 @@ def run_study(
         from tuning.validation.recommend import recommend
 
         listener.validate()
+        evaluator.on_steps = listener.validated
         recommendation = recommend(resolved, study, evaluator)
         keys.write_recommendation(study, recommendation)
         listener.finish()

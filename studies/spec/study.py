@@ -299,11 +299,14 @@ class StudySpec(StudyFields):
         >>> spec.simulated_steps()
         400
         """
+        return self.trials * self.replications * self.size()[0] + self.validation_steps()
+
+    def validation_steps(self) -> int:
+        """Return the number of steps of selection and report."""
         spec = self.resolved()
         baselines = 1 + (paper_advice(spec.scenario, spec.horizon, spec.policy) is not None)
-        worlds = self.trials * self.replications
-        worlds += (min(self.candidates, self.trials) + baselines) * self.selection + (1 + baselines) * self.report
-        return worlds * spec.horizon
+        finalists = min(self.candidates, self.trials) + baselines
+        return (finalists * self.selection + (1 + baselines) * self.report) * spec.horizon
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for trials to be comparable: all but name and budget."""

@@ -98,11 +98,14 @@ def run_robust(
         if not search(base, study, evaluator, callback, deadline, first):
             return RobustRun(name, len(study.get_trials(deepcopy=False)), already_complete, scenario_runs, result=None)
         listener.validate()
+        for scenario_evaluator in evaluator.evaluators:
+            scenario_evaluator.on_steps = lambda steps: listener.validated(steps / len(resolved.scenarios))
         if isinstance(evaluator, RelativeEvaluator):
             result = recommend_robust(resolved, study, evaluator, tuned)
         else:
             result = find_front(resolved, study, evaluator, tuned)
         keys.write_robust(study, result)
+        listener.finish()
         return RobustRun(name, result.trials, already_complete, scenario_runs, result)
 
     return run_as_driver(url, name, run)

@@ -81,6 +81,9 @@ class Workers(ABC):
     concurrent_studies = 1
     """How many studies to run at the same time."""
 
+    pieces = 1
+    """Into how many pieces long work is divided, so that progress can be shown in between."""
+
     def stop(self) -> None:  # noqa: B027 (optional)
         """Make all threads that wait for tasks give up with `Skipped`."""
 
@@ -103,6 +106,8 @@ class LocalWorkers(Workers):
     >>> LocalWorkers(2).run(divmod, [(7, 2), (9, 4)])
     [(3, 1), (2, 1)]
     """
+
+    pieces = 20
 
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:

@@ -6,6 +6,7 @@ world does not depend on the range that it is drawn in, so results do not depend
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,7 @@ CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
 INITIAL_SECONDS_PER_STEP = 2e-8
+STEPS_PER_PIECE = 2e7  # work between two updates of progress: a fraction of a second
 COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
 FAILED, UNIFORM = 3, 4  # columns of `play_range_with_failures`
 
@@ -163,6 +165,8 @@ class Evaluator:
         self.objective = parse_objective("mean" if isinstance(study, Problem) else study.objective)
         self.workers = workers
         self.task_times: dict[Callable[..., Any], TaskTime] = {}
+        self.on_steps: Callable[[float], None] | None = None
+        """Called with the number of simulated steps after each piece of work, if set."""
 
     def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
@@ -182,6 +186,25 @@ class Evaluator:
         first: int,
         count: int,
     ) -> Floats:
+        """Run a task that returns results [C, count, columns], in pieces if progress is shown."""
+        if self.on_steps is None:
+            return self._play_piece(task, candidates, stream, first, count)
+        steps_per_world = float(len(candidates) * self.problem.horizon)
+        pieces = min(self.workers.pieces, count, math.ceil(count * steps_per_world / STEPS_PER_PIECE))
+        parts = []
+        for start, size in _split_range(first, count, -(-count // pieces)):
+            parts.append(self._play_piece(task, candidates, stream, start, size))
+            self.on_steps(size * steps_per_world)
+        return np.concatenate(parts, axis=1)
+
+    def _play_piece(
+        self,
+        task: Callable[..., Floats],
+        candidates: Sequence[Mapping[str, Value]],
+        stream: int,
+        first: int,
+        count: int,
+    ) -> Floats:
         size = self._chunk_size(task, count, len(candidates))
         groups = [candidates[i : i + size.candidates] for i in range(0, len(candidates), size.candidates)]
         ranges = _split_range(first, count, size.worlds)
@@ -191,8 +214,12 @@ class Evaluator:
 
     def map_ranges(self, task: Callable[..., T], played: Any, stream: int, first: int, count: int) -> list[T]:
         """Return task(problem, played, stream, first, count) for each range of worlds, in order."""
-        ranges = _split_range(first, count, self._chunk_size(task, count, _count_candidates(played)).worlds)
-        return self._run(task, [(played, stream, *part) for part in ranges])
+        candidates = _count_candidates(played)
+        ranges = _split_range(first, count, self._chunk_size(task, count, candidates).worlds)
+        results = self._run(task, [(played, stream, *part) for part in ranges])
+        if self.on_steps is not None:
+            self.on_steps(float(candidates * count * self.problem.horizon))
+        return results
 
     def sample(self, played: Floats) -> Floats:
         """Return the numbers [C, R] that the objective averages or ranks."""
