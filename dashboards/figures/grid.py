@@ -16,7 +16,6 @@ from dashboards.figures.style import (
     Z95,
     PlotlyTrace,
     choose_axis_type,
-    choose_log_ticks,
     choose_text_colors,
     escape_text,
     format_sizes,
@@ -27,9 +26,9 @@ from dashboards.figures.style import (
     make_value_axis,
     round_number,
     round_numbers,
-    spans_decades,
 )
-from environments.text import format_interval, format_number, format_settings
+from environments.text import format_interval, format_number, format_settings, format_signed
+from environments.world import Floats
 from studies.paper.advice import paper_advice
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
@@ -39,8 +38,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-SMALL_GRID = 8  # up to this many values per axis, all values are ticks and cells contain their mean
+SMALL_GRID = 9  # up to this many values per axis, all values are ticks and cells contain their mean
 MAX_LINES = 6
+MARK_SIZES = {"circle": 9, "square": 9, "star": 16}
+CORNERS = {"circle": (0.34, 0.34), "square": (-0.34, 0.34)}  # where marks of cells are drawn, from the middle
 
 
 class GridMark(NamedTuple):
@@ -93,25 +94,38 @@ def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
     return decades if len(decades) > 2 else None
 
 
-def cell_edges(values: Sequence[float]) -> list[float]:
-    """Return the edges of cells: midpoints between values on their scale, and the two ends.
+def cell_position(values: Sequence[float], value: float) -> float:
+    """Return the position of a value on an axis of equal cells: its index, or between those of its neighbors.
 
-    >>> cell_edges([1.0, 100.0])
-    [0.1, 10.0, 1000.0]
-    >>> cell_edges([2.0])
-    [1.5, 2.5]
+    Values outside the cells are moved to the edge.
+
+    >>> [cell_position([1.0, 10.0, 100.0], value) for value in (10.0, 31.6227766, 1000.0)]
+    [1.0, 1.5, 2.5]
     """
-    if len(values) == 1:
-        half = abs(values[0]) / 4 or 0.5
-        return [values[0] - half, values[0] + half]
-    log = choose_axis_type(values) == "log"
+    exact = _find_value(values, value)
+    if exact is not None:
+        return float(exact)
+    log = choose_axis_type(values) == "log" and value > 0.0
     points = np.log(values) if log else np.asarray(values, dtype=float)
-    inner = (points[1:] + points[:-1]) / 2
-    ends = np.concatenate([[2 * points[0] - inner[0]], inner, [2 * points[-1] - inner[-1]]])
-    return [float(f"{value:.5g}") for value in (np.exp(ends) if log else ends)]
+    point = math.log(value) if log else value
+    if point < points[0] or point > points[-1]:
+        return -0.5 if point < points[0] else len(values) - 0.5
+    return round(float(np.interp(point, points, np.arange(len(values)))), 4)
 
 
-def list_marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]:
+class PlayedPoint(NamedTuple):
+    """Regret of the recommended parameters in the worlds of a grid."""
+
+    mean: float
+    stderr: float
+    difference: float
+    """From the lowest cell."""
+    low: float
+    """Lower end of the 95 % confidence interval of the difference, from paired worlds."""
+    high: float
+
+
+def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoint | None = None) -> list[GridMark]:
     """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
     spec = grid.spec
     i, j = grid.best
@@ -143,46 +157,78 @@ def list_marks(grid: Grid, recommended: Recommendation | None) -> list[GridMark]
     point = {} if recommended is None else recommended.params
     best_alpha0, best_beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(best_alpha0, int | float) and isinstance(best_beta0, int | float):
-        regret = recommended.regret
-        text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in point.items())
-        marks.append(
-            GridMark(
-                "recommended",
-                float(best_alpha0),
-                float(best_beta0),
-                f"<b>Recommended</b><br>{text}<br>mean regret"
-                f" {format_interval(regret.mean, regret.low, regret.high)}<br>on {regret.replications:,} held-out"
-                " worlds",
-                "star",
-            )
-        )
+        hover = _describe_recommended(grid, recommended, played)
+        name = f"recommended{_describe_epsilon(grid, recommended)}"
+        marks.append(GridMark(name, float(best_alpha0), float(best_beta0), hover, "star"))
     return marks
 
 
-def _draw_marks(marks: Sequence[GridMark], sizes: dict[str, int]) -> list[PlotlyTrace]:
-    """Draw marks in white with a dark edge, visible on every color."""
-    return [
-        {
-            "type": "scatter",
-            "x": round_numbers([mark.alpha0]),
-            "y": round_numbers([mark.beta0]),
-            "mode": "markers",
-            "cliponaxis": False,
-            "marker": {"symbol": mark.symbol, "size": sizes[mark.symbol], **WHITE_MARKER},
-            "name": mark.name,
-            "text": [mark.hover],
-            "hovertemplate": "%{text}<extra></extra>",
-        }
-        for mark in marks
-    ]
+def _describe_epsilon(grid: Grid, recommended: Recommendation) -> str:
+    """State that the recommendation has another ε than the cells; empty if it is the same."""
+    epsilon = recommended.params.get("epsilon")
+    if not isinstance(epsilon, int | float) or math.isclose(epsilon, grid.spec.epsilon):
+        return ""
+    return f" (ε = {format_number(epsilon)}, cells: ε = {format_number(grid.spec.epsilon)})"
+
+
+def _describe_recommended(grid: Grid, recommended: Recommendation, played: PlayedPoint | None) -> str:
+    """Describe the recommendation: its regret in the worlds of the grid if it was played there, and held-out."""
+    params, regret = recommended.params, recommended.regret
+    text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in params.items())
+    lines = [f"<b>Recommended</b><br>{text}"]
+    if played is not None:
+        interval = f"{format_number(played.low)} to {format_number(played.high)}"
+        lines += [
+            f"in the worlds of the grid: mean regret {format_number(played.mean)} ± {format_number(played.stderr)}",
+            f"difference from the lowest cell: {format_signed(played.difference)} (95 % CI {interval})",
+        ]
+    held_out = f"{format_interval(regret.mean, regret.low, regret.high)}"
+    lines.append(f"mean regret {held_out}<br>on {regret.replications:,} held-out worlds")
+    if _describe_epsilon(grid, recommended):
+        lines.append("its ε differs from that of the cells, so it is not one of them")
+    return "<br>".join(lines)
+
+
+def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
+    """Draw marks in white with a dark edge, visible on every color; those of cells beside the number of the cell."""
+    spec = grid.spec
+    traces: list[PlotlyTrace] = []
+    for mark in marks:
+        x, y = cell_position(spec.alpha0, mark.alpha0), cell_position(spec.beta0, mark.beta0)
+        name = mark.name
+        if x in (-0.5, len(spec.alpha0) - 0.5) or y in (-0.5, len(spec.beta0) - 0.5):
+            name = f"{name} (outside the grid)"
+        elif mark.symbol in CORNERS and x.is_integer() and y.is_integer():
+            x, y = x + CORNERS[mark.symbol][0], y + CORNERS[mark.symbol][1]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": [x],
+                "y": [y],
+                "mode": "markers",
+                "cliponaxis": False,
+                "marker": {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **WHITE_MARKER},
+                "name": name,
+                "text": [mark.hover],
+                "hovertemplate": "%{text}<extra></extra>",
+            }
+        )
+    return traces
 
 
 def _find_value(values: Sequence[float], value: float) -> int | None:
     return next((i for i, candidate in enumerate(values) if math.isclose(candidate, value, rel_tol=1e-9)), None)
 
 
-def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.Figure:
-    """Plot the mean regret of every cell, and mark the cells indistinguishable from the best.
+def plot_heat_map(
+    grid: Grid, recommended: Recommendation | None = None, played: PlayedPoint | None = None
+) -> go.Figure:
+    """Plot by how much the mean regret of every cell exceeds the lowest, and mark the cells indistinguishable from it.
+
+    Args:
+        grid: The grid. Cells have equal sizes, whatever the distances of their values.
+        recommended: The recommended parameters for the same problem, which are marked.
+        played: Their regret in the worlds of the grid, if they were played there.
 
     >>> import numpy as np
     >>> from studies.registry import PAPER_VALUES
@@ -190,18 +236,19 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
     >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
-    >>> figure.layout.xaxis.type
-    'log'
+    >>> figure.layout.xaxis.ticktext
+    ('0.5', '1', '5', '10')
     """
     spec = grid.spec
-    log = spans_decades(grid.mean.ravel())
+    percent = grid.percent_above_best()
+    shades = np.log1p(percent)
     rows = range(len(spec.beta0))
     columns = range(len(spec.alpha0))
     cells: PlotlyTrace = {
         "type": "heatmap",
-        "x": cell_edges(spec.alpha0),
-        "y": cell_edges(spec.beta0),
-        "z": [[round_number(math.log10(v) if log else v, 5) for v in grid.mean[:, j]] for j in rows],
+        "x": list(columns),
+        "y": list(rows),
+        "z": [round_numbers(shades[:, j]) for j in rows],
         "customdata": [
             [
                 [
@@ -209,6 +256,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
                     round_number(spec.beta0[j], 4),
                     round_number(grid.mean[i, j], 5),
                     round_number(grid.stderr[i, j], 3),
+                    round_number(percent[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
                 for i in columns
@@ -219,20 +267,20 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
             "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}, "
             f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
+            "%{customdata[4]} % above the lowest cell<br>"
             f"R = {spec.replications:,} worlds<br>"
-            "significantly worse than the lowest cell: %{customdata[4]}<extra></extra>"
+            "significantly worse than the lowest cell: %{customdata[5]}<extra></extra>"
         ),
         "colorscale": COLOR_SCALE,
         "reversescale": True,
-        "colorbar": _make_color_bar(grid, log),
+        "colorbar": _make_color_bar(float(percent.max())),
     }
-    marks = [_clip_mark(mark, grid) for mark in list_marks(grid, recommended)]
-    sizes = {"circle": 9, "square": 15, "star": 16}
-    traces = [cells, *_outline_best_cells(grid), *_write_means(grid, log), *_draw_marks(marks, sizes)]
+    marks = list_marks(grid, recommended, played)
+    traces = [cells, *_outline_best_cells(grid), *_write_means(grid, shades), *_draw_marks(grid, marks)]
     return make_figure(
         traces,
         format_grid_title("Mean regret over α₀ and β₀", grid),
-        _describe_heat_map(grid, recommended),
+        _describe_heat_map(grid, marks),
         height=540,
         xaxis=_cell_axis("α₀ (exploration weight)", spec.alpha0),
         yaxis=_cell_axis("β₀ (variance weight)", spec.beta0),
@@ -240,72 +288,76 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None) -> go.F
 
 
 def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
-    """Make an axis that ends just outside the cells, because marks exactly at an end can be hidden."""
-    kind, edges = choose_axis_type(values), cell_edges(values)
-    low, high = (math.log10(edge) if kind == "log" else edge for edge in (edges[0], edges[-1]))
-    margin = 0.002 * (high - low)
-    ends = round_numbers((low - margin, high + margin))
-    return make_axis(title, kind, choose_grid_ticks(values), range=ends, showgrid=False)
+    """Make an axis of equal cells that ends just outside them, because marks exactly at an end can be hidden."""
+    ticks = choose_grid_ticks(values)
+    places = [_find_value(values, tick) for tick in ticks or []]
+    shown = [place for place in places if place is not None]
+    if ticks is None or len(shown) < len(ticks):
+        shown = list(range(0, len(values), -(-len(values) // SMALL_GRID)))
+    margin = 0.002 * len(values)
+    return make_axis(
+        title,
+        range=[-0.5 - margin, len(values) - 0.5 + margin],
+        showgrid=False,
+        tickmode="array",
+        tickvals=shown,
+        ticktext=[format_number(values[place]) for place in shown],
+    )
 
 
-def _clip_mark(mark: GridMark, grid: Grid) -> GridMark:
-    """Move a mark outside the grid to its edge and say so in its name."""
-    x, y = cell_edges(grid.spec.alpha0), cell_edges(grid.spec.beta0)
-    alpha0, beta0 = min(max(mark.alpha0, x[0]), x[-1]), min(max(mark.beta0, y[0]), y[-1])
-    if (alpha0, beta0) == (mark.alpha0, mark.beta0):
-        return mark
-    return mark._replace(alpha0=alpha0, beta0=beta0, name=f"{mark.name} (outside the grid)")
-
-
-def _describe_heat_map(grid: Grid, recommended: Recommendation | None) -> str:
+def _describe_heat_map(grid: Grid, marks: Sequence[GridMark]) -> str:
     alt = describe_grid("Heat map of the mean regret", grid)
-    for mark in list_marks(grid, recommended)[1:]:
+    for mark in marks[1:]:
         alt += f" Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
     return alt
 
 
-def _make_color_bar(grid: Grid, log: bool) -> dict[str, Any]:
-    bar: dict[str, Any] = {
-        "title": {"text": "mean regret (reward units)", "side": "right"},
+def _make_color_bar(most: float) -> dict[str, Any]:
+    """Make the color bar; colors are logarithmic in 1 + the percentage, so that small differences are visible."""
+    powers = (factor * 10**power for power in range(7) for factor in (1, 2, 5))
+    ticks = [0, *(tick for tick in powers if tick <= most)]
+    return {
+        "title": {"text": "% above the lowest regret", "side": "right"},
         "thickness": 12,
         "outlinewidth": 0,
         "x": 1.01,
+        "tickvals": round_numbers(math.log1p(tick) for tick in ticks),
+        "ticktext": [format_number(tick) for tick in ticks],
     }
-    if log:
-        ticks = choose_log_ticks(grid.mean.ravel()) or []
-        bar |= {
-            "tickvals": round_numbers(math.log10(tick) for tick in ticks),
-            "ticktext": [format_number(tick) for tick in ticks],
-        }
-    return bar
 
 
-def _write_means(grid: Grid, log: bool) -> list[PlotlyTrace]:
-    """Write the mean into each cell of a small grid, below its middle, which may hold a mark."""
+def _write_means(grid: Grid, shades: Floats) -> list[PlotlyTrace]:
+    """Write the mean into the middle of each cell of a small grid."""
     if max(grid.mean.shape) > SMALL_GRID:
         return []
-    spec = grid.spec
-    shades = (np.log(grid.mean) if log else grid.mean).ravel().tolist()
+    columns, rows = grid.mean.shape
     return [
         {
             "type": "scatter",
-            "mode": "markers+text",
-            "marker": {"size": 14, "opacity": 0},
-            "x": round_numbers(a for a in spec.alpha0 for _ in spec.beta0),
-            "y": round_numbers(b for _ in spec.alpha0 for b in spec.beta0),
-            "text": [format_number(float(value)) for value in grid.mean.ravel()],
-            "textposition": "bottom center",
-            "textfont": {"color": choose_text_colors(shades), "size": 12},
+            "mode": "text",
+            "x": [i for i in range(columns) for _ in range(rows)],
+            "y": [j for _ in range(columns) for j in range(rows)],
+            "text": [_format_mean(float(value)) for value in grid.mean.ravel()],
+            "textposition": "middle center",
+            "textfont": {"color": choose_text_colors(shades.ravel().tolist()), "size": 12 if columns <= 6 else 10},
             "hoverinfo": "skip",
             "showlegend": False,
         }
     ]
 
 
+def _format_mean(value: float) -> str:
+    """Format a mean with three digits, so that it fits into a cell of a narrow figure.
+
+    >>> _format_mean(13.5512), _format_mean(1234.6)
+    ('13.6', '1235')
+    """
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
 def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
     """Outline and hatch the cells that are statistically indistinguishable from the best."""
-    spec = grid.spec
-    x, y, inside = cell_edges(spec.alpha0), cell_edges(spec.beta0), grid.indistinguishable
+    inside = grid.indistinguishable
     columns, rows = inside.shape
 
     def at(i: int, j: int) -> bool:
@@ -322,14 +374,14 @@ def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
         boxes += [[low, (i + 1, low[1]), (i + 1, high[1]), high, low] for low, high in runs]
     shared = {"type": "scatter", "mode": "lines", "legendgroup": "region", "hoverinfo": "skip"}
     hatching = shared | {
-        **_path(boxes, x, y),
+        **_path(boxes),
         "line": {"width": 0, "color": VERMILION},
         "fill": "toself",
         "fillcolor": "rgba(0,0,0,0)",
         "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
         "name": "statistically indistinguishable from the lowest cell",
     }
-    outline = shared | {**_path(lines, x, y), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
+    outline = shared | {**_path(lines), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
     return [hatching, outline]
 
 
@@ -345,11 +397,11 @@ def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tupl
     return runs
 
 
-def _path(lines: list[list[tuple[int, int]]], x: list[float], y: list[float]) -> PlotlyTrace:
-    """Convert corners to coordinates, with a gap after each line."""
+def _path(lines: list[list[tuple[int, int]]]) -> PlotlyTrace:
+    """Convert corners of cells to coordinates, with a gap after each line."""
     return {
-        "x": [value for line in lines for value in (*round_numbers(x[i] for i, _ in line), None)],
-        "y": [value for line in lines for value in (*round_numbers(y[j] for _, j in line), None)],
+        "x": [value for line in lines for value in (*(i - 0.5 for i, _ in line), None)],
+        "y": [value for line in lines for value in (*(j - 0.5 for _, j in line), None)],
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dashboards.optuna_dashboard.notes import grid_note, robust_note, study_note
-from dashboards.pages.report.data import find_recommendation, make_history_point
+from dashboards.pages.report.data import find_recommendation, make_history_point, play_recommendation
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
@@ -17,6 +17,7 @@ from studies.spec.objective import parse_objective
 from studies.spec.source import ScenarioSource
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
+from studies.storage.library import is_internal
 from studies.storage.trials import read_grid
 
 if TYPE_CHECKING:
@@ -155,8 +156,10 @@ def is_attached(study: optuna.Study) -> bool:
 
 
 def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
-    """Iterate over all recommendations in the storage of a study that this version can read."""
+    """Iterate over all recommendations in the storage of a study that this version can read, except internal ones."""
     for other in study._storage.get_all_studies():
+        if is_internal(other):
+            continue
         try:
             recommendation = keys.read_recommendation(other)
         except InputError:
@@ -213,7 +216,7 @@ def attach_to_grid(study: optuna.Study) -> int:
         return 0
     recommendation = find_recommendation(grid.spec, list_recommendations(study))
     drawn = {
-        "heat-map": figures.plot_heat_map(grid, recommendation),
+        "heat-map": figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation)),
         "lines": figures.plot_sensitivity_lines(grid),
         "surface": figures.plot_surface(grid),
     }

@@ -5,16 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from dashboards.optuna_dashboard.access import is_loopback, restrict_access
 from environments.errors import InputError
+from studies.storage.library import is_internal
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
+    from optuna.study._frozen import FrozenStudy
 
 
 HOST, PORT = "127.0.0.1", 8080
@@ -64,9 +67,17 @@ class _Handler(WSGIRequestHandler):
 
 
 def make_server(
-    storage: RDBStorage, host: str = HOST, port: int = PORT, *, writable: bool = False, names: Sequence[str] = ()
+    storage: RDBStorage,
+    host: str = HOST,
+    port: int = PORT,
+    *,
+    writable: bool = False,
+    names: Sequence[str] = (),
+    internal: bool = False,
 ) -> DashboardServer:
     """Start listening for a dashboard of a storage, without artifacts. Port 0 chooses a free port.
+
+    Without `internal`, searches of comparisons are not shown.
 
     Requests must use a host name of this machine or one of `names`. Without `names`, a server that is bound to another
     address accepts every host name.
@@ -76,6 +87,9 @@ def make_server(
     try:
         from optuna_dashboard import wsgi
 
+        if not internal:
+            # the dashboard takes its list of studies from this method
+            storage.get_all_studies = partial(_list_visible, storage.get_all_studies)  # type: ignore[method-assign]
         server.set_app(
             restrict_access(wsgi(storage), writable=writable, names=allowed if allowed or is_loopback(host) else None)
         )
@@ -83,6 +97,10 @@ def make_server(
         server.server_close()
         raise
     return server
+
+
+def _list_visible(get_all_studies: Callable[[], list[FrozenStudy]]) -> list[FrozenStudy]:
+    return [study for study in get_all_studies() if not is_internal(study)]
 
 
 def describe_exposure(host: str, writable: bool) -> str | None:

@@ -10,6 +10,8 @@ import numpy as np
 from environments.world import Floats
 from studies.spec.grid import GRID_POLICY, ResolvedGridSpec
 
+MAX_PERCENT = 1e6
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -29,6 +31,13 @@ class Grid:
         """Indices of the cell with the lowest mean."""
         alpha, beta = np.unravel_index(int(self.mean.argmin()), self.mean.shape)
         return int(alpha), int(beta)
+
+    def percent_above_best(self) -> Floats:
+        """Return by how many percent the mean of each cell exceeds the lowest; at most 10⁶, also if the lowest is 0."""
+        best = float(self.mean.min())
+        if best <= 0.0:
+            return np.where(self.mean > best, MAX_PERCENT, 0.0)
+        return np.minimum(100.0 * (self.mean / best - 1.0), MAX_PERCENT)
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data: the specification, then the arrays as nested lists."""

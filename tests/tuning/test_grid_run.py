@@ -217,8 +217,8 @@ def test_from_python(url: str) -> None:
         ("blips", 50),
         ("blips", 100),
     ]
-    assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 4) for grid in found)
+    assert all(isinstance(grid, ravenlab.Grid) and grid.mean.shape == (2, 7) for grid in found)
     stored = list_studies(open_storage(url, create=False))
-    assert {(row.name, row.state) for row in stored} == {(grid.study, "grid") for grid in found}
+    assert {(row.name, row.kind, row.state) for row in stored} == {(grid.study, "grid", "complete") for grid in found}
     with raises_naming(ravenlab.InputError, "alpha0"):
         ravenlab.grid("blips", alpha0=[1, 0.5], storage=url)

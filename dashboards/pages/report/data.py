@@ -27,6 +27,7 @@ from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.study import ResolvedStudy, StudySpec
+from studies.statistics.intervals import paired_interval
 from studies.storage.keys import (
     COMPARISON,
     GRID,
@@ -37,7 +38,7 @@ from studies.storage.keys import (
     read_robust,
     read_spec,
 )
-from studies.storage.library import find_studies
+from studies.storage.library import select_studies
 from studies.storage.trials import read_grid
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from optuna.study._frozen import FrozenStudy
 
     from dashboards.figures import HistoryPoint
+    from dashboards.figures.grid import PlayedPoint
 
 
 MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
@@ -53,6 +55,7 @@ MAX_WORLDS, MIN_WORLDS = 100, 4
 CHECKPOINTS = 60
 BEST_CELLS = 5
 MAX_TRIALS = 400
+MAX_POINT_STEPS = 20_000_000  # steps of the recommended point in the worlds of a grid, a few seconds
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,13 @@ class StudyData:
 
 @dataclass(frozen=True)
 class GridData:
-    """A finished grid, and samples of the regret of its best cells by label."""
+    """A finished grid, samples of the regret of its best cells by label, and the recommendation for its problem."""
 
     grid: Grid
     samples: dict[str, Floats]
+    recommendation: Recommendation | None = None
+    played: PlayedPoint | None = None
+    """The recommendation in the worlds of the grid."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +138,12 @@ class ReportData:
         return [study.recommendation for study in self.studies if study.recommendation is not None]
 
 
-def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str] | None = None) -> ReportData:
+def load_report_data(
+    storage: RDBStorage | None, where: str, names: Sequence[str] | None = None, internal: bool = False
+) -> ReportData:
     """Load the named studies and grids, or all of them, and simulate their recommendations briefly.
+
+    Searches of comparisons are loaded if they are named in full, or with `internal`.
 
     >>> load_report_data(None, "sqlite:///studies.sqlite3").studies
     []
@@ -142,8 +152,7 @@ def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str
     if storage is None:
         return data
     grids: list[Grid] = []
-    frozen_studies = storage.get_all_studies() if names is None else find_studies(storage, names)
-    for study in sorted(frozen_studies, key=lambda study: study.study_name):
+    for study in sorted(select_studies(storage, names, internal), key=lambda study: study.study_name):
         if COMPARISON in study.user_attrs:  # comparisons have their own page
             continue
         try:
@@ -154,7 +163,10 @@ def load_report_data(storage: RDBStorage | None, where: str, names: Sequence[str
             data.unreadable.append(study.study_name)
     data.studies.sort(key=_sort_key)
     grids.sort(key=lambda grid: (grid.spec.scenario, grid.spec.arms, grid.spec.horizon, grid.study))
-    data.grids.extend(GridData(grid, simulate_best_cells(grid, len(grids))) for grid in grids)
+    for grid in grids:
+        recommendation = find_recommendation(grid.spec, data.recommendations)
+        played = play_recommendation(grid, recommendation)
+        data.grids.append(GridData(grid, simulate_best_cells(grid, len(grids)), recommendation, played))
     count = len(data.recommendations)
     data.studies[:] = [_with_curves(study, count) for study in data.studies]
     return data
@@ -197,7 +209,7 @@ def _sort_key(study: StudyData) -> tuple[str, str, int, int, str]:
 
 
 def find_recommendation(grid: GridSpec, recommendations: Iterable[Recommendation]) -> Recommendation | None:
-    """Find the recommendation for the problem of a grid by mean regret; the first by name if there are several.
+    """Find the recommendation for the problem of a grid by mean regret: that of its seed, or the first by name.
 
     >>> find_recommendation(GridSpec(scenario="blips"), []) is None
     True
@@ -209,7 +221,7 @@ def find_recommendation(grid: GridSpec, recommendations: Iterable[Recommendation
         for each in recommendations
         if (each.policy, each.scenario, dict(each.settings), each.horizon, each.arms, each.objective) == problem
     ]
-    return min(matches, key=lambda match: match.study, default=None)
+    return min(matches, key=lambda match: (match.seed != spec.seed, match.study), default=None)
 
 
 def simulate_recommendation(recommendation: Recommendation, studies: int, spec: StudySpec) -> Curves | None:
@@ -252,6 +264,33 @@ def simulate_recommendation(recommendation: Recommendation, studies: int, spec: 
         for name, params in candidates.items()
     }
     return Curves(simulations, change_steps(scenario, horizon) if isinstance(scenario, Scenario) else [])
+
+
+def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:
+    """Play the recommended parameters and the lowest cell in the worlds of a grid; None if that would take too long."""
+    from dashboards.figures.grid import PlayedPoint
+
+    spec = grid.spec
+    scenario = spec.source.open()
+    if recommendation is None or spec.replications * spec.horizon > MAX_POINT_STEPS:
+        return None
+    i, j = grid.best
+    lowest = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j], "epsilon": spec.epsilon}
+    regret, least = (
+        simulate(
+            GRID_POLICY,
+            scenario,
+            horizon=spec.horizon,
+            arms=spec.arms,
+            replications=spec.replications,
+            seed=spec.seed,
+            params=params,
+            stream=Stream.GRID,
+        ).regret
+        for params in (recommendation.params, lowest)
+    )
+    stderr = float(regret.std(ddof=1) / math.sqrt(regret.size))
+    return PlayedPoint(float(regret.mean()), stderr, *paired_interval(regret, least, spec.seed))
 
 
 def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:

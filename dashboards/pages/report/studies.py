@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
-from dashboards.pages.report.data import GridData, ReportData, StudyData, find_recommendation
+from dashboards.pages.report.data import GridData, ReportData, StudyData
 from environments.text import (
     format_count,
     format_number,
@@ -22,7 +22,6 @@ from environments.text import (
 )
 from studies.results.describe import describe_front, describe_price, describe_recommendation, describe_robust
 from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.objective import parse_objective
@@ -110,15 +109,14 @@ def make_grid_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
     specs = [(part.grid.study, part.grid.spec) for part in data.grids]
     labels = [StudyLabel(name, spec.scenario, spec.horizon, spec.arms, spec.settings) for name, spec in specs]
     return [
-        _grid_section(part, title, data.recommendations, slugs)
-        for part, title in zip(data.grids, make_short_titles(labels), strict=True)
+        _grid_section(part, title, slugs) for part, title in zip(data.grids, make_short_titles(labels), strict=True)
     ]
 
 
-def _grid_section(part: GridData, title: str, recommendations: list[Recommendation], slugs: Slugs) -> ReportSection:
+def _grid_section(part: GridData, title: str, slugs: Slugs) -> ReportSection:
     grid, spec = part.grid, part.grid.spec
     drawn = {
-        "map": figures.plot_heat_map(grid, find_recommendation(spec, recommendations)),
+        "map": figures.plot_heat_map(grid, part.recommendation, part.played),
         "lines": figures.plot_sensitivity_lines(grid),
     }
     if min(grid.mean.shape) > 1:

@@ -55,7 +55,8 @@ def dump(path: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("served") / "s.sqlite3"
-    store_recommendations(path, make_recommendation(), make_recommendation(study=WILD, horizon=500))
+    internal = make_recommendation(study="compare/variance-drift/T1000/K10/raven-ucb")
+    store_recommendations(path, make_recommendation(), make_recommendation(study=WILD, horizon=500), internal)
     return path
 
 

@@ -61,7 +61,8 @@ def test_the_library_lists_grids(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     store_grid(storage, GridSpec(**SMALL), 4, alike=None)
     (row,) = list_studies(storage)
-    assert (row.state, row.finished, row.planned, row.scenario, row.horizon) == ("grid", 4, 6, "blips", 100)
+    assert (row.kind, row.state, row.finished, row.planned) == ("grid", "interrupted", 4, 6)
+    assert (row.scenario, row.horizon, row.seed) == ("blips", 100, 0)
     assert row.regret is None
     assert read_recommendations(storage) == []
 
@@ -127,7 +128,7 @@ def test_grids_as_csv() -> None:
         ({"alpha0": [True]}, ["alpha0"]),
         ({"epsilon": -0.5}, ["epsilon"]),
         ({"replications": 1}, ["replications", "2", "1"]),
-        ({"replications": 10_000_000}, ["replications", "6250000", "16", "10000000"]),
+        ({"replications": 10_000_000}, ["replications", "1587301", "63", "10000000"]),
         ({"alpha0": list(range(1, 60)), "beta0": list(range(1, 60))}, ["2500", "3481"]),
         ({"horizon": 0}, ["horizon", "1", "0"]),
         ({"scenario": "blip"}, ["'blips'"]),

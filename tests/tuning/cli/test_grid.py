@@ -6,14 +6,19 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from studies.registry import PAPER_VALUES, GridDefaults
+from studies.results.grid import Grid
 from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.storage.database import open_storage
 from tests.command import refused
+from tests.dashboards.figure_checks import make_grid
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials, store_grid
 from tuning.cli.app import run
+from tuning.cli.grid import draw_map
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
 NAME = "grid/raven-ucb/blips/T{}/K3/alpha0=0.1:1:5,beta0=0.5:10"
@@ -48,17 +53,46 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
 
 
 def test_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table shows every third value, since all values would be too wide."""
     monkeypatch.setattr("studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
     path = tmp_path / "fine.csv"
     words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
     assert run([*words, f"--storage={url}", "--jobs=1"]) == 0
     captured = capsys.readouterr()
-    assert_names(captured.out, "12 of 81")
+    assert_names(captured.out, 81)
     assert_names(captured.err, 81, 5)
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert len(rows) == 81
     assert [float(row["beta0"]) for row in rows[:9]] == list(FINE_VALUES[::3])
+
+
+@pytest.mark.parametrize("cells", [GridDefaults.alpha0, PAPER_VALUES, FINE_VALUES])
+def test_maps_fit_into_80_columns_and_show_every_cell(cells: tuple[float, ...]) -> None:
+    grid = make_grid(cells, cells)
+    lines = draw_map(grid, 80)
+    assert lines is not None
+    assert max(map(len, lines)) <= 80
+    rows = lines[1:-1]
+    assert len(rows) == len(cells)
+    assert sum(line.count("★") for line in rows) == 1
+    assert sum(line.count("≈") for line in rows) == grid.indistinguishable.sum() - 1
+    assert [float(line.split()[0]) for line in rows] == pytest.approx(list(reversed(cells)), rel=0.01)
+    assert "★" in rows[len(cells) - 1 - grid.best[1]]
+    labels = [float(word) for word in lines[-1].split()[1:]]
+    assert len(labels) == len(cells) or len(cells) == len(FINE_VALUES)
+    assert set(labels) <= {float(f"{value:.3g}") for value in cells}
+    assert draw_map(grid, 4) is None
+
+
+def test_shades_of_a_map() -> None:
+    grid = make_grid((1.0, 2.0, 3.0, 4.0, 5.0), (1.0,))
+    mean = np.array([[100.0], [101.0], [109.0], [129.0], [250.0]])
+    tied = np.array([[True], [True], [False], [False], [False]])
+    lines = draw_map(Grid(grid.spec, grid.study, mean, mean / 100, tied), 14)
+    assert lines is not None
+    assert lines[1] == "  1  ★ ≈░░▒▒██"
+    wide = draw_map(Grid(grid.spec, grid.study, mean, mean / 100, tied), 80)
+    assert wide is not None
+    assert wide[1].split() == ["1", "★", "≈1.0%", "░░░9.0%", "▒▒▒▒29%", "███150%"]
 
 
 def test_progress_and_rerun_of_a_complete_grid(url: str, capsys: Captured) -> None:
@@ -118,8 +152,8 @@ def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured
     grids = json.loads(capsys.readouterr().out)["grids"]
     assert run(["studies", f"--storage={url}", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [(row["name"], row["state"], row["finished"], row["planned"]) for row in rows] == [
-        (grid["study"], "grid", 6, 6) for grid in grids
+    assert [(row["name"], row["kind"], row["state"], row["finished"], row["planned"]) for row in rows] == [
+        (grid["study"], "grid", "complete", 6, 6) for grid in grids
     ]
     assert run(["studies", f"--storage={url}"]) == 0
     assert "6/6" in capsys.readouterr().out
