@@ -23,7 +23,7 @@ from tests.studies.examples import make_recommendation, store_recommendations
 STORAGE = "sqlite:///studies.sqlite3"
 WORLD = ["--horizon=100", "--arms=3", "--replications=4", "--jobs=1", "--seed=1"]
 SEARCH = ["--trials=4", "--selection=8", "--report=8"]
-STUDY = "raven-ucb/blips/T100/K3"
+STUDY = "raven-ucb/blips/T100/K3/seed=1"
 
 ERRORS = [
     "tune",

@@ -261,7 +261,8 @@ def export(
     """Export stored recommendations.
 
     Args:
-        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; all by default.
+        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; by default all but the
+            searches of comparisons.
         form: The format: json, toml, yaml, csv, markdown, latex or python.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
 

@@ -31,7 +31,11 @@ class WrittenReport:
 
 
 def write_report(
-    names: Sequence[str] | None, output: Path, figure_folder: Path | None, storage: str | None
+    names: Sequence[str] | None,
+    output: Path,
+    figure_folder: Path | None,
+    storage: str | None,
+    internal: bool = False,
 ) -> WrittenReport:
     """Write the report as one HTML file, and the figures if a folder is given."""
     from dashboards.pages.report.page import build_report, render_report, write_figures
@@ -42,7 +46,7 @@ def write_report(
         if figure_folder.resolve() == output.resolve():
             raise InputError(f"figures {figure_folder} is the report's own file, not a folder.", field="figures")
     with noting_interrupts(output):
-        data = _load_data(names, storage)
+        data = _load_data(names, storage, internal)
         page = build_report(data)
         text = render_report(data, page)
     with atomic_write(output) as file:  # only now, so that a killed command leaves no temporary file behind
@@ -58,7 +62,7 @@ def write_report(
     return WrittenReport(output, size, len(data.recommendations), len(page.all_panels), count, warnings)
 
 
-def _load_data(names: Sequence[str] | None, storage: str | None) -> ReportData:
+def _load_data(names: Sequence[str] | None, storage: str | None, internal: bool) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from dashboards.pages.report.data import load_report_data
     from studies.storage.database import use_storage
@@ -69,7 +73,7 @@ def _load_data(names: Sequence[str] | None, storage: str | None) -> ReportData:
     if url == DEFAULT_URL and storage is None and names is None and path is not None and not path.exists():
         return load_report_data(None, url)
     with use_storage(storage) as store:
-        return load_report_data(store, mask_url(url), names)
+        return load_report_data(store, mask_url(url), names, internal)
 
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:

@@ -54,6 +54,20 @@ REPLICATION_NAMES = {"scenario": "worlds", "trace": "windows", "log": "runs"}
 NAMED_FIELDS = ("policies", "tune", "search_replications", "replications", "defaults", "seed")
 
 
+def is_search_name(name: str, scenario: str, horizon: int, arms: int, policy: str) -> bool:
+    """Whether a study of this problem has the name of a search that a comparison runs.
+
+    >>> is_search_name("compare/blips/T1000/K10/ucb1/seed=3", "blips", 1000, 10, "ucb1")
+    True
+    """
+    prefix = f"{_default_name(scenario, horizon, arms)}/{policy}"
+    return name == prefix or name.startswith((f"{prefix}/", f"{prefix}~"))
+
+
+def _default_name(scenario: str, horizon: int, arms: int) -> str:
+    return f"compare/{scenario}/T{horizon}/K{arms}"
+
+
 class ComparisonSpec(SimulatedSpec):
     """A comparison of policies at their defaults and, with a budget, at tuned parameters.
 
@@ -222,4 +236,4 @@ class ResolvedComparisonSpec(ComparisonSpec):
 
     def default_name(self) -> str:
         """Return the name of a comparison with default settings."""
-        return f"compare/{self.scenario}/T{self.horizon}/K{self.arms}"
+        return _default_name(self.scenario, self.horizon, self.arms)

@@ -115,7 +115,7 @@ def name_suffix(overrides: Mapping[str, object], letters: int = 4) -> str:
     >>> name_suffix({}), name_suffix({"every": "5%", "drift": 0.5, "alpha0": (1.0, 5.0)})
     ('', '/every=5%,drift=0.5,alpha0=1:5')
     >>> name_suffix({"policies": ["published-wls-optimistic-ts", "published-epsilon-greedy", "published-raven-ucb"]})
-    '~7e0a'
+    '~700b'
     """
     if not overrides:
         return ""

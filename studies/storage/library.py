@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError, did_you_mean
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
+from studies.spec.comparison import is_search_name
 from studies.spec.grid import GRID_POLICY
 from studies.storage import keys
 from studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
+from studies.storage.lock import find_running
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -25,13 +28,32 @@ if TYPE_CHECKING:
 MAX_NAMES_SHOWN = 5  # in error messages
 
 
-def find_studies(storage: RDBStorage, names: Sequence[str], *, prefixes: bool = True) -> list[FrozenStudy]:
+def is_internal(study: FrozenStudy) -> bool:
+    """Whether a study is a search that a comparison runs to tune one of its policies."""
+    spec = study.user_attrs.get(SPEC)
+    if not isinstance(spec, dict):
+        return False
+    problem = [spec.get(field) for field in ("scenario", "horizon", "arms", "policy")]
+    return is_search_name(study.study_name, *problem)  # type: ignore[arg-type]  # a damaged field matches no name
+
+
+def select_studies(storage: RDBStorage, names: Sequence[str] | None, internal: bool = False) -> list[FrozenStudy]:
+    """Return the named studies, or all; without `internal`, searches of comparisons must be named in full."""
+    if names is not None:
+        return find_studies(storage, names, internal=internal)
+    return [study for study in storage.get_all_studies() if internal or not is_internal(study)]
+
+
+def find_studies(
+    storage: RDBStorage, names: Sequence[str], *, prefixes: bool = True, internal: bool = False
+) -> list[FrozenStudy]:
     """Find studies by exact name, by pattern ('raven-ucb/*') or by unique prefix; the result is sorted by name.
 
     Args:
         storage: The storage.
         names: Names, patterns or prefixes.
         prefixes: Whether prefixes are allowed.
+        internal: Whether patterns and prefixes also match searches of comparisons.
 
     Raises:
         InputError: If a name is unknown or a prefix is ambiguous.
@@ -43,13 +65,12 @@ def find_studies(storage: RDBStorage, names: Sequence[str], *, prefixes: bool = 
     ['raven-ucb/blips']
     """
     known = {study.study_name: study for study in storage.get_all_studies()}
-    matches = {match for name in names for match in _match(name, sorted(known), prefixes)}
+    listed = sorted(name for name, study in known.items() if internal or not is_internal(study))
+    matches = {match for name in names for match in ([name] if name in known else _match(name, listed, prefixes))}
     return [known[name] for name in sorted(matches)]
 
 
 def _match(wanted: str, known: list[str], prefixes: bool) -> list[str]:
-    if wanted in known:
-        return [wanted]
     if any(wildcard in wanted for wildcard in "*?["):
         matches = [name for name in known if fnmatchcase(name, wanted)]
         if matches:
@@ -71,19 +92,20 @@ def _list_some(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:MAX_NAMES_SHOWN]) + more
 
 
-def read_recommendations(storage: RDBStorage, names: Sequence[str] | None = None) -> list[Recommendation]:
+def read_recommendations(
+    storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False
+) -> list[Recommendation]:
     """Return the recommendations of the named studies, or of all studies of ravenlab, in a fixed order."""
-    return split_by_recommendation(storage, names)[0]
+    return split_by_recommendation(storage, names, internal)[0]
 
 
 def split_by_recommendation(
-    storage: RDBStorage, names: Sequence[str] | None = None
+    storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False
 ) -> tuple[list[Recommendation], list[str]]:
     """Return the recommendations of studies, and the names of studies without one."""
+    studies = select_studies(storage, names, internal)
     if names is None:
-        studies = [study for study in storage.get_all_studies() if study.user_attrs.get(SPEC) is not None]
-    else:
-        studies = find_studies(storage, names)
+        studies = [study for study in studies if study.user_attrs.get(SPEC) is not None]
     recommendations, without = [], []
     for study in studies:
         recommendation = read_recommendation(study)
@@ -97,12 +119,14 @@ def split_by_recommendation(
 
 def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
     """Return the results of the robust searches among the named studies, or among all, sorted by name."""
-    studies = storage.get_all_studies() if names is None else find_studies(storage, names)
+    studies = select_studies(storage, names)
     results = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
     return sorted((result for result in results if result is not None), key=lambda result: result.study)
 
 
-StudyState = Literal["searching", "complete", "recommended", "grid", "comparison", "external"]
+StudyKind = Literal["study", "robust", "grid", "comparison", "external"]
+StudyState = Literal["searching", "validating", "running", "interrupted", "complete", "recommended", "external"]
+"""A driver is alive in the first three, of which `running` is for grids and comparisons."""
 
 
 @dataclass(frozen=True)
@@ -120,19 +144,30 @@ class StudyRow:
     regret: float | None
     """Mean regret on held-out worlds; None before there is a recommendation."""
     state: StudyState
+    kind: StudyKind = "external"
+    seed: int | None = None
+    date: str | None = None
+    """Local time at which the last trial was stored, in ISO 8601."""
+    seconds: float | None = None
+    """Time that the stored trials took, without validation."""
 
 
 @dataclass(frozen=True)
 class TrialCounts:
-    """Number of finished trials, including pruned ones, and the smallest and largest value of complete ones."""
+    """Finished trials of a study, including pruned ones."""
 
     finished: int = 0
+    date: str | None = None
+    """Time of the last one."""
+    seconds: float | None = None
+    """Time that they took."""
     smallest: float | None = None
+    """Smallest value of complete ones."""
     largest: float | None = None
 
 
-def list_studies(storage: RDBStorage) -> list[StudyRow]:
-    """List all studies, sorted by name.
+def list_studies(storage: RDBStorage, internal: bool = False) -> list[StudyRow]:
+    """List all studies, sorted by name; with `internal`, also the searches of comparisons.
 
     >>> import optuna
     >>> storage = optuna.storages.RDBStorage("sqlite:///:memory:")
@@ -140,14 +175,26 @@ def list_studies(storage: RDBStorage) -> list[StudyRow]:
     >>> [(row.name, row.state) for row in list_studies(storage)]
     [('mine', 'external')]
     """
-    counts = _count_trials(storage)
-    rows = [_row(study, counts.get(study._study_id, TrialCounts())) for study in storage.get_all_studies()]
-    return sorted(rows, key=lambda row: row.name)
+    counts, studies = _count_trials(storage), select_studies(storage, None, internal)
+    rows = [_row(study, counts.get(study._study_id, TrialCounts())) for study in studies]
+    return _mark_running(storage, sorted(rows, key=lambda row: row.name))
 
 
 def describe_study(storage: RDBStorage, study: FrozenStudy) -> StudyRow:
     """Return the summary of one study."""
-    return _row(study, _count_trials(storage).get(study._study_id, TrialCounts()))
+    return _mark_running(storage, [_row(study, _count_trials(storage).get(study._study_id, TrialCounts()))])[0]
+
+
+def _mark_running(storage: RDBStorage, rows: Sequence[StudyRow]) -> list[StudyRow]:
+    """Set the state of unfinished studies whose driver is alive."""
+    running = find_running(storage, [row.name for row in rows if row.state == "interrupted"])
+    return [replace(row, state=_running_state(row)) if row.name in running else row for row in rows]
+
+
+def _running_state(row: StudyRow) -> StudyState:
+    if row.kind in ("grid", "comparison"):
+        return "running"
+    return "searching" if row.planned is None or row.finished < row.planned else "validating"
 
 
 def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
@@ -157,7 +204,20 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
     best = None
     if len(study.directions) == 1:
         best = counts.largest if study.directions[0] == StudyDirection.MAXIMIZE else counts.smallest
-    blank = StudyRow(study.study_name, None, None, None, None, counts.finished, None, best, None, "external")
+    blank = StudyRow(
+        name=study.study_name,
+        policy=None,
+        scenario=None,
+        horizon=None,
+        arms=None,
+        finished=counts.finished,
+        planned=None,
+        best=best,
+        regret=None,
+        state="external",
+        date=counts.date,
+        seconds=counts.seconds,
+    )
     try:
         if keys.ROBUST in study.user_attrs:
             return _robust_row(study, blank)
@@ -170,15 +230,18 @@ def _grid_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     spec = keys.read_grid_spec(study)
     if spec is None:
         return None
-    return replace(_fill(blank, spec, GRID_POLICY), planned=len(spec.cells()), state="grid")
+    complete = keys.read_indistinguishable(study) is not None
+    row = _fill(blank, spec, GRID_POLICY, "grid")
+    return replace(row, planned=len(spec.cells()), state="complete" if complete else "interrupted")
 
 
 def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
     spec = keys.read_comparison_spec(study)
     if spec is None:
         return None
-    row = _fill(blank, spec, f"{len(spec.policies)} policies")
-    return replace(row, planned=len(spec.entries()), state="comparison")
+    row = _fill(blank, spec, f"{len(spec.policies)} policies", "comparison")
+    entries = len(spec.entries())
+    return replace(row, planned=entries, state="complete" if blank.finished >= entries else "interrupted")
 
 
 def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
@@ -186,8 +249,8 @@ def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
     if spec is None:
         return blank
     regret = None if recommendation is None else recommendation.regret.mean
-    state = _search_state(blank.finished, spec.trials, recommendation)
-    return replace(_fill(blank, spec, spec.policy), planned=spec.trials, regret=regret, state=state)
+    state: StudyState = "interrupted" if recommendation is None else "recommended"
+    return replace(_fill(blank, spec, spec.policy, "study"), planned=spec.trials, regret=regret, state=state)
 
 
 def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
@@ -196,28 +259,40 @@ def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
     if spec is None:
         return blank
     base = spec.base
-    row = replace(_fill(blank, base, base.policy), scenario=",".join(spec.scenarios))
-    return replace(row, planned=base.trials, state=_search_state(blank.finished, base.trials, result))
+    row = replace(_fill(blank, base, base.policy, "robust"), scenario=",".join(spec.scenarios))
+    return replace(row, planned=base.trials, state="interrupted" if result is None else "recommended")
 
 
-def _fill(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str) -> StudyRow:
-    """Fill in policy, scenario, horizon and arms."""
-    return replace(blank, policy=policy, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms)
-
-
-def _search_state(finished: int, planned: int, result: object) -> StudyState:
-    if result is not None:
-        return "recommended"
-    return "complete" if finished >= planned else "searching"
+def _fill(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str, kind: StudyKind) -> StudyRow:
+    """Fill in policy, scenario, horizon, arms, seed and kind."""
+    return replace(
+        blank,
+        policy=policy,
+        scenario=spec.scenario,
+        horizon=spec.horizon,
+        arms=spec.arms,
+        seed=spec.seed,
+        kind=kind,
+    )
 
 
 def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:
-    """Count the trials of all studies in two queries."""
+    """Summarize the trials of all studies in three queries."""
     from sqlalchemy import text
 
     with storage.engine.connect() as connection:
         counts = connection.execute(
-            text("SELECT study_id, COUNT(*) FROM trials WHERE state IN ('COMPLETE', 'PRUNED') GROUP BY study_id")
+            text(
+                "SELECT study_id, COUNT(*), MAX(datetime_complete) FROM trials"
+                " WHERE state IN ('COMPLETE', 'PRUNED') GROUP BY study_id"
+            )
+        ).all()
+        durations = connection.execute(
+            text(
+                "SELECT t.study_id, SUM(CAST(a.value_json AS FLOAT)) FROM trials t JOIN trial_user_attributes a"
+                " ON a.trial_id = t.trial_id WHERE a.key = :key GROUP BY t.study_id"
+            ),
+            {"key": keys.SECONDS},
         ).all()
         values = connection.execute(
             text(
@@ -227,4 +302,13 @@ def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:
             )
         ).all()
     ends = {study: (smallest, largest) for study, smallest, largest in values}
-    return {study: TrialCounts(finished, *ends.get(study, (None, None))) for study, finished in counts}
+    seconds = {study: round(float(total), 3) for study, total in durations}
+    return {
+        study: TrialCounts(finished, _format_date(last), seconds.get(study), *ends.get(study, (None, None)))
+        for study, finished, last in counts
+    }
+
+
+def _format_date(value: object) -> str | None:
+    """Format a time, which SQLite returns as text, in ISO 8601 without fractions of a second."""
+    return None if value is None else datetime.fromisoformat(str(value)).isoformat(timespec="seconds")

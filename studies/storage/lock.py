@@ -12,15 +12,16 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from environments.errors import ExternalError, InputError
 from environments.paths import hold_lock_file, user_cache_folder
 from studies.storage.database import check_sqlite_file, guard_file, open_storage
 from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
-from studies.storage.postgres import LockedConnection, ServerSession, open_locked
+from studies.storage.postgres import LockedConnection, ServerSession, held_locks, lock_key, open_locked
 from studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 PATIENCE_VARIABLE = "RAVENLAB_PATIENCE"
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+
+# Seconds to wait for a lock file: a command that lists studies holds it for a moment.
+LOCK_TIMEOUT = 0.25
 
 Result = TypeVar("Result")
 
@@ -71,18 +75,14 @@ def _driver(
 
 @contextmanager
 def _locked_file(url: str, study: str) -> Iterator[None]:
-    """Hold the lock file of a study: next to an SQLite file; for other databases in the user's cache directory."""
+    """Hold the lock file of a study."""
     from filelock import Timeout
 
-    digest = hashlib.sha256(study.encode()).hexdigest()[:16]
     path = sqlite_file(url)
     if path is not None:
         check_sqlite_file(path, create=True)
-        lock_path = path.resolve().parent / f".{path.name}.{digest}.lock"
-    else:
-        folder = user_cache_folder() / "locks"
-        folder.mkdir(parents=True, exist_ok=True)
-        lock_path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
+    lock_path = _lock_path(url, study)
+    lock_path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         try:
             stack.enter_context(hold_lock_file(lock_path))
@@ -93,6 +93,46 @@ def _locked_file(url: str, study: str) -> Iterator[None]:
                 f"storage {mask_url(url)} cannot be written: permission denied in its directory."
             ) from None
         yield
+
+
+def _lock_path(url: str, study: str) -> Path:
+    """Return the lock file of a study: next to an SQLite file; for other databases in the user's cache directory."""
+    digest = hashlib.sha256(study.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    path = sqlite_file(url)
+    if path is not None:
+        return path.resolve().parent / f".{path.name}.{digest}.lock"
+    return user_cache_folder() / "locks" / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{digest}.lock"
+
+
+def find_running(storage: RDBStorage, studies: Iterable[str]) -> set[str]:
+    """Return the studies that a driver has locked.
+
+    >>> import optuna
+    >>> find_running(optuna.storages.RDBStorage("sqlite:///:memory:"), ["mine"])
+    set()
+    """
+    url = storage.engine.url
+    if url.get_backend_name() == "postgresql":
+        with storage.engine.connect() as connection:
+            held = held_locks(connection)
+        return {study for study in studies if lock_key(study) in held}
+    text = url.render_as_string(hide_password=False)
+    return {study for study in studies if _is_locked(_lock_path(text, study))}
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a process holds a lock file; False if it can't be opened."""
+    from filelock import FileLock, Timeout
+
+    if not path.exists():
+        return False
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
 
 
 def run_as_driver(url: str, study: str | None, body: Callable[[RDBStorage], Result]) -> Result:

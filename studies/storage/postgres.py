@@ -65,6 +65,17 @@ def lock_key(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
 
 
+def held_locks(connection: Connection) -> set[int]:
+    """Return the advisory locks that sessions of this database hold."""
+    from sqlalchemy import text
+
+    query = (
+        "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        " AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return {int(key) for (key,) in connection.execute(text(query))}
+
+
 def connect_args(url: str) -> dict[str, Any]:
     """Return the arguments of `psycopg.connect` besides the URL."""
     query = parse_url(url).query

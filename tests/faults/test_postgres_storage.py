@@ -55,7 +55,7 @@ def test_every_command(database: str, tmp_path: Path, capsys: Captured) -> None:
     assert outputs[0].replace(mask_url(database), sqlite[1]) == outputs[1]
     assert run(["report", "-o", str(tmp_path / "report.html"), *postgres]) == 0
     assert run(["studies", *postgres]) == 0
-    with use_storage(database) as storage, make_server(storage, port=0) as server:
+    with use_storage(database) as storage, make_server(storage, port=0, internal=True) as server:
         attach_to_studies(database)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         with urllib.request.urlopen(f"{server.url}api/studies") as answer:

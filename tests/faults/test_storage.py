@@ -225,7 +225,7 @@ def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tm
     expected = export_json(tmp_path)
     for words, names in (
         (["--replications=50"], ["replications", 40, 50]),
-        (["--seed=6"], ["seed", 5, 6]),
+        (["--seed=6", f"--name={NAME}"], ["seed", 5, 6]),
         (["--batch=9"], ["batch", 8, 9]),
     ):
         check_refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)

@@ -36,6 +36,7 @@ from tuning.cli.arguments import option_names
 from tuning.cli.completion import join_bash_words
 from tuning.cli.help import CONTEXT_SETTINGS, Command, Group
 from tuning.cli.options import OptionValueError
+from tuning.cli.output import print_message
 from tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -225,7 +226,7 @@ def _print_error(message: str, code: int) -> int:
     line = mask_passwords(" ".join(message.split()))
     if len(line) > MAX_MESSAGE:
         line = f"{line[: MAX_MESSAGE // 2]} … {line[-MAX_MESSAGE // 2 :]}"
-    print(f"ravenlab: {line}", file=sys.stderr)
+    print_message(f"ravenlab: {line}")
     return code
 
 

@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from environments.errors import InputError
 from environments.text import format_count, join_words, plural
 from tuning.cli.options import Assignment
@@ -218,13 +216,14 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
 def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:
     """Print to stderr what the scenarios of some specifications warn of, each warning once."""
     from studies.spec.source import ScenarioSource
+    from tuning.cli.output import print_message
 
     warnings: dict[str, None] = {}
     for spec in specs:
         if isinstance(spec.source, ScenarioSource):
             warnings.update(dict.fromkeys(spec.source.open().warnings(*spec.size())))
     for warning in warnings:
-        typer.echo(f"ravenlab: warning: {warning}", err=True)
+        print_message(f"ravenlab: warning: {warning}")
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

@@ -44,7 +44,7 @@ def copy(
         )
     url = storage_url(storage)
     with use_storage(storage) as source:
-        selected = find_studies(source, studies)
+        selected = find_studies(source, studies, internal=True)
         if name is not None and len(selected) > 1:
             raise InputError(f"--as names a single study but {len(selected)} studies match.")
         new_names = {study.study_name: name or study.study_name for study in selected}

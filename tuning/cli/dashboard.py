@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tuning.cli.options import StorageOption, integer_option, option
+from tuning.cli.options import AllOption, StorageOption, integer_option, option
 
 if TYPE_CHECKING:
     import optuna
@@ -29,6 +29,7 @@ def dashboard(
     ] = None,
     open_browser: Annotated[bool, option("--open", "Open the dashboard in a browser.")] = False,
     writable: Annotated[bool, option("--writable", "Allow the dashboard to change and delete studies.")] = False,
+    show_all: AllOption = False,
 ) -> None:
     """Serve the Optuna dashboard with figures and notes.
 
@@ -43,12 +44,16 @@ def dashboard(
     from dashboards.optuna_dashboard.server import describe_exposure, make_server
     from studies.storage.database import use_storage
     from studies.storage.urls import storage_url
+    from tuning.cli.output import print_message
 
-    with use_storage(storage) as store, make_server(store, host, port, writable=writable, names=names or ()) as server:
-        attach_to_studies(storage_url(storage))
+    with (
+        use_storage(storage) as store,
+        make_server(store, host, port, writable=writable, names=names or (), internal=show_all) as server,
+    ):
+        attach_to_studies(storage_url(storage), internal=show_all)
         warning = describe_exposure(host, writable)
         if warning is not None:
-            typer.echo(warning, err=True)
+            print_message(warning)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; press Ctrl-C to stop)")
         typer.echo(
             "The recommendation is in the study's Note tab; the best trial is an optimistically biased search estimate."
@@ -60,8 +65,10 @@ def dashboard(
         server.serve_forever()
 
 
-def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
+def attach_to_studies(url: str, names: Sequence[str] | None = None, internal: bool = False) -> None:
     """Attach missing notes and figures to the named studies, or to all; failures are lines on stderr.
+
+    Without `internal`, searches of comparisons are skipped.
 
     A study that another process is running is skipped: that process attaches them when it is done.
 
@@ -74,12 +81,12 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None) -> None:
     from environments.errors import ExternalError, InputError
     from studies.storage.faults import StorageReplaced, StorageUnreachable
     from studies.storage.keys import GRID, ROBUST, SPEC
+    from studies.storage.library import select_studies
     from studies.storage.lock import run_as_driver
 
     def find_incomplete(storage: RDBStorage) -> list[str]:
-        ours = {
-            study.study_name for study in storage.get_all_studies() if {SPEC, GRID, ROBUST} & study.user_attrs.keys()
-        }
+        studies = select_studies(storage, None, internal or names is not None)
+        ours = {study.study_name for study in studies if {SPEC, GRID, ROBUST} & study.user_attrs.keys()}
         if not ours.issuperset(names or ()):
             raise StorageReplaced(url)
         selected = sorted(ours if names is None else names)
@@ -124,4 +131,6 @@ def _is_incomplete(study: optuna.Study) -> bool:
 
 def _report_failure(error: Exception) -> None:
     message = " ".join(str(error).split())
-    typer.echo(f"ravenlab: could not attach notes and figures for the dashboard: {message}", err=True)
+    from tuning.cli.output import print_message
+
+    print_message(f"ravenlab: could not attach notes and figures for the dashboard: {message}")

@@ -38,7 +38,7 @@ def delete(
     from tuning.cli.output import print_line
 
     with use_storage(storage) as store:
-        selected = find_studies(store, studies, prefixes=False)
+        selected = find_studies(store, studies, prefixes=False, internal=True)
         if not yes:
             count = plural(len(selected), "study", "studies")
             if not sys.stdin.isatty():

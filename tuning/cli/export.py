@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from environments.text import escape_unprintable, plural
 from studies.export import DEFAULT_FORMAT, FORMATS
-from tuning.cli.options import OptionalStudiesArgument, StorageOption, choice_option, option
+from tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
 
 WITHOUT_RECOMMENDATION = {
     "grid": "is a grid; ravenlab grid --csv writes it",
     "comparison": "is a comparison; ravenlab compare -o writes it",
 }
-"""Reasons why a study is not exported, by its state."""
+"""Reasons why a study is not exported, by its kind."""
 
 
 def export(
@@ -24,6 +22,7 @@ def export(
     output: Annotated[
         Path | None, option("--output", "Output file. [default: stdout]", short="-o", metavar="FILE")
     ] = None,
+    show_all: AllOption = False,
     storage: StorageOption = None,
 ) -> None:
     """Export recommendations for programs or papers.
@@ -44,24 +43,24 @@ def export(
     from studies.results.robust import RobustRecommendation
     from studies.storage.database import use_storage
     from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
-    from tuning.cli.output import print_exact, print_line
+    from tuning.cli.output import print_exact, print_line, print_message
     from tuning.files import atomic_write
 
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
     with use_storage(storage) as store:
-        single, without = split_by_recommendation(store, studies or None)
+        single, without = split_by_recommendation(store, studies or None, show_all)
         robust = {result.study: result for result in read_robust_results(store, studies or None)}
-        states = {row.name: row.state for row in list_studies(store)} if without else {}
+        kinds = {row.name: row.kind for row in list_studies(store, internal=True)} if without else {}
     recommendations: list[Recommendation | RobustRecommendation] = list(single)
     recommendations += [result for result in robust.values() if isinstance(result, RobustRecommendation)]
     for name in without:
         if isinstance(robust.get(name), RobustRecommendation):
             continue
-        reason = WITHOUT_RECOMMENDATION.get(states[name], "has no recommendation yet")
+        reason = WITHOUT_RECOMMENDATION.get(kinds[name], "has no recommendation yet")
         if name in robust:
             reason = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        typer.echo(f"ravenlab: study {escape_unprintable(repr(name))} {reason}.", err=True)
+        print_message(f"ravenlab: study {escape_unprintable(repr(name))} {reason}.")
     if not recommendations:
         raise InputError("nothing to export: no study has a recommendation; run ravenlab tune first.")
     text = export_text(recommendations, form)

@@ -101,7 +101,6 @@ def list_studies(as_json: JsonOption = False) -> None:
         ["name", "studies", "steps", "meaning"],
         [[row["name"], f"{row['studies']:,}", f"{row['steps']:,}", row["meaning"]] for row in rows],
         numbers=["studies", "steps"],
-        unbroken=["name"],
         ruled=True,
     )
     print_line("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
@@ -121,5 +120,5 @@ def _print_rows(
         params = separator.join(f"{key} {value}" for key, value in row["parameters"].items() if key not in hidden)
         cells.append([row["name"], row["category"], params or "–", row["meaning"]])
     columns = ["name", "category", "parameters", "meaning"]
-    print_table(title, columns, cells, unbroken=["name"], ruled=True)
+    print_table(title, columns, cells, ruled=True)
     return True

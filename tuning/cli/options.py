@@ -414,6 +414,7 @@ JsonOption = Annotated[bool, option("--json", "Print JSON to stdout, and nothing
 STUDY_PATTERNS = "Names, prefixes, or patterns such as 'raven-ucb/*'."
 StudyArgument = Annotated[str, argument("STUDY", "Name of a study, or a prefix of it.", complete=completion.studies)]
 StudiesArgument = Annotated[list[str], argument("STUDY", STUDY_PATTERNS, complete=completion.studies)]
+AllOption = Annotated[bool, option("--all", "Include the searches that ravenlab compare runs for its policies.")]
 OptionalStudiesArgument = Annotated[
     list[str] | None, argument("STUDY", f"{STUDY_PATTERNS} [default: all]", complete=completion.studies)
 ]

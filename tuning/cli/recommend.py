@@ -9,7 +9,15 @@ import typer
 
 from studies.registry import StudyDefaults
 from tuning.cli import completion
-from tuning.cli.options import ArmsOption, JsonOption, ScenarioArgument, StorageOption, integer_option, option
+from tuning.cli.options import (
+    AllOption,
+    ArmsOption,
+    JsonOption,
+    ScenarioArgument,
+    StorageOption,
+    integer_option,
+    option,
+)
 
 if TYPE_CHECKING:
     from studies.results.interpolation import RecommendationQuery, RecommendedParameters
@@ -22,6 +30,7 @@ def recommend(
         str, option("--policy", "Policy to recommend parameters for.", complete=completion.policies)
     ] = StudyDefaults.policy,
     arms: ArmsOption = None,
+    show_all: AllOption = False,
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -52,7 +61,7 @@ def recommend(
             result = recommend_parameters(query, [])
         else:
             with use_storage(storage) as store:
-                result = recommend_parameters(query, read_recommendations(store))
+                result = recommend_parameters(query, read_recommendations(store, internal=show_all))
     except NoRecommendationError as error:
         raise InputError(f"{str(error).rstrip('.')}; run: {command}") from None
     if as_json:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tuning.cli.options import OptionalStudiesArgument, StorageOption, option
+from tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, option
 
 
 def report(
@@ -21,6 +19,7 @@ def report(
             metavar="DIR",
         ),
     ] = None,
+    show_all: AllOption = False,
     storage: StorageOption = None,
 ) -> None:
     """Write all results to one HTML page that works offline.
@@ -34,12 +33,12 @@ def report(
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
     from environments.text import format_bytes, plural
-    from tuning.cli.output import print_line
+    from tuning.cli.output import print_line, print_message
     from tuning.page_files import write_report
 
-    page = write_report(studies or None, output, figures, storage)
+    page = write_report(studies or None, output, figures, storage, internal=show_all)
     for line in page.warnings:
-        typer.echo(f"ravenlab: {line}", err=True)
+        print_message(f"ravenlab: {line}")
     parts = [plural(page.recommendations, "recommendation"), plural(page.figures, "figure"), format_bytes(page.size)]
     print_line(f"Wrote {output}: {', '.join(parts)}.")
     if figures is not None:

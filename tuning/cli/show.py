@@ -125,7 +125,8 @@ def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> Non
 
 def _describe_progress(row: StudyRow, unit: str) -> str:
     total = "–" if row.planned is None else f"{row.planned:,}"
-    return f"{row.name}: {row.state}, {row.finished:,} of {total} {unit}"
+    kind = "" if row.kind in ("study", "external") else f"{row.kind}, "
+    return f"{row.name}: {kind}{row.state}, {row.finished:,} of {total} {unit}"
 
 
 def _best_trials(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:

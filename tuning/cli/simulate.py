@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from studies.registry import StudyDefaults
 from tuning.cli import completion, options
 from tuning.cli.options import option
@@ -72,7 +70,7 @@ def simulate(
     from policies.engine.plugins import load_policy_plugin
     from policies.engine.simulation import simulate as run
     from tuning.cli.arguments import assignments, scenario_settings, worker_count
-    from tuning.cli.output import print_json
+    from tuning.cli.output import print_json, print_message
     from tuning.files import check_file_writable
 
     if pulls is not None:
@@ -90,7 +88,7 @@ def simulate(
         jobs=worker_count(jobs),
     )
     for warning in find_scenario(result.scenario, result.settings).warnings(result.horizon, result.arms):
-        typer.echo(f"ravenlab: warning: {warning}", err=True)
+        print_message(f"ravenlab: warning: {warning}")
     if pulls is not None and result.pulls is not None:
         _write_pulls(result.pulls, pulls)
     if as_json:

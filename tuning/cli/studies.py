@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from tuning.cli.options import JsonOption, StorageOption
+from typing import TYPE_CHECKING
+
+from tuning.cli.options import AllOption, JsonOption, StorageOption
+
+if TYPE_CHECKING:
+    from studies.storage.library import StudyRow
 
 
-def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
-    """List stored studies: trials, best value, regret and state.
+def studies(storage: StorageOption = None, show_all: AllOption = False, as_json: JsonOption = False) -> None:
+    """List stored studies: state, trials, regret, date, duration and seed.
 
     For bundled study files, see ravenlab list studies.
 
@@ -18,33 +23,40 @@ def studies(storage: StorageOption = None, as_json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
-    from environments.text import format_number
+    from environments.text import plural
     from studies.storage.database import use_storage
     from studies.storage.library import list_studies
     from studies.storage.urls import mask_url, storage_url
     from tuning.cli.output import print_json, print_line, print_table
 
     with use_storage(storage) as store:
-        rows = list_studies(store)
+        rows = list_studies(store, show_all)
+        hidden = 0 if show_all else len(store.get_all_studies()) - len(rows)
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    if not rows:
+    if rows:
+        columns = ["study", "state", "trials", "regret", "date", "duration", "seed"]
+        cells = [_format_row(row) for row in rows]
+        numbers = ["trials", "regret", "duration", "seed"]
+        title = f"Studies in {mask_url(storage_url(storage))}"
+        print_table(title, columns, cells, numbers=numbers, if_too_wide="list")
+        print_line("regret: measured on held-out worlds; duration: of the trials, without validation.")
+    else:
         print_line("No studies yet. To begin: ravenlab tune blips")
-        return
-    print_table(
-        f"Studies in {mask_url(storage_url(storage))}",
-        ["study", "trials", "best", "regret", "state"],
-        [
-            [
-                row.name,
-                f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
-                "–" if row.best is None else format_number(row.best),
-                "–" if row.regret is None else format_number(row.regret),
-                row.state,
-            ]
-            for row in rows
-        ],
-        numbers=["trials", "best", "regret"],
-    )
-    print_line("best: search estimate, optimistically biased (selection bias); regret: measured on held-out worlds.")
+    if hidden:
+        print_line(f"{plural(hidden, 'search', 'searches')} of comparisons not listed; --all lists all studies.")
+
+
+def _format_row(row: StudyRow) -> list[str]:
+    from environments.text import format_duration, format_number
+
+    return [
+        row.name,
+        row.state,
+        f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
+        "–" if row.regret is None else format_number(row.regret),
+        "–" if row.date is None else row.date[:16].replace("T", " "),
+        "–" if row.seconds is None else format_duration(row.seconds),
+        "–" if row.seed is None else str(row.seed),
+    ]

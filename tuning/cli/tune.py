@@ -182,11 +182,16 @@ def _run_studies(
 
     def run(spec: StudySpec) -> StudyRun:
         result = run_study(spec, url, workers, limit, reporter.listener())
+        reporter.add_steps(result.study, 0.0, done=True)
         if result.recommendation is not None:
             attach_to_studies(url, [result.study])
         return result
 
-    with Reporter(quiet, many=workers.concurrent_studies > 1) as reporter, describing_interrupts(reporter, url):
+    steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}
+    with (
+        Reporter(quiet, many=workers.concurrent_studies > 1, steps=steps) as reporter,
+        describing_interrupts(reporter, url),
+    ):
         _warn_of_python_policies(specs, reporter)
         return run_concurrently(workers, [partial(run, spec) for spec in specs])
 
@@ -242,13 +247,14 @@ def _print_results(
 
 def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str]) -> None:
     """Print to stderr which studies were complete before, and which reached the time limit."""
+    from tuning.cli.output import print_message
+
     for run in runs:
         if run.already_complete:
-            typer.echo(f"{run.study}: already complete.", err=True)
+            print_message(f"{run.study}: already complete.")
         elif run.study not in finished:
-            typer.echo(
-                f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume.",
-                err=True,
+            print_message(
+                f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume."
             )
 
 

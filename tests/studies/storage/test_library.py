@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 import sqlalchemy
 
 from environments import InputError
+from studies.spec.comparison import ComparisonSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import SPEC
 from studies.storage.library import find_studies, list_studies, read_recommendations
+from studies.storage.lock import lock_studies
 from tests.messages import raises_naming
 from tests.studies.examples import LINES, WILD, make_recommendation, store_recommendations, store_study, url
 
@@ -38,13 +41,44 @@ def test_states_of_studies(storage: Any) -> None:
     assert list(rows) == sorted(rows)
     blips = rows["raven-ucb/blips/T1000/K10"]
     assert (blips.policy, blips.scenario, blips.horizon, blips.arms) == ("raven-ucb", "blips", 1000, 10)
-    assert (blips.finished, blips.planned, blips.best, blips.regret, blips.state) == (3, 5, 48.0, None, "searching")
-    assert rows["raven-ucb/periodic/T1000/K10"].state == "complete"
+    assert (blips.finished, blips.planned, blips.best, blips.regret, blips.state) == (3, 5, 48.0, None, "interrupted")
+    assert (blips.kind, blips.seed) == ("study", 0)
+    assert blips.date is not None
+    assert abs(datetime.now() - datetime.fromisoformat(blips.date)) < timedelta(minutes=10)
+    assert rows["raven-ucb/periodic/T1000/K10"].state == "interrupted"
     tuned = rows["raven-ucb/variance-drift/T1000/K10"]
     assert (tuned.state, tuned.regret, tuned.best) == ("recommended", 41.5, 47.0)
     assert (rows["theirs"].state, rows["theirs"].best, rows["theirs"].planned) == ("external", None, None)
     assert rows["up"].best == 3.0
     assert rows["broken"].state == "external"
+
+
+def test_a_study_with_a_driver_is_not_interrupted(storage: Any) -> None:
+    names = [
+        store_study(storage, StudySpec(scenario=name, horizon=1000, trials=4), count).study_name
+        for name, count in (("blips", 3), ("periodic", 4), ("stationary", 3))
+    ]
+    location = storage.engine.url.render_as_string(hide_password=False)
+    with lock_studies(location, *names[:2]):
+        states = {row.name: row.state for row in list_studies(storage)}
+    assert [states[name] for name in names] == ["searching", "validating", "interrupted"]
+    assert {row.state for row in list_studies(storage)} == {"interrupted"}
+
+
+def test_searches_of_comparisons_must_be_named_in_full(storage: Any) -> None:
+    comparison = ComparisonSpec(scenario="blips", horizon=1000, seed=3)
+    search = comparison.search_spec("ucb1")
+    recommendation = make_recommendation(study=search.study_name(), policy="ucb1", scenario="blips", params={"c": 1.0})
+    store_study(storage, search, 2, recommendation)
+    store_study(storage, StudySpec(scenario="blips", horizon=1000, name="compare/mine"), 2)
+    assert [row.name for row in list_studies(storage)] == ["compare/mine"]
+    assert [row.name for row in list_studies(storage, internal=True)] == [search.study_name(), "compare/mine"]
+    assert read_recommendations(storage) == []
+    for names in ([search.study_name()], None):
+        (found,) = read_recommendations(storage, names, internal=names is None)
+        assert found.study == search.study_name()
+    assert [study.study_name for study in find_studies(storage, ["compare/*"])] == ["compare/mine"]
+    assert len(find_studies(storage, ["compare/*"], internal=True)) == 2
 
 
 def test_running_trials_are_not_finished(storage: Any) -> None:
@@ -70,7 +104,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_studies(storage:
     few = queries()
     for horizon in range(2000, 2010):
         store_study(storage, StudySpec(scenario="blips", horizon=horizon), 3)
-    assert queries() == few <= 6
+    assert queries() == few <= 8
 
 
 def test_studies_are_found_by_name_pattern_and_prefix(storage: Any) -> None:

@@ -56,7 +56,7 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
     (comparison,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert run(["studies", storage, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["name"], row["state"], row["finished"], row["planned"]) == (comparison["study"], "comparison", 3, 3)
+    assert (row["name"], row["kind"], row["finished"], row["planned"]) == (comparison["study"], "comparison", 3, 3)
     assert run(["show", "compare", storage, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparison"] == comparison
     assert run(["show", "compare", storage]) == 0

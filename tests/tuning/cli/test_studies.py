@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import optuna
@@ -10,7 +11,7 @@ import pytest
 
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from tests.studies.examples import WILD, make_recommendation, store_study, url
+from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study, url
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
@@ -25,21 +26,42 @@ def test_table_and_json_list_all_studies(tmp_path: Path, capsys: Captured) -> No
     assert run(["studies", "--storage", storage_url, "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(rows) == {"raven-ucb/variance-drift/T1000/K10", WILD, "[red]theirs\x1b[31m"}
-    assert rows[WILD]["state"] == "searching"
+    assert rows[WILD]["state"] == "interrupted"
     assert run(["studies", "--storage", storage_url]) == 0
     out = capsys.readouterr().out
     (line,) = (line for line in out.splitlines() if "raven-ucb/variance-drift/T1000/K10" in line)
-    assert [cell.strip() for cell in line.split("│")[1:-1]] == [
-        "raven-ucb/variance-drift/T1000/K10",
-        "4/4",
-        "47",
-        "41.5",
-        "recommended",
-    ]
+    name, state, trials, regret, date, _, seed = (cell.strip() for cell in line.split("│")[1:-1])
+    assert (name, state, trials) == ("raven-ucb/variance-drift/T1000/K10", "recommended", "4/4")
+    assert (regret, seed) == ("41.5", "0")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", date)
     assert "3/10" in out
     assert "[red]theirs\\x1b[31m" in out
     assert "\x1b" not in out
     assert WILD in out
+
+
+def test_searches_of_comparisons_are_listed_and_exported_on_request(tmp_path: Path, capsys: Captured) -> None:
+    internal = "compare/variance-drift/T1000/K10/raven-ucb"
+    stored = store_recommendations(tmp_path / "s.sqlite3", make_recommendation(), make_recommendation(study=internal))
+    place = f"--storage={stored}"
+
+    def names(*words: str) -> list[str]:
+        assert run([*words, place]) == 0
+        document = json.loads(capsys.readouterr().out)
+        return (
+            [row["name"] for row in document]
+            if words[0] == "studies"
+            else [recommendation["study"] for recommendation in document["recommendations"]]
+        )
+
+    usual = "raven-ucb/variance-drift/T1000/K10"
+    assert names("studies", "--json") == names("export") == [usual]
+    assert names("studies", "--json", "--all") == names("export", "--all") == [internal, usual]
+    assert names("export", internal) == [internal]
+    assert run(["studies", place]) == 0
+    out = capsys.readouterr().out
+    assert internal not in out
+    assert "--all" in out
 
 
 def test_empty_storage(tmp_path: Path, capsys: Captured) -> None:

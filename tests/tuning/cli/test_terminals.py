@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.messages import assert_names
 from tests.project import ROOT, environment
 from tests.studies.examples import make_recommendation, store_study, url
 from tuning.cli.app import run
-from tuning.cli.output import command_name, print_table
+from tuning.cli.output import command_name, print_line, print_table
 from tuning.progress import supports_bars
 
 Captured = pytest.CaptureFixture[str]
@@ -137,6 +138,40 @@ def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) ->
     table, _, below = screen.text.rpartition("┘")
     assert "regret" not in table
     assert_names(below, "regret")
+
+
+@pytest.mark.parametrize("mode", ["wrap", "stack", "list", "cut"])
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_lines_break_between_words_only(mode: Any, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = replace_stdout(monkeypatch)
+    monkeypatch.setenv("COLUMNS", str(width))
+    title = "A title of several words that is longer than forty columns"
+    columns = ["study", "state", "meaning of the parameters"]
+    row = ["raven-ucb/blips/T10000/K10", "recommended", "at regular intervals all arms change temporarily"]
+    line = f"{row[2]}, then return to their previous values"
+    print_table(title, columns, [row], if_too_wide=mode)
+    print_line(line)
+    text = re.sub(r"\x1b\[[\d;]*m", "", screen.text)
+    assert max(map(len, text.splitlines())) <= width
+    omitted = f"Columns omitted for lack of space: {', '.join(columns)}. Widen the terminal or use --json."
+    known = " ".join([title, *columns, *row, line, omitted])
+    words = re.findall(r"[\w/-]+", text)
+    assert set(words) <= set(re.findall(r"[\w/-]+", known))
+    if mode != "cut":
+        assert set(" ".join(row).split()) <= set(words)
+
+
+def test_error_messages_wrap_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["tune", "blipz"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert run(["tune", "blipz"]) == 2
+    assert max(map(len, screen.text.splitlines())) <= 60
+    assert screen.text.split() == line.split()
 
 
 def test_printed_commands_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
