@@ -101,7 +101,7 @@ class ProgressScreen(ABC):
             print(text, file=sys.stderr, flush=True)
 
 
-BAR_WIDTH, NOTE_WIDTH = 10, 25
+BAR_WIDTH, NOTE_WIDTH = 10, 26
 
 OTHER_COLUMNS = BAR_WIDTH + NOTE_WIDTH + 9 + 9 + 4
 """Width of all columns but the name: bar, note, count, time left, and a blank before each."""
@@ -111,7 +111,7 @@ COMPILING = "compiling (first run only)"
 
 @dataclass
 class Pace:
-    """Estimate of the time left from the work done; recent work counts more. Work is measured in steps."""
+    """Estimate of the time left from the work done; recent work counts more. Work is a number of steps or trials."""
 
     total: float
     done: float = 0.0
