@@ -28,9 +28,13 @@ for module in (policies.engine.leader_run, environments.world):
 """
 
 SIMULATE_ONE = """
+import numpy as np
+from environments.recorded.trace_file import Trace
 from policies.engine.simulation import simulate
-print(repr(float(simulate("ucb1", "stationary", horizon=300, arms=4, replications=3, seed=2).regret.sum())))
+trace = Trace.from_values(list("abcd"), np.random.default_rng(2).random((400, 4)))
+print(repr(float(simulate("ucb1", trace=trace, horizon=80, replications=3).regret.sum())))
 """
+"""A trace needs the loop of one policy and no kernel that draws worlds, so little is compiled."""
 
 
 def run(code: str, folder: Path, **environment: str) -> str:
@@ -40,12 +44,17 @@ def run(code: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_second_process_loads_all_kernels_from_the_cache() -> None:
-    run(SIMULATE_ALL, ROOT)
+def kernels_not_loaded() -> list[str]:
+    """Run all policies in a new process and return the kernels that it does not load from the cache."""
     rows = [line.split() for line in run(SIMULATE_ALL, ROOT).splitlines()]
     assert len(rows) > 25
-    missed = [name for name, misses, hits in rows if int(misses) > 0 or int(hits) == 0]
-    assert missed == []
+    return [name for name, misses, hits in rows if int(misses) > 0 or int(hits) == 0]
+
+
+def test_second_process_loads_all_kernels_from_the_cache() -> None:
+    """The first process compiles the kernels that no other test has compiled; without any, it suffices."""
+    if kernels_not_loaded():
+        assert kernels_not_loaded() == []
 
 
 def test_edited_rule_is_recompiled(tmp_path: Path) -> None:
