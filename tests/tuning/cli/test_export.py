@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -128,13 +127,12 @@ def test_read_only_folder_can_be_read_but_not_written() -> None:
     if os.geteuid() != 0:
         skip_or_fail("only root can become another user")
     code = (
-        "import contextlib, io, os, sys; import filelock, tuning.cli.app\n"
-        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
-        "    tuning.cli.app.run(['export', '--storage', sys.argv[1]])\n"
-        "    tuning.cli.app.run(['copy', 'none', '--to', sys.argv[1], '--storage', sys.argv[1]])\n"
-        "    tuning.cli.app.run(['delete', 'none', '--storage', sys.argv[1]])\n"
-        "sys.stderr.flush(); print(file=sys.stderr); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "sys.exit(tuning.cli.app.run(sys.argv[2:]))"
+        "import json, os, sys; import filelock; from tests.command import run_command\n"
+        "warm_up, commands = sys.argv[1], json.loads(sys.argv[2])\n"
+        "for words in (['export'], ['copy', 'none', '--to', warm_up], ['delete', 'none']):\n"
+        "    run_command([*words, '--storage', warm_up])\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "print(json.dumps([run_command(words) for words in commands]))"
     )
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -144,20 +142,19 @@ def test_read_only_folder_can_be_read_but_not_written() -> None:
         warm_up = store_recommendations(Path(name) / "warm-up.sqlite3", *RECOMMENDATIONS)
         (folder / "s.sqlite3").chmod(0o444)
         folder.chmod(0o555)
-
-        def run_as_nobody(*words: str) -> subprocess.CompletedProcess[str]:
-            return python("-c", code, warm_up, *words, "--storage", read_only, folder=Path(name))
-
-        exported = run_as_nobody("export")
-        assert exported.returncode == 0, exported.stderr
-        assert exported.stdout == export(RECOMMENDATIONS, "json")
-        for words in (
+        commands = [
+            ["export"],
             ["export", "-o", str(folder / "out.json")],
             ["delete", "*", "--yes"],
             ["copy", WILD, "--to", read_only],
-        ):
-            completed = run_as_nobody(*words)
-            assert completed.returncode == 2, completed.stderr
-            (line,) = completed.stderr.split("\n\n")[1].splitlines()
+        ]
+        words = json.dumps([[*command, "--storage", read_only] for command in commands])
+        done = python("-c", code, warm_up, words, folder=Path(name))
+        assert done.returncode == 0, done.stderr
+        exported, *rejected = json.loads(done.stdout)
+        assert exported == [0, export(RECOMMENDATIONS, "json"), ""]
+        for status, _, err in rejected:
+            assert status == 2, err
+            (line,) = err.splitlines()
             assert str(folder) in line
         assert [path.name for path in folder.iterdir()] == ["s.sqlite3"]
