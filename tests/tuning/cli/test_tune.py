@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import optuna
@@ -14,6 +12,7 @@ import ravenlab
 from studies.storage import keys
 from tests.command import refused
 from tests.messages import assert_names
+from tests.project import python
 from tests.studies.examples import finished_trials
 from tuning.cli.app import run
 
@@ -143,21 +142,25 @@ def test_invalid_input_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tools_of_optuna_read_the_result(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+OPTUNA_COMMANDS = """
+import sys
+from optuna.cli import main
+url = sys.argv[1]
+for words in (["studies"], ["best-trial", "--study-name", "raven-ucb/blips/T200/K3", "-f", "json"]):
+    sys.argv = ["optuna", *words, "--storage", url]
+    assert main() == 0
+    print("end of", words[0])
+"""
+"""A separate process, since Optuna's command changes the handlers of the root logger."""
+
+
+def test_tools_of_optuna_read_the_result(url: str) -> None:
     assert run(["tune", "blips", *SMALL, f"--storage={url}", "--quiet"]) == 0
-    capsys.readouterr()
-    optuna_command = Path(sys.executable).parent / "optuna"
-    listed = subprocess.run([optuna_command, "studies", "--storage", url], capture_output=True, text=True, check=False)
-    assert listed.returncode == 0, listed.stderr
-    assert "raven-ucb/blips/T200/K3" in listed.stdout
-    best = subprocess.run(
-        [optuna_command, "best-trial", "--storage", url, "--study-name", "raven-ucb/blips/T200/K3", "-f", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert best.returncode == 0, best.stderr
-    assert "alpha0" in best.stdout
+    done = python("-c", OPTUNA_COMMANDS, url)
+    assert done.returncode == 0, done.stderr
+    listed, best = done.stdout.split("end of studies")
+    assert "raven-ucb/blips/T200/K3" in listed
+    assert "alpha0" in best
     frame = optuna.load_study(storage=url, study_name="raven-ucb/blips/T200/K3").trials_dataframe()
     assert len(frame) == 24
     assert {"user_attrs_stderr", "user_attrs_replications", "user_attrs_seconds", "params_alpha0"} <= set(frame.columns)
