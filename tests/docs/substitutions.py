@@ -17,6 +17,7 @@ SMALL: dict[str, dict[str, str]] = {
     "simulate": {"--replications": "2"},
     "compare": {"--tune": "2", "--search-replications": "2", "--replications": "4", "--horizon": "100"},
     "reproduce": {"--replications": "2"},
+    "diagnose": {"--halves": "1"},
 }
 """Counts of each command. Logs require a minimum number of replays."""
 
