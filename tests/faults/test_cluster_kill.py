@@ -18,6 +18,7 @@ from tests.faults.studies import (
     count_trials,
     export_json,
     run,
+    run_in_process,
     start,
     trial_states,
     wait_for_trials,
@@ -66,7 +67,8 @@ def test_killed_driver_resumes_in_a_rerun(count: int, cluster: DaskCluster, unin
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert set(trial_states(tmp_path)) == {"COMPLETE"}
-    check_finished(start(*SMALL, f"--cluster={cluster.address}", folder=tmp_path), cluster)
+    resumed = run_in_process(*SMALL, f"--cluster={cluster.address}", folder=tmp_path)
+    assert (resumed.returncode, resumed.stderr) == (0, ""), cluster.log()
     assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
     assert export_json(tmp_path) == uninterrupted
 

@@ -6,11 +6,14 @@ from itertools import product
 from pathlib import Path
 
 from tests.cluster import DaskCluster
-from tests.faults.studies import SMALL, export_json, storage_in, trial_states
+from tests.faults.studies import KILLS, SMALL, export_json, storage_in, trial_states
 from tests.postgres import Server
 from tuning.cli import app
 
 SMALLER = ["--trials=20", "--selection=300", "--report=300"]
+ALL = list(product(("threads", "loky", "dask"), ("sqlite", "postgres")))
+TESTED_ELSEWHERE = {("loky", "sqlite"): "test_kill.py", ("threads", "postgres"): "test_postgres_connection.py"}
+"""Combinations that other tests compare with the same study; a stress run repeats them here."""
 
 
 def test_results_do_not_depend_on_workers_and_storage(cluster: DaskCluster, postgres: Server, tmp_path: Path) -> None:
@@ -20,11 +23,14 @@ def test_results_do_not_depend_on_workers_and_storage(cluster: DaskCluster, post
         "dask": [f"--cluster={cluster.address}"],
     }
     exports = {}
-    for (name, words), kind in product(workers_by_name.items(), ("sqlite", "postgres")):
+    for name, kind in ALL:
+        if (name, kind) in TESTED_ELSEWHERE and KILLS < 10:
+            continue
         (tmp_path / name).mkdir(exist_ok=True)
         place = tmp_path / name if kind == "sqlite" else postgres.new_database()
-        assert app.run([*SMALL, *SMALLER, *words, f"--storage={storage_in(place)}"]) == app.DONE, (name, kind)
+        words = [*SMALL, *SMALLER, *workers_by_name[name], f"--storage={storage_in(place)}"]
+        assert app.run(words) == app.DONE, (name, kind)
         assert trial_states(place) == {"COMPLETE": 20}
         exports[name, kind] = export_json(place)
-    assert len(exports) == 6
+    assert len(exports) >= 4
     assert len(set(exports.values())) == 1

@@ -75,7 +75,7 @@ def test_results_do_not_depend_on_workers(words: list[str], uninterrupted: str, 
 def test_rerun_of_a_complete_study_changes_nothing(tmp_path: Path, uninterrupted: str) -> None:
     assert run(*SMALL, folder=tmp_path).returncode == 0
     before = (tmp_path / "studies.sqlite3").stat().st_mtime_ns
-    again = run(*SMALL, folder=tmp_path)
+    again = run_in_process(*SMALL, folder=tmp_path)
     assert again.returncode == 0
     assert_names(again.stderr, NAME, "already complete")
     assert export_json(tmp_path) == uninterrupted

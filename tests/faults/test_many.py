@@ -13,14 +13,14 @@ from tests.faults.studies import count_trials, query, start, trial_states
 from tests.studies.examples import make_recommendation, store_recommendations
 
 READERS = 20
-PAUSE = 0.1
+PAUSE = 0.25
 """Seconds between the requests of a reader, so that the writer and the server get CPU time."""
 
 REFRESH_SECONDS = 20
 """Seconds to wait: Optuna's dashboard reads trials again after at most 10."""
 
 TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "20"))
-DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "4"))
+DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "3"))
 
 SMALL = ["--horizon=200", "--arms=3", "--replications=10", "--selection=20", "--report=20", "--jobs=1", "--quiet"]
 PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 import urllib.request
@@ -18,7 +19,6 @@ from studies.storage.urls import mask_url
 from tests.faults.studies import query
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
-from tests.project import python
 from tests.studies.examples import url
 from tuning.cli.app import run
 from tuning.cli.dashboard import attach_to_studies
@@ -156,9 +156,8 @@ def test_passwords_are_never_printed(
     assert_in_no_file(tmp_path, [SECRET])
 
 
-def test_missing_psycopg_is_reported(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['psycopg'] = None; from tuning.cli import app; sys.exit(app.run(sys.argv[1:]))"
-    done = python("-c", code, "studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db", folder=tmp_path)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+def test_missing_psycopg_is_reported(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert run(["studies", "--storage", f"postgresql://me:{SECRET}@127.0.0.1/db"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "postgresql+psycopg://me:***@127.0.0.1/db", 'pip install "ravenlab[postgres]"')

@@ -1,4 +1,4 @@
-"""Two drivers start the same study at the same time: one runs it, the other is refused."""
+"""Two drivers start the same study at the same time: one runs it, the other and any later one are refused."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.faults.studies import (
     SMALL,
     Place,
     count_trials,
+    run_in_process,
     start,
     storage_in,
     trial_states,
@@ -44,9 +45,14 @@ def test_one_of_two_drivers_wins(kind: str, turn: int, request: pytest.FixtureRe
     assert_names(line, f"'{NAME}'", "another process")
     stored = count_trials(place)
     wait_for_trials(place, stored + 3, winner)
+    late = run_in_process(*LONG, f"--storage={storage_in(place)}", folder=tmp_path)
+    assert (late.returncode, late.stdout) == (2, ""), late.stderr
+    assert_names(late.stderr, f"'{NAME}'", "another process")
+    assert winner.poll() is None
     winner.send_signal(signal.SIGTERM)
     _, err = winner.communicate(timeout=60)
     assert winner.returncode == 130, err
+    assert "interrupted" in err
     assert set(trial_states(place)) == {"COMPLETE"}
 
 

@@ -13,8 +13,8 @@ from tests.requirements import skip_or_fail
 from tuning.study_run import run_study
 from tuning.workers import problem
 
-STUDIES = int(os.environ.get("RAVENLAB_SOAK", "36"))
-WARM_UP = STUDIES // 10 if STUDIES >= 1000 else STUDIES // 3
+STUDIES = int(os.environ.get("RAVENLAB_SOAK", "31"))
+WARM_UP = STUDIES // 10 if STUDIES >= 1000 else STUDIES * 2 // 5
 """Studies before the first measurement, which fill all caches: kernels, compiled SQL, imported modules."""
 
 TOLERANCE = 1.05

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -20,15 +19,12 @@ import pytest
 from dashboards.optuna_dashboard import attach
 from studies.storage import database
 from tests.faults.studies import (
-    NAME,
     SMALL,
     count_trials,
     export_json,
     run,
     run_in_process,
-    start,
     trial_states,
-    wait_for_trials,
 )
 from tests.messages import assert_names
 from tests.project import python
@@ -55,27 +51,13 @@ def stored_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "studies.sqlite3"
 
 
-def test_second_driver_is_refused(tmp_path: Path) -> None:
-    first = start(*SMALL, "--trials=400", folder=tmp_path)
-    wait_for_trials(tmp_path, 3, first)
-    second = run_in_process(*SMALL, "--trials=400", folder=tmp_path)
-    check_refused(second, f"'{NAME}'", "another process")
-    assert first.poll() is None
-    first.send_signal(signal.SIGTERM)
-    _, err = first.communicate(timeout=60)
-    assert first.returncode == 130
-    assert "interrupted" in err
-    assert count_trials(tmp_path) >= 3
-    assert set(trial_states(tmp_path)) == {"COMPLETE"}
-
-
 @pytest.mark.parametrize("damage", ["half", "zeros"])
 def test_damaged_study_is_not_resumed(damage: str, stored_study: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     content = stored_study.read_bytes()
     path.write_bytes(content[: len(content) // 2] if damage == "half" else content[:4096] + bytes(len(content) - 4096))
     before = path.read_bytes()
-    check_refused(run(*SMALL, "--trials=8", folder=tmp_path), "storage")
+    check_refused(run_in_process(*SMALL, "--trials=8", folder=tmp_path), "storage")
     assert path.read_bytes() == before
 
 
@@ -96,7 +78,7 @@ AS_NOBODY = """
 import os, sys
 from tuning.cli import app
 warm, words = sys.argv[1], sys.argv[2:]
-app.run([*words, "--storage", "sqlite:///" + warm + "/warm.sqlite3"])
+app.run([*words, "--trials=2", "--selection=2", "--report=2", "--storage", "sqlite:///" + warm + "/warm.sqlite3"])
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
@@ -233,5 +215,5 @@ def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tm
 
 
 def test_reading_creates_no_storage(tmp_path: Path) -> None:
-    check_refused(run("export", folder=tmp_path), "studies.sqlite3", "does not exist")
+    check_refused(run_in_process("export", folder=tmp_path), "studies.sqlite3", "does not exist")
     assert list(tmp_path.iterdir()) == []
