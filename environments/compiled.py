@@ -138,6 +138,8 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
         except Exception as error:
             _warn_once(f"{type(error).__name__}: {error}")
+
+
 def is_cached(name: str) -> bool:
     """Whether numba's cache holds a compiled function of a policy, so that it need not be compiled now.
 

@@ -68,7 +68,8 @@ def mutate(state: dict[str, Any], mutations: list[Mutation]) -> dict[str, Any]:
     """Return a copy of a state with some entries replaced and a valid checksum."""
     changed = json.loads(json.dumps(state))
     for field, path, value in mutations:
-        target, index = changed, field
+        target: Any = changed
+        index: int | str = field
         for step in path:
             target, index = target[index], step
         target[index] = value

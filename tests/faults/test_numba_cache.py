@@ -22,7 +22,7 @@ print(policy.state()["stats"][1][0])
 
 def run(cache: Path, code: str = USE, **environment: str) -> tuple[str, str]:
     """Run code with a cache folder and return stdout and stderr."""
-    done = python("-c", code, NUMBA_CACHE_DIR=str(cache), **environment)
+    done = python("-c", code, **{"NUMBA_CACHE_DIR": str(cache), **environment})  # type: ignore[arg-type]
     assert done.returncode == 0, done.stderr
     return done.stdout.strip(), done.stderr
 

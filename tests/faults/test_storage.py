@@ -19,6 +19,7 @@ import pytest
 from dashboards.optuna_dashboard import attach
 from studies.storage import database
 from tests.faults.studies import (
+    NAME,
     SMALL,
     count_trials,
     export_json,

@@ -122,7 +122,8 @@ def _online_score(name: str, means: tuple[float, ...], spread: float, steps: int
     """Mean of the pulled arms' means over two deployments; it hardly varies for UCB1."""
     policy, arms, total = find_policy(name), len(means), 0.0
     for seed in range(2):
-        one = policy(arms, horizon=steps, **policy.resolve({}, arms, steps))
+        params: dict[str, Any] = dict(policy.resolve({}, arms, steps))
+        one = policy(arms, horizon=steps, **params)
         noise = np.random.default_rng([seed, steps]).normal(0.0, spread, steps)
         for step in range(steps):
             k = one.select()
