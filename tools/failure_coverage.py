@@ -26,7 +26,7 @@ from policies import find_policy
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
 from studies.statistics import intervals
-from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample
+from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
 from tuning.comparison.ranking import pairwise_p_values
@@ -106,7 +106,7 @@ def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -
         _, low, high = mean_interval(pool[order[:FIXED], 0], seed)
         fixed += low <= true <= high
         (sample,), reliable = grow([pool], order)
-        _, low, high = mean_interval(sample[:, 0], seed)
+        _, low, high = include_unseen_in_mean(mean_interval(sample[:, 0], seed), count_sample(sample))
         grown += low <= true <= high
         worlds += sample.shape[0]
         unreliable += not reliable

@@ -83,6 +83,18 @@ class FailureSample:
         return min(1.0, 2.0 * float(pdtr(self.failures, expected)))
 
 
+def include_unseen_in_mean(mean: Interval, sample: FailureSample) -> Interval:
+    """Raise the upper end of an interval of mean regret by the failures that the sample may have missed.
+
+    >>> include_unseen_in_mean((20.0, 19.0, 21.0), FailureSample(1000, 0, 20.0, 500.0))[:2]
+    (20.0, 19.0)
+    >>> round(include_unseen_in_mean((20.0, 19.0, 21.0), FailureSample(1000, 0, 20.0, 500.0))[2], 1)
+    21.5
+    """
+    value, low, high = mean
+    return (value, low, high) if sample.failures >= ENOUGH_FAILURES else (value, low, max(high, value + sample.unseen))
+
+
 def include_unseen(difference: Interval, first: FailureSample, second: FailureSample) -> Interval:
     """Widen the interval of first − second by the failures that the samples may have missed.
 

@@ -28,7 +28,7 @@ from studies.results.comparison import (
     Standing,
 )
 from studies.spec.comparison import SettingKind
-from studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_ratio
+from studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean, include_unseen_in_ratio
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, skewed_t_test
 from tuning.comparison.recorded import build_recorded_board
@@ -69,7 +69,11 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
                 difference = include_unseen(difference, theirs, best)
                 share = None if share is None else include_unseen_in_ratio(share, theirs, best)
             behind = DifferenceFromBest(*difference, share, raw[0, i], corrected[0, i])
-        standings.append(Standing(i + 1, entry, *mean_interval(samples[i], seed), behind, float(mean_ranks[i])))
+        mean = mean_interval(samples[i], seed)
+        own = failures[i]
+        if own is not None:
+            mean = include_unseen_in_mean(mean, own)
+        standings.append(Standing(i + 1, entry, *mean, behind, float(mean_ranks[i])))
     return Leaderboard(setting, description, tuple(standings), ranks)
 
 

@@ -34,7 +34,7 @@ from studies.spec.distributions import from_trial_params, make_distributions, tr
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.failures import grow_sample, include_unseen
+from studies.statistics.failures import grow_sample, include_unseen, include_unseen_in_mean
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
@@ -221,7 +221,7 @@ def _validate_on_worlds(
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
     best, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
-    mean, low, high = mean_interval(best, spec.seed)
+    mean, low, high = include_unseen_in_mean(mean_interval(best, spec.seed), failures)
     return Validation(
         chosen,
         equals,
