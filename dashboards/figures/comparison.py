@@ -61,7 +61,7 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
         format_title(
             "Regret of each policy",
             escape_text(spec.scenario),
-            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds),
+            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
         ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
         f" R = {result.comparison.worlds:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
@@ -271,7 +271,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
             "Regret over time",
             escape_text(spec.scenario),
             board.description,
-            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds),
+            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
         ),
         f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {board.description}, with 95 %"
         " bands."

@@ -157,14 +157,14 @@ def format_title(main: str, *context: str) -> str:
     return "<br>".join([f"<b>{main}</b>", *small])
 
 
-def format_sizes(horizon: int, arms: int, replications: int | None = None) -> list[str]:
-    """Format horizon, arms and replications for a title.
+def format_sizes(horizon: int, arms: int, replications: int | None = None, name: str = "worlds") -> list[str]:
+    """Format horizon, arms and replications for a title; `name` is what replications are called.
 
     >>> format_sizes(1000, 10, 200)
     ['T = 1,000 steps', 'K = 10 arms', 'R = 200 worlds']
     """
     sizes = [f"T = {horizon:,} steps", f"K = {arms} arms"]
-    return sizes if replications is None else [*sizes, f"R = {replications:,} worlds"]
+    return sizes if replications is None else [*sizes, f"R = {replications:,} {name}"]
 
 
 def escape_text(name: object, longest: int = MAX_NAME_LENGTH) -> str:

@@ -147,6 +147,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
 
 
 def _describe_source(spec: ComparisonSpec) -> str:
+    """Describe where rewards come from, without the final period."""
     match spec.source:
         case ScenarioSource() as source:
             return source.open().meaning
@@ -154,12 +155,12 @@ def _describe_source(spec: ComparisonSpec) -> str:
             return (
                 f"Windows of {format_count(spec.size()[0])} rows of the trace {Path(trace.path).name}. Policies are"
                 " tuned on its first seven tenths and compared on the rest. Regret is relative to the arm that is best"
-                " in nearby rows, without the row itself, so it may be negative."
+                " in nearby rows, without the row itself, so it may be negative"
             )
         case LogSource() as log:
             return (
                 f"The log {Path(log.path).name}. Policies are tuned on its first seven tenths and compared on the rest."
-                " Regret is the mean reward of the logging policy minus that of the policy, so it may be negative."
+                " Regret is the mean reward of the logging policy minus that of the policy, so it may be negative"
             )
 
 

@@ -47,7 +47,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
         row = {
             "Policy": f"{standing.place}. {standing.policy} {mark_standing(standing)}".strip(),
             "Regret (95 %)": format_interval(standing.mean, standing.low, standing.high, level=None),
-            **({} if entry.recorded is None else {"Reward per step": format_number(entry.recorded.reward)}),
+            **({} if entry.recorded is None else {_reward_title(result): format_number(entry.recorded.reward)}),
             "Above the best (95 %)": _format_difference(standing),
             "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
             "Mean rank": f"{standing.mean_rank:.2f}",
@@ -68,6 +68,10 @@ def format_failure_rate(entry: ComparisonEntry) -> str:
     if entry.failure_rate is None:
         return "–"
     return f"{format_percent(entry.failure_rate)}{'' if entry.reliable else ' !'}"
+
+
+def _reward_title(result: ComparisonResult) -> str:
+    return "Cost per step" if result.comparison.spec.minimize else "Reward per step"
 
 
 def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
@@ -221,7 +225,7 @@ def _to_markdown(caption: str, table: DataFrame) -> str:
 def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
     tuned = board.setting == "tuned"
     recorded = result.comparison.spec.is_recorded
-    titles = ["Policy", r"Regret (95\,\%)", *(["Reward per step"] if recorded else [])]
+    titles = ["Policy", r"Regret (95\,\%)", *([_reward_title(result)] if recorded else [])]
     titles += [r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank", *([] if recorded else ["Failures"])]
     titles += [r"Trials $\times$ worlds"] if tuned else []
     rows = []
