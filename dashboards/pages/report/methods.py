@@ -40,7 +40,9 @@ TRACES = (
     " half of the rows, the selection the next fifth, the report the rest. Windows overlap and rows are"
     " autocorrelated, so intervals come from a moving-block bootstrap of the rows, of all segments, with blocks of at"
     " least one window, scaled to the number of report rows. Differences that these rows cannot resolve are"
-    " inconclusive. Curves over time show report windows, without bands."
+    " inconclusive. Curves over time show report windows, without bands. Means are unknown, so"
+    " regret compares rewards: that of an arm that is best in nearby rows, without the row itself, minus that of the"
+    " pulled arm."
 )
 LOGS = (
     "On a log, policies are evaluated by local resampling: at each step the policy selects any arm and receives the"

@@ -100,6 +100,7 @@ class ReportPage:
     limitations: Sequence[str] = LIMITATIONS
     contents: list[ContentsEntry] = field(default_factory=list)
     has_log: bool = False
+    has_trace: bool = False
 
     @property
     def all_panels(self) -> list[Panel]:
@@ -122,6 +123,7 @@ def build_report(data: ReportData) -> ReportPage:
         lead=_describe_contents(data),
         summary=make_summary_groups(data, scenarios),
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
+        has_trace=any(isinstance(study.spec.source, TraceSource) for study in data.studies),
         missing=_list_missing(data),
         columns=columns,
         rows=rows,
