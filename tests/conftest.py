@@ -1,4 +1,4 @@
-"""Order of the tests, and shared fixtures: a PostgreSQL server and a Dask cluster, started on first use."""
+"""Order of the tests, and shared fixtures: a PostgreSQL server, a Dask cluster and a browser, started on first use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.cluster import DaskCluster
     from tests.postgres import Server
 
@@ -46,6 +48,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 
     with dask_cluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process."""
+    from tests.dashboards.browser import launch_browser, require_browser
+
+    with launch_browser(require_browser()) as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

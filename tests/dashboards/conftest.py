@@ -1,4 +1,4 @@
-"""One browser for all tests of a process, and a new page for each test."""
+"""A new page of the browser for each test."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dashboards.browser import launch_browser, require_browser
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LOCAL = ("file:", "data:", "blob:")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with launch_browser(require_browser()) as started:
-        yield started
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         ("tune blips --trials=1000000000", "--trials", 10**9, 10**6),
         ("tune blips --horizon=10000000000", "--horizon", 10**10, 10**9),
         ("tune --robust blips stationary --replications=5000000", "batch × replications", 16 * 10**7, 10**8),
-        ("grid blips --replications=10000000", "replications", 10**7, 10**8 // 16),
+        ("grid blips --replications=10000000", "replications", 10**7, 10**8 // 63),
         ("compare blips --replications=1000000000", "--replications", 10**9, 10**5),
         ("reproduce figure1 --replications=1000000000", "--replications", 10**9, 10**5),
         ("diagnose trace.csv --halves=1000000000", "--halves", 10**9, 1000),

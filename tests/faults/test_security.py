@@ -22,7 +22,6 @@ from dashboards.optuna_dashboard.server import DashboardServer, make_server
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.command import run_command
-from tests.dashboards.browser import launch_browser, require_browser
 from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
@@ -32,7 +31,7 @@ from tuning.cli.app import COMMANDS
 from tuning.workers.cluster import LOOPBACK
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
@@ -106,7 +105,7 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_names_are_escaped_on_every_page(here: Path) -> None:
+def test_names_are_escaped_on_every_page(here: Path, browser: Browser) -> None:
     """Names of studies, of a custom scenario, and of the file and columns of a trace."""
     plugin = here / "<evil7 onload=x>.py"
     plugin.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
@@ -123,9 +122,10 @@ def test_names_are_escaped_on_every_page(here: Path) -> None:
     pages = [here / page for page in ("report.html", "fight/compare.html", "diagnosis.html")]
     for page in pages:
         assert_escaped(page)
-    with launch_browser(require_browser()) as browser:
-        for path in pages:
-            assert_not_executed(browser.new_page(), path)
+    for path in pages:
+        shown = browser.new_page()
+        assert_not_executed(shown, path)
+        shown.close()
 
 
 NAMES = [

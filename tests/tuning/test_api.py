@@ -19,8 +19,8 @@ NAMES: dict[str, Any] = {"arms": 3, "trials": 2, "replications": 5, "selection":
     ("where", "names"),
     [
         (("blips", 100.5), ["horizon", "100.5"]),
-        (("blips", "100"), ["horizon", "'100'"]),
-        (("blips", [100, "200"]), ["horizon", "'200'"]),
+        (("blips", "many"), ["horizon", "'many'"]),
+        (("blips", [100, "ten"]), ["horizon", "'ten'"]),
         ((5, 100), ["scenario", "5"]),
     ],
 )

@@ -176,7 +176,7 @@ def test_cells_of_another_version_are_refused(url: str, monkeypatch: pytest.Monk
     ("fields", "names"),
     [
         ({"replications": 61}, ["replications", "60", "61"]),
-        ({"seed": 4}, ["seed", "3", "4"]),
+        ({"seed": 4, "name": "mine"}, ["seed", "3", "4"]),
         ({"epsilon": 0.2, "name": "mine"}, ["epsilon", "0.1", "0.2"]),
         ({"horizon": 300, "name": "mine"}, ["horizon", "200", "300"]),
     ],

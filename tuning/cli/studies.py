@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def studies(storage: StorageOption = None, show_all: AllOption = False, as_json: JsonOption = False) -> None:
-    """List stored studies: state, trials, regret, date, duration and seed.
+    """List stored studies with state, regret, date, duration and seed.
 
     For bundled study files, see ravenlab list studies.
 

@@ -58,7 +58,8 @@ def page(browser_page: Page, site: RunningServer) -> Iterator[Page]:
 
 def test_lists_the_studies(page: Page, site: RunningServer) -> None:
     page.goto(site.url)
-    for name in ("1. raven-ucb/variance-drift/T1000/K10", "2. grid/raven-ucb/variance-drift/T1000/K10", f"3. {WILD}"):
+    grid = "2. grid/raven-ucb/variance-drift/T1000/K10/cells=paper"
+    for name in ("1. raven-ucb/variance-drift/T1000/K10", grid, f"3. {WILD}"):
         assert_visible(page.get_by_text(name.strip(), exact=True))
 
 

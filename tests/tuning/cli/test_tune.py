@@ -25,7 +25,7 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     (recommendation,) = json.loads(captured.out)["recommendations"]
     assert recommendation["study"] == "raven-ucb/blips/T200/K3"
     assert recommendation["trials"] == 24
-    assert {"name", "params", "regret", "difference", "low", "high"} == set(recommendation["versus"][0])
+    assert {"name", "params", "regret", "difference", "low", "high", "failure_rate"} == set(recommendation["versus"][0])
     assert recommendation["regret"]["low"] < recommendation["regret"]["mean"] < recommendation["regret"]["high"]
     assert_names(captured.err, 24, 10)
     before = finished_trials(url)

@@ -72,7 +72,7 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
 def test_simulator_on_request(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     (recommendation,) = ravenlab.tune(log=str(file), estimator="simulator", storage=url, **SMALL)
-    assert recommendation.study.startswith("raven-ucb/log:my-log/T1500/K3~")
+    assert recommendation.study == "raven-ucb/log:my-log/T1500/K3/estimator=simulator"
     facts = recommendation.log
     assert facts is not None
     assert facts.estimator.startswith("simulator")
