@@ -11,7 +11,6 @@ from studies.results.describe import describe_front, describe_recommendation, de
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.study import StudySpec
-from studies.symbols import format_symbol
 
 if TYPE_CHECKING:
     from studies.results.grid import Grid
@@ -49,9 +48,8 @@ def study_note(spec: StudySpec, recommendation: Recommendation | None, finished:
     problem = f"{code(resolved.policy)} in {code(resolved.scenario)}, T = {resolved.horizon:,}, K = {resolved.arms}"
     if recommendation is None:
         return f"# No recommendation yet\n\n{problem}\n\n{finished:,} of {resolved.trials:,} trials are finished.\n"
-    pairs = [f"{format_symbol(name)} = {format_number(value)}" for name, value in recommendation.params.items()]
-    title = f"The recommendation is {', '.join(pairs) or 'no parameters'}"
-    return _note(title, problem + _settings(recommendation.settings), describe_recommendation(recommendation)[1:])
+    verdict, *lines = describe_recommendation(recommendation)
+    return _note(verdict.removesuffix("."), problem + _settings(recommendation.settings), lines)
 
 
 def grid_note(grid: Grid) -> str:

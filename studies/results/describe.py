@@ -40,7 +40,7 @@ SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shri
 
 def describe_recommendation(recommendation: Recommendation) -> list[str]:
     """Describe parameters, regret, baselines, importance and data, one or two sentences per item."""
-    lines = [f"Use {format_params(recommendation.params)}."]
+    lines = [describe_verdict(recommendation)]
     lines += describe_regret(recommendation)
     lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     lines += [_describe_baseline(recommendation, baseline) for baseline in recommendation.versus]
@@ -63,6 +63,26 @@ def describe_recommendation(recommendation: Recommendation) -> list[str]:
     return lines
 
 
+def describe_verdict(recommendation: Recommendation) -> str:
+    """Describe what to do in one or two sentences."""
+    verdict, params = recommendation.verdict, recommendation.params
+    values = format_params(params)
+    match verdict.decision:
+        case "keep the defaults":
+            return f"Keep the defaults ({values}): no parameters are better by more than 2 %."
+        case "set one parameter":
+            (name,) = verdict.set
+            others = [format_symbol(other) for other in recommendation.box if other != name]
+            return (
+                f"Set only {format_params({name: params[name]})} and keep the other defaults"
+                f" ({format_params({key: value for key, value in params.items() if key != name})}):"
+                f" {join_words(others)} {'does' if len(others) == 1 else 'do'} not matter."
+            )
+        case "use these values":
+            return f"Use {values}."
+    return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
+
+
 def describe_regret(recommendation: Recommendation) -> list[str]:
     """Describe the regret on held-out worlds or held-out data, and how reliable the estimate is."""
     match recommendation.recorded:
@@ -73,8 +93,11 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     regret = recommendation.regret
     biased = recommendation.objective == "mean" and recommendation.search_estimate < regret.low
     bias = ", which is optimistically biased (selection bias)" if biased else ""
+    share = ""
+    if recommendation.attainable is not None and recommendation.attainable > 0.0:
+        share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward,"
     return [
-        f"Mean regret {format_estimate(regret)} on {format_count(regret.replications)} held-out worlds not used for"
+        f"Mean regret {format_estimate(regret)}{share} on {format_count(regret.replications)} held-out worlds not used for"
         f" selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
         f" {recommendation.objective}){bias}.",
         *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
@@ -253,8 +276,11 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
     direction = "higher" if baseline.difference >= 0 else "lower"
     unclear = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
     verdict = "" if baseline.significant else f"; {unclear}"
+    mean, relative = recommendation.regret.mean, ""
+    if recommendation.recorded is None and mean > 0.0:
+        relative = f" ({format_percent(baseline.difference / mean, signed=True)})"
     return (
-        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))} {direction}"
+        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))} {direction}{relative}"
         f" (95 % CI of the difference {format_number(baseline.low)} to {format_number(baseline.high)}{verdict})."
     )
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from studies.results.verdict import Verdict
 from studies.spec.fields import FrozenModel
 
 Parameters = dict[str, float | str]
@@ -141,9 +142,13 @@ class Recommendation(FrozenModel):
     settings: dict[str, int | float | str] = Field(default_factory=dict)
     horizon: int
     arms: int
+    verdict: Verdict
     params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     objective: str = "mean"
     regret: Estimate = Field(description="Mean regret on held-out worlds not used for selection.")
+    attainable: float | None = Field(
+        default=None, description="Mean reward of the best arms over the horizon; none on recorded data."
+    )
     search_estimate: float = Field(description="Objective value in the search; optimistically biased (selection bias).")
     indistinguishable: list[Parameters] = Field(description="Candidates statistically indistinguishable from the best.")
     box: dict[str, tuple[float, float]] = Field(description="Range of each parameter over these candidates.")
@@ -169,7 +174,7 @@ class Recommendation(FrozenModel):
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data; fields that do not apply to the source of rewards are omitted."""
         out = self.model_dump(mode="json")
-        for kind in ("trace", "log", "failures"):
+        for kind in ("trace", "log", "failures", "attainable"):
             if out[kind] is None:
                 del out[kind]
         for baseline in out["versus"]:

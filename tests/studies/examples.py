@@ -11,6 +11,7 @@ import optuna
 
 from environments.world import Floats
 from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics
+from studies.results.verdict import Excess, Verdict
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
@@ -43,6 +44,12 @@ def make_recommendation(**changes: Any) -> Recommendation:
         "scenario": "variance-drift",
         "horizon": 1000,
         "arms": 10,
+        "verdict": Verdict(
+            decision="use these values",
+            set=["alpha0", "beta0", "epsilon"],
+            defaults=Excess(mean=0.3, low=0.2, high=0.4, worlds=500, tied=False, worse=True),
+            reason=None,
+        ),
         "params": {"alpha0": 0.25, "beta0": 4.0, "epsilon": 0.0001},
         "regret": Estimate(mean=41.5, low=40.25, high=42.75, replications=2000),
         "search_estimate": 38.125,

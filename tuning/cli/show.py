@@ -60,13 +60,13 @@ def show(
             }
         )
         return
+    for line in ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation):
+        print_line(line)
     print_line(_describe_progress(row, "trials"))
     if spec is not None:
         _print_spec(spec)
     if best:
         _print_trials(best)
-    for line in ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation):
-        print_line(line)
 
 
 @dataclass(frozen=True)

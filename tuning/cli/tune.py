@@ -261,10 +261,13 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
     from environments.text import format_interval
-    from studies.results.describe import describe_failures, describe_regret, format_failures
+    from studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
     from studies.symbols import format_params
     from tuning.cli.output import print_line, print_table
 
+    for recommendation in recommendations:
+        name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
+        print_line(f"{name}{describe_verdict(recommendation)}")
     rows = []
     for recommendation in recommendations:
         recorded = recommendation.recorded is not None

@@ -16,9 +16,11 @@ from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
+from environments.text import format_count, format_percent, plural
+from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Param, Value, Values
-from policies.engine.play import REGRET
+from policies.engine.play import REGRET, REWARD
 from studies.results.recommendation import (
     Baseline,
     Edge,
@@ -30,6 +32,7 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
+from studies.results.verdict import TRIALS_PER_PARAMETER, Decision, Verdict
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
@@ -38,8 +41,9 @@ from studies.statistics.failures import grow_sample, include_unseen, include_uns
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
+from tuning.validation.choice import MARGIN, SelectionWorlds, choose_by_surface, make_design
 from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
-from tuning.workers.problem import Evaluator, count_failures
+from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
 
 if TYPE_CHECKING:
     import optuna
@@ -91,16 +95,18 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     candidates = add_baselines(trials[: spec.candidates], baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
+    shares = importance(spec, study)
     match spec.source, evaluator.problem.scenario:
         case ScenarioSource(), Scenario() as scenario:
-            validation = _validate_on_worlds(spec, scenario, evaluator, values, baseline_values)
+            validation = _validate_on_worlds(spec, scenario, evaluator, values, baseline_values, shares)
         case TraceSource(path=path), TraceScenario() as trace:
             validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values)
         case LogSource(path=path), LogScenario() as log:
             validation = validate_on_log(spec, path, log, evaluator, values, baseline_values)
         case source, other:
             raise TypeError(f"the evaluator plays {other.name!r}, not the {source.kind} of the study")
-    best = candidates[validation.chosen]
+    proposed = make_candidate(spec, {name: float(validation.chosen[name]) for name in spec.space})
+    best = next((candidate for candidate in candidates if candidate.values == validation.chosen), proposed)
     equals = [candidates[i] for i in validation.indistinguishable]
     return Recommendation(
         study=study.study_name,
@@ -109,9 +115,17 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         settings=dict(spec.settings),
         horizon=spec.horizon,
         arms=spec.arms,
+        verdict=make_verdict(
+            spec,
+            validation,
+            baselines["defaults"].values,
+            validation.differences[-1],
+            len(study.get_trials(deepcopy=False)),
+        ),
         params=best.shown,
         objective=spec.objective,
         regret=validation.regret,
+        attainable=validation.attainable,
         search_estimate=search_estimate(spec, evaluator, best),
         indistinguishable=[candidate.shown for candidate in equals],
         box=bounding_box(spec, equals),
@@ -128,7 +142,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
             )
             for (name, baseline), difference in zip(baselines.items(), validation.differences, strict=True)
         ],
-        importance=importance(spec, study),
+        importance=shares,
         edge=boundary_hits(spec, best.values),
         scale=validation.scale,
         trials=len(study.get_trials(deepcopy=False)),
@@ -209,27 +223,45 @@ def _validate_on_worlds(
     evaluator: Evaluator,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
+    importance: Mapping[str, float] | None,
 ) -> Validation:
     """Select on the selection worlds by the objective, and estimate regret on the report worlds."""
     objective = evaluator.objective
-    sample = evaluator.sample(evaluator.play(candidates, Stream.SELECTION, 0, spec.selection))
+    defaults = baselines[-1]
+    design = make_design(spec, candidates[: spec.candidates], defaults, importance) if spec.space else []
+    played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, spec.selection)
+    sample = evaluator.sample(played[: len(candidates)])
     if objective.maximize:
         sample = -sample
-    mask = indistinguishable(sample, spec.seed, objective.value if objective.by_rank else None)
-    chosen, equals = order_best_first(objective.value(sample), mask)
-    report = partial(evaluator.play_with_failures, [candidates[chosen], *baselines], Stream.REPORT)
+    by_rank = objective.value if objective.by_rank else None
+    _, equals = order_best_first(objective.value(sample), indistinguishable(sample, spec.seed, by_rank))
+
+    def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
+        return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
+
+    choice = choose_by_surface(
+        spec,
+        SelectionWorlds(spec, play_selection, by_rank),
+        finalists=candidates,
+        equals=equals,
+        design=design,
+        objective=objective.value(played[..., COUNTED_REGRET]),
+        defaults=defaults,
+        importance=importance,
+    )
+    report = partial(evaluator.play_with_failures, [choice.values, *baselines], Stream.REPORT)
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
-    best, *others = played[..., REGRET]
+    chosen, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
-    mean, low, high = include_unseen_in_mean(mean_interval(best, spec.seed), failures)
+    mean, low, high = include_unseen_in_mean(mean_interval(chosen, spec.seed), failures)
     return Validation(
-        chosen,
+        choice.values,
         equals,
-        regret=Estimate(mean=mean, low=low, high=high, replications=best.size),
+        regret=Estimate(mean=mean, low=low, high=high, replications=chosen.size),
         differences=[
             BaselineDifference(
                 float(other.mean()),
-                *include_unseen(paired_interval(other, best, spec.seed), failed, failures),
+                *include_unseen(paired_interval(other, chosen, spec.seed), failed, failures),
                 failure_rate=failed.rate,
             )
             for other, failed in zip(others, other_failures, strict=True)
@@ -242,7 +274,46 @@ def _validate_on_worlds(
             unseen=failures.unseen,
             reliable=failures.reliable,
         ),
+        attainable=float((played[0, :, REGRET] + played[0, :, REWARD]).mean()),
+        excess_of_defaults=choice.excess_of_defaults,
     )
+
+
+def make_verdict(
+    spec: ResolvedStudy, validation: Validation, defaults: Values, versus_defaults: BaselineDifference, trials: int
+) -> Verdict:
+    """Decide between the defaults and the chosen parameters."""
+    names = [name for name in spec.space if validation.chosen[name] != defaults[name]]
+    excess = validation.excess_of_defaults
+    least_trials = TRIALS_PER_PARAMETER * len(spec.space)
+    reason = None
+    match validation.facts:
+        case TraceFacts(enough=False):
+            reason = "the report segment has too few independent rows"
+        case LogFacts(inconclusive=str(why)):
+            reason = why
+    if reason is None and not names and trials < least_trials:
+        reason = (
+            f"no better parameters were found, but {plural(trials, 'trial')} are too few to rule them out;"
+            f" at least {format_count(least_trials)} are needed"
+        )
+    if reason is None and names:
+        if excess is None and versus_defaults.low <= 0.0:
+            reason = "the difference from the defaults is not significant"
+        elif excess is not None and not excess.worse:
+            reason = (
+                f"{format_count(excess.worlds)} worlds do not decide whether the defaults are within"
+                f" {format_percent(MARGIN)} of the best: their excess is {format_percent(excess.low)} to"
+                f" {format_percent(excess.high)}"
+            )
+    decision: Decision = "use these values"
+    if reason is not None:
+        decision = "inconclusive"
+    elif not names:
+        decision = "keep the defaults"
+    elif len(names) == 1 < len(spec.space):
+        decision = "set one parameter"
+    return Verdict(decision=decision, set=names, defaults=excess, reason=reason)
 
 
 def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:

@@ -23,6 +23,7 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
+from studies.results.verdict import Excess
 from studies.spec.study import StudySpec
 from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
 from studies.statistics.intervals import order_best_first, step_down
@@ -48,8 +49,8 @@ class BaselineDifference:
 class Validation:
     """The selected candidate and its evaluation on held-out data."""
 
-    chosen: int
-    """Index of the selected candidate."""
+    chosen: Values
+    """The selected parameters."""
     indistinguishable: list[int]
     """Indices of the candidates that are statistically indistinguishable from it, best first."""
     regret: Estimate
@@ -58,6 +59,10 @@ class Validation:
     facts: TraceFacts | LogFacts | None = None
     failures: Failures | None = None
     """None on recorded data."""
+    attainable: float | None = None
+    """Mean reward of the best arms over the horizon; None on recorded data."""
+    excess_of_defaults: Excess | None = None
+    """Excess of the defaults over the best candidate on the selection worlds; None on recorded data."""
 
 
 def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
@@ -190,7 +195,7 @@ def validate_on_trace(
         scale=scenario.scale.factor,
     )
     regret = _estimate(rows, window, played.regret[0], played.parts[0], spec.seed)
-    return Validation(chosen, equals, regret, differences, _trace_scale(scenario, sign), facts)
+    return Validation(candidates[chosen], equals, regret, differences, _trace_scale(scenario, sign), facts)
 
 
 def _select_on_trace(
@@ -285,7 +290,7 @@ def validate_on_log(
         scale=scenario.scale.factor,
     )
     regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
-    return Validation(chosen, equals, regret, differences, _log_scale(scenario), facts)
+    return Validation(candidates[chosen], equals, regret, differences, _log_scale(scenario), facts)
 
 
 def _select_on_log(

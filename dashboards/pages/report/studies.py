@@ -190,15 +190,15 @@ def _search_section(study: StudyData, title: str, link: str, slugs: Slugs) -> Re
     spec, trials, recommendation = study.spec, study.trials, study.recommendation
     pruned = f" ({format_count(trials.pruned)} pruned)" if trials.pruned else ""
     failed = f"; {format_count(trials.failed)} failed" if trials.failed else ""
-    lines = [
+    progress = [
         f"{format_count(trials.finished)} of {plural(spec.trials, 'trial')}{pruned}{failed},"
         f" {format_count(spec.replications)} worlds per trial. Sampler: {spec.sampler}. Pruner: {spec.pruner}."
         f" Objective: {spec.objective}."
     ]
     if recommendation is not None:
-        lines += describe_recommendation(recommendation)
+        lines = describe_recommendation(recommendation) + progress
     else:
-        lines += [study.missing, *_describe_best_trial(study)]
+        lines = [*progress, study.missing, *_describe_best_trial(study)]
     panels = []
     if trials.drawn:
         states = {"COMPLETE": trials.complete, "PRUNED": trials.pruned}

@@ -1,0 +1,36 @@
+"""The verdict of a recommendation: what to do, and why."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from studies.spec.fields import FrozenModel
+
+Decision = Literal["keep the defaults", "set one parameter", "use these values", "inconclusive"]
+
+TRIALS_PER_PARAMETER = 10
+"""Trials per searched parameter below which a study is too small to recommend the defaults."""
+
+
+class Excess(FrozenModel):
+    """Regret of a candidate relative to the best one, minus 1, on the selection worlds."""
+
+    mean: float
+    low: float = Field(description="Lower 95 % bound.")
+    high: float = Field(description="Upper 95 % bound.")
+    worlds: int
+    tied: bool = Field(description="Whether the upper bound is at most 2 %.")
+    worse: bool = Field(description="Whether the lower bound is above 2 %.")
+
+
+class Verdict(FrozenModel):
+    """What to do: keep the defaults, set one parameter, use the recommended values, or no conclusion."""
+
+    decision: Decision
+    set: list[str] = Field(description="Searched parameters whose recommended values differ from their defaults.")
+    defaults: Excess | None = Field(
+        description="Excess of the defaults over the best candidate; none on recorded data."
+    )
+    reason: str | None = Field(description="Why the study is inconclusive.")
