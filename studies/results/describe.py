@@ -97,8 +97,8 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward,"
     return [
-        f"Mean regret {format_estimate(regret)}{share} on {format_count(regret.replications)} held-out worlds not used for"
-        f" selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
+        f"Mean regret {format_estimate(regret)}{share} on {format_count(regret.replications)} held-out worlds not used"
+        f" for selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
         f" {recommendation.objective}){bias}.",
         *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
     ]
@@ -280,8 +280,8 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
     if recommendation.recorded is None and mean > 0.0:
         relative = f" ({format_percent(baseline.difference / mean, signed=True)})"
     return (
-        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))} {direction}{relative}"
-        f" (95 % CI of the difference {format_number(baseline.low)} to {format_number(baseline.high)}{verdict})."
+        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))}"
+        f" {direction}{relative} (95 % CI of the difference {format_number(baseline.low)} to {format_number(baseline.high)}{verdict})."
     )
 
 
