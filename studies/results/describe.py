@@ -281,7 +281,8 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
         relative = f" ({format_percent(baseline.difference / mean, signed=True)})"
     return (
         f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))}"
-        f" {direction}{relative} (95 % CI of the difference {format_number(baseline.low)} to {format_number(baseline.high)}{verdict})."
+        f" {direction}{relative} (95 % CI of the difference {format_number(baseline.low)} to"
+        f" {format_number(baseline.high)}{verdict})."
     )
 
 

@@ -32,6 +32,7 @@ MAX_GROWTH = 16  # largest factor by which the selection worlds are increased fo
 MAX_GROWTH_OF_PROPOSALS = 4  # the same for proposals, of which there are several
 MAX_DIGITS = 2  # significant digits of proposed values
 PROPOSALS = 2  # proposals compared at a time
+PROMISING = 0.1  # excess of a proposal on the fitted surface up to which it is compared
 
 DESIGN = 8  # candidates spread over the region of the finalists
 FACTORS = (0.7, 0.85, 1.0, 1.2, 1.4)  # multiples of the most important parameter, with others at their defaults
@@ -163,7 +164,7 @@ def choose_by_surface(
     points = np.stack([to_point(spec, values) for values in [*finalists, *design]])
     surface, region = fit_surface(points, objective), points[list(equals)]
     lowest = surface.lowest(region.min(axis=0), region.max(axis=0))
-    limit = (1.0 + 2.0 * MARGIN) * float(surface.predict(lowest[None])[0])
+    limit = (1.0 + PROMISING) * float(surface.predict(lowest[None])[0])
 
     def promising(values: Values) -> bool:
         return float(surface.predict(to_point(spec, values)[None])[0]) <= limit
