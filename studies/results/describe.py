@@ -76,7 +76,7 @@ def describe_verdict(recommendation: Recommendation) -> str:
             return (
                 f"Set only {format_params({name: params[name]})} and keep the other defaults"
                 f" ({format_params({key: value for key, value in params.items() if key != name})}):"
-                f" {join_words(others)} {'does' if len(others) == 1 else 'do'} not matter."
+                f" {join_words(others, 'and')} {'does' if len(others) == 1 else 'do'} not matter."
             )
         case "use these values":
             return f"Use {values}."

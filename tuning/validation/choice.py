@@ -24,6 +24,9 @@ from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import relative_interval, relative_value_interval
 from studies.statistics.surface import fit_surface
 
+MIN_WORLDS = 200
+"""Selection worlds below which candidates are not compared, since an interval of so few worlds is unreliable."""
+
 MARGIN = 0.02  # excess regret, relative to the best candidate, up to which a candidate is tied
 BOUND = 0.90  # level of the two-sided interval whose upper end is the upper 95 % bound
 COPIES = 8  # copies of a candidate in each world
@@ -77,7 +80,7 @@ class SelectionWorlds:
         """Compare candidates with the better one of the references until one is tied or all are worse."""
         excesses: dict[int, Excess] = {}
         open_ = list(range(len(candidates)))
-        worlds, least = max(2, self.spec.selection // 4), max(2, self.spec.selection // 2)
+        worlds, least = max(MIN_WORLDS, self.spec.selection // 4), max(MIN_WORLDS, self.spec.selection // 2)
         while True:
             samples = self.extend([*references, *(candidates[i] for i in open_)], worlds)
             best = min(samples[: len(references)], key=np.mean)

@@ -41,7 +41,7 @@ from studies.statistics.failures import grow_sample, include_unseen, include_uns
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
-from tuning.validation.choice import MARGIN, SelectionWorlds, choose_by_surface, make_design
+from tuning.validation.choice import MARGIN, MIN_WORLDS, SelectionWorlds, choose_by_surface, make_design
 from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
 from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
 
@@ -228,7 +228,8 @@ def _validate_on_worlds(
     """Select on the selection worlds by the objective, and estimate regret on the report worlds."""
     objective = evaluator.objective
     defaults = baselines[-1]
-    design = make_design(spec, candidates[: spec.candidates], defaults, importance) if spec.space else []
+    large = spec.selection >= MIN_WORLDS and bool(spec.space)
+    design = make_design(spec, candidates[: spec.candidates], defaults, importance) if large else []
     played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, spec.selection)
     sample = evaluator.sample(played[: len(candidates)])
     if objective.maximize:
@@ -236,32 +237,36 @@ def _validate_on_worlds(
     by_rank = objective.value if objective.by_rank else None
     _, equals = order_best_first(objective.value(sample), indistinguishable(sample, spec.seed, by_rank))
 
+    chosen, excess = candidates[equals[0]], None
+
     def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
         return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
 
-    choice = choose_by_surface(
-        spec,
-        SelectionWorlds(spec, play_selection, by_rank),
-        finalists=candidates,
-        equals=equals,
-        design=design,
-        objective=objective.value(played[..., COUNTED_REGRET]),
-        defaults=defaults,
-        importance=importance,
-    )
-    report = partial(evaluator.play_with_failures, [choice.values, *baselines], Stream.REPORT)
+    if large:
+        choice = choose_by_surface(
+            spec,
+            SelectionWorlds(spec, play_selection, by_rank),
+            finalists=candidates,
+            equals=equals,
+            design=design,
+            objective=objective.value(played[..., COUNTED_REGRET]),
+            defaults=defaults,
+            importance=importance,
+        )
+        chosen, excess = choice.values, choice.excess_of_defaults
+    report = partial(evaluator.play_with_failures, [chosen, *baselines], Stream.REPORT)
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
-    chosen, *others = played[..., REGRET]
+    regret, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
-    mean, low, high = include_unseen_in_mean(mean_interval(chosen, spec.seed), failures)
+    mean, low, high = include_unseen_in_mean(mean_interval(regret, spec.seed), failures)
     return Validation(
-        choice.values,
+        chosen,
         equals,
-        regret=Estimate(mean=mean, low=low, high=high, replications=chosen.size),
+        regret=Estimate(mean=mean, low=low, high=high, replications=regret.size),
         differences=[
             BaselineDifference(
                 float(other.mean()),
-                *include_unseen(paired_interval(other, chosen, spec.seed), failed, failures),
+                *include_unseen(paired_interval(other, regret, spec.seed), failed, failures),
                 failure_rate=failed.rate,
             )
             for other, failed in zip(others, other_failures, strict=True)
@@ -275,7 +280,7 @@ def _validate_on_worlds(
             reliable=failures.reliable,
         ),
         attainable=float((played[0, :, REGRET] + played[0, :, REWARD]).mean()),
-        excess_of_defaults=choice.excess_of_defaults,
+        excess_of_defaults=excess,
     )
 
 
@@ -292,6 +297,11 @@ def make_verdict(
             reason = "the report segment has too few independent rows"
         case LogFacts(inconclusive=str(why)):
             reason = why
+    if reason is None and validation.facts is None and excess is None and spec.space:
+        reason = (
+            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
+            f" at least {format_count(MIN_WORLDS)} are needed"
+        )
     if reason is None and not names and trials < least_trials:
         reason = (
             f"no better parameters were found, but {plural(trials, 'trial')} are too few to rule them out;"
