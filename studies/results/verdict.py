@@ -31,6 +31,6 @@ class Verdict(FrozenModel):
     decision: Decision
     set: list[str] = Field(description="Searched parameters whose recommended values differ from their defaults.")
     defaults: Excess | None = Field(
-        description="Excess of the defaults over the best candidate; none on recorded data."
+        default=None, description="Excess of the defaults over the best candidate; none on recorded data."
     )
-    reason: str | None = Field(description="Why the study is inconclusive.")
+    reason: str | None = Field(default=None, description="Why the study is inconclusive.")

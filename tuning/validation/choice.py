@@ -95,7 +95,7 @@ class SelectionWorlds:
 
     def _excess(self, sample: Floats, best: Floats) -> tuple[float, float, float]:
         if not best.mean() > 0.0:
-            share = 0.0 if sample.mean() <= best.mean() else math.inf
+            share = 0.0 if sample.mean() <= best.mean() else 1.0
             return share, share, share
         if self.value is not None:
             return relative_value_interval(sample, best, self.spec.seed, self.value, BOUND)

@@ -27,7 +27,7 @@ from tuning.validation.choice import (
     to_point,
 )
 
-SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=400).resolved()
+SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
 DEFAULTS = SPEC.resolve_params({})
 IMPORTANCE = {"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}
 
