@@ -146,7 +146,7 @@ def test_a_note_edited_by_a_user_is_kept(tmp_path: Path) -> None:
     assert optuna_dashboard.get_note(study) == "mine"
     optuna_dashboard.save_note(study, "")
     assert attach(study) == 1
-    assert optuna_dashboard.get_note(study).startswith("# The recommendation is")
+    assert optuna_dashboard.get_note(study).startswith("# Use")
 
 
 def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
