@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
+from studies.results.verdict import Verdict
 from studies.spec.fields import FrozenModel
 
 
@@ -89,6 +90,7 @@ class RobustRecommendation(_Outcome):
                 {
                     **shared,
                     "scenario": world.scenario,
+                    "verdict": Verdict(decision="use these values", set=list(self.box)),
                     "objective": f"robust:{self.measure}",
                     "regret": world.regret,
                     "versus": [],
