@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import lru_cache
@@ -182,7 +183,16 @@ def _configure_reader(connection: Any, _: Any) -> None:
 
 
 def _configure_writer(connection: Any, _: Any) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
+    """Switch to the write-ahead log; SQLite does not wait if another connection is switching, so this is repeated."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
     _configure_reader(connection, _)
 
 
