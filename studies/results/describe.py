@@ -25,6 +25,7 @@ from studies.results.recommendation import (
     TraceFacts,
 )
 from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
+from studies.results.verdict import MARGIN
 from studies.spec.robust import parse_measure
 from studies.spec.space import find_parameters
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
@@ -69,7 +70,7 @@ def describe_verdict(recommendation: Recommendation) -> str:
     values = format_params(params)
     match verdict.decision:
         case "keep the defaults":
-            return f"Keep the defaults ({values}): no parameters are better by more than 2 %."
+            return f"Keep the defaults ({values}): no parameters are better by more than {100 * MARGIN:g} %."
         case "set one parameter":
             (name,) = verdict.set
             others = [format_symbol(other) for other in recommendation.box if other != name]

@@ -10,6 +10,9 @@ from studies.spec.fields import FrozenModel
 
 Decision = Literal["keep the defaults", "set one parameter", "use these values", "inconclusive"]
 
+MARGIN = 0.02
+"""Excess regret, relative to the best candidate, up to which a candidate is tied with it."""
+
 TRIALS_PER_PARAMETER = 10
 """Trials per searched parameter below which a study is too small to recommend the defaults."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Values
-from studies.results.verdict import Excess
+from studies.results.verdict import MARGIN, Excess
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import relative_interval, relative_value_interval
 from studies.statistics.surface import fit_surface
@@ -27,7 +27,6 @@ from studies.statistics.surface import fit_surface
 MIN_WORLDS = 200
 """Selection worlds below which candidates are not compared, since an interval of so few worlds is unreliable."""
 
-MARGIN = 0.02  # excess regret, relative to the best candidate, up to which a candidate is tied
 BOUND = 0.90  # level of the two-sided interval whose upper end is the upper 95 % bound
 COPIES = 8  # copies of a candidate in each world
 SPREAD = 0.02  # largest relative difference of a copy's parameters

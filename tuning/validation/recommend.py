@@ -32,7 +32,7 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.results.verdict import TRIALS_PER_PARAMETER, Decision, Verdict
+from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Verdict
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
@@ -41,7 +41,7 @@ from studies.statistics.failures import grow_sample, include_unseen, include_uns
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
-from tuning.validation.choice import MARGIN, MIN_WORLDS, SelectionWorlds, choose_by_surface, make_design
+from tuning.validation.choice import MIN_WORLDS, SelectionWorlds, choose_by_surface, make_design
 from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
 from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
 
