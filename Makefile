@@ -5,7 +5,7 @@ BASE := $(VENV)/base
 READY := $(VENV)/ready
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint kernels stress audit clean
+.PHONY: demo test bench lint pytest kernels stress audit clean
 
 demo: $(BASE)
 	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
@@ -15,9 +15,12 @@ demo: $(BASE)
 	@echo "Open demo-report.html in a browser."
 	@echo "Run $(BIN)/ravenlab, or \"source $(BIN)/activate\" and then ravenlab."
 
-# The type check uses one core; meanwhile the other core compiles the kernels that most tests need.
+# The type check uses one core for a minute; the tests need not wait for it.
 test: $(READY)
-	$(MAKE) -j 2 lint kernels
+	$(MAKE) -j 2 lint pytest
+
+# Most tests need the kernels, so they are compiled first.
+pytest: kernels
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: $(READY)
