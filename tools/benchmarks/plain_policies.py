@@ -82,6 +82,48 @@ class UCBTuned(Plain):
         return self.mean + np.sqrt(level * np.minimum(0.25, self.squares / self.n + np.sqrt(2.0 * level)))
 
 
+class MOSS(Plain):
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(np.maximum(0.0, np.log(self.horizon / (self.arms * self.n))) / self.n)
+
+
+class KalmanTS(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.center, self.variance = np.zeros(arms), np.ones(arms)
+
+    def scores(self, t: int) -> Array:
+        self.variance += 0.0001
+        return self.rng.normal(self.center, np.sqrt(self.variance))
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, x)
+        gain = self.variance[k] / (self.variance[k] + 0.25)
+        self.center[k] += gain * (x - self.center[k])
+        self.variance[k] *= 1.0 - gain
+
+
+class TsallisINF(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.loss, self.p = np.zeros(arms), np.ones(arms)
+
+    def select(self, t: int) -> int:
+        rate = 2.0 / math.sqrt(t)
+        gap, shift = self.loss - self.loss.min(), 2.0 / rate
+        for _ in range(50):
+            root = 2.0 / (rate * (gap + shift))
+            self.p = root**2
+            excess = self.p.sum() - 1.0
+            if abs(excess) <= 1e-12:
+                break
+            shift += excess / (rate * (root**3).sum())
+        return int(self.rng.choice(self.arms, p=self.p / self.p.sum()))
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        self.loss[k] += (1.0 - min(1.0, max(0.0, x))) / self.p[k]
+
+
 class CCB(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -190,6 +232,9 @@ PLAIN: dict[str, Make] = {
     "ucb-v": UCBV,
     "ucb-tuned": UCBTuned,
     "kl-ucb": KLUCB,
+    "moss": MOSS,
+    "kalman-ts": KalmanTS,
+    "tsallis-inf": TsallisINF,
     "epsilon-greedy": EpsilonGreedy,
     "epsilon-decreasing": EpsilonDecreasing,
     "softmax": Softmax,
