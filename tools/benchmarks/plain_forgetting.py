@@ -81,6 +81,39 @@ class SWUCB(Windowed):
         return np.where(self.n == 0, np.inf, self.mean + bonus)
 
 
+class BobSWUCB(SWUCB):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.block = math.ceil(math.sqrt(arms * horizon))
+        steps = math.ceil(math.log(self.block))
+        self.windows = [int(self.block ** (j / steps)) for j in range(steps + 1)]
+        count = steps + 1
+        self.rate = math.sqrt(count * math.log(count) / ((math.e - 1) * math.ceil(horizon / self.block)))
+        self.gain, self.total, self.seen = np.zeros(count), 0.0, 0
+        self.draw()
+
+    def draw(self) -> None:
+        weight = np.exp(self.gain - self.gain.max())
+        self.p = (1 - self.rate) * weight / weight.sum() + self.rate / len(weight)
+        self.place = int(self.rng.choice(len(weight), p=self.p))
+        self.window = self.windows[self.place]
+
+    def scores(self, t: int) -> Array:
+        return super().scores(self.seen + 1)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, min(1.0, max(0.0, x)))
+        self.total += min(1.0, max(0.0, x))
+        self.seen += 1
+        if self.seen == self.block:
+            self.gain[self.place] += self.rate * self.total / (self.block * self.p[self.place] * len(self.p))
+            self.total, self.seen = 0.0, 0
+            self.last.clear()
+            for array in (self.n, self.sum, self.sum2):
+                array[:] = 0.0
+            self.draw()
+
+
 class SWTS(Windowed, Thompson):
     scores = Thompson.scores
 
@@ -145,6 +178,7 @@ class WLS(Plain):
 
 FORGETTING: dict[str, Make] = {
     "sw-ucb": SWUCB,
+    "bob-sw-ucb": BobSWUCB,
     "d-ucb": DUCB,
     "sw-raven": SWRaven,
     "d-raven": DRaven,
