@@ -2,10 +2,10 @@
 
 Time is cut into blocks of H rewards. At the start of a block, EXP3 draws the window w from J = Δ + 1 candidates
 ⌊H^{j/Δ}⌋, j = 0 … Δ = ⌈ln H⌉, and SW-UCB starts anew with it: z = clip((x − low)/(high − low), 0, 1), and the index at
-reward i of the block is m_w + sqrt(ξ·ln min(i, w) / N_w). With G the logarithm of a candidate's weight, it is drawn with
-probability p = (1−γ)·e^G/Σe^G + γ/J, and at the end of the block G ← G + γ·ẑ/(p·J), where ẑ is the mean of z in the
-block. γ = min(1, sqrt(J·ln J / ((e−1)·⌈T/H⌉))) is the original's; H = ⌈sqrt(KT)⌉ corresponds to its d·sqrt(T), which is
-for linear bandits. An arm without rewards in the window is pulled immediately.
+reward i of the block is m_w + sqrt(ξ·ln min(i, w) / N_w). With G the logarithm of a candidate's weight, it is drawn
+with probability p = (1−γ)·e^G/Σe^G + γ/J, and at the end of the block G ← G + γ·ẑ/(p·J), where ẑ is the mean of z in
+the block. γ = min(1, sqrt(J·ln J / ((e−1)·⌈T/H⌉))) is the original's. H = ⌈sqrt(KT)⌉ corresponds to its d·sqrt(T), which
+is for linear bandits. An arm without rewards in the window is pulled immediately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 @inlined
 def count_windows(block):  # type: ignore[no-untyped-def]
     """J = ⌈ln H⌉ + 1."""
-    return int(ceil(log(block))) + 1
+    return ceil(log(block)) + 1
 
 
 @inlined
