@@ -4,8 +4,8 @@ Time is cut into blocks of H rewards. At the start of a block, EXP3 draws the wi
 ⌊H^{j/Δ}⌋, j = 0 … Δ = ⌈ln H⌉, and SW-UCB starts anew with it: z = clip((x − low)/(high − low), 0, 1), and the index at
 reward i of the block is m_w + sqrt(ξ·ln min(i, w) / N_w). With G the logarithm of a candidate's weight, it is drawn
 with probability p = (1−γ)·e^G/Σe^G + γ/J, and at the end of the block G ← G + γ·ẑ/(p·J), where ẑ is the mean of z in
-the block. γ = min(1, sqrt(J·ln J / ((e−1)·⌈T/H⌉))) is the original's. H = ⌈sqrt(KT)⌉ corresponds to its d·sqrt(T), which
-is for linear bandits. An arm without rewards in the window is pulled immediately.
+the block. γ = min(1, sqrt(J·ln J / ((e−1)·⌈T/H⌉))) is the original's. H = ⌈sqrt(KT)⌉ corresponds to its d·sqrt(T)
+for linear bandits. An arm without rewards in the window is pulled immediately.
 """
 
 from __future__ import annotations
