@@ -23,7 +23,7 @@ from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
 from studies.statistics.intervals import indistinguishable
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
-from studies.storage.trials import check_cells, read_grid, store_cell
+from studies.storage.trials import check_cells, read_grid, store_cells
 from tuning.search.loop import Progress
 from tuning.study_run import check_comparable, open_study, require_loaded
 from tuning.workers.local import SERIAL, Workers
@@ -114,9 +114,9 @@ class _GridRun:
             begin = time.perf_counter()
             numbers = self._play_batch(first, len(self.cells))
             seconds = (time.perf_counter() - begin) / len(numbers)
-            for number in numbers:
-                store_cell(self.study, self.spec, number, self.samples[number], seconds)
-                self.stored.append(float(self.samples[number].mean()))
+            samples = self.samples[numbers.start : numbers.stop]
+            store_cells(self.study, self.spec, first, samples, seconds)
+            self.stored += [float(sample.mean()) for sample in samples]
             steps = float(len(numbers) * self.spec.replications * self.evaluator.problem.horizon)
             self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
         self.listener.compare(before)

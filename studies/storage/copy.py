@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError
 from studies.storage.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
+from studies.storage.rows import Row, Rows, insert_rows, insert_trials, optuna_tables
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-    from sqlalchemy import Connection, Table
+    from sqlalchemy import Table
 
-
-Row = dict[str, Any]
-Rows = dict[str, list[Row]]  # by table
 
 # Optuna's dashboard stores the note of a trial with the study, under the id of the trial, which changes in a copy.
 TRIAL_NOTE_KEY = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
@@ -29,7 +27,7 @@ def read_study_rows(source: RDBStorage, study_id: int) -> Rows:
     """Read all rows of a study in the order in which they were written."""
     from sqlalchemy import select
 
-    studies, trials, study_tables, trial_tables = _tables()
+    studies, trials, study_tables, trial_tables = optuna_tables()
     rows: Rows = {}
     with source.engine.connect() as connection:
 
@@ -49,7 +47,7 @@ def write_study_rows(rows: Rows, target: RDBStorage, name: str) -> int:
     from sqlalchemy import insert, select
     from sqlalchemy.exc import IntegrityError
 
-    studies, trials, study_tables, trial_tables = _tables()
+    studies, _, study_tables, _ = optuna_tables()
     renamed = rows["studies"][0]["study_name"] != name
     with target.engine.begin() as connection:
         try:
@@ -59,40 +57,15 @@ def write_study_rows(rows: Rows, target: RDBStorage, name: str) -> int:
                 f"study {name!r} already exists in the target; delete it or choose another name.", field="name"
             ) from None
         study_id = connection.execute(select(studies.c.study_id).where(studies.c.study_name == name)).scalar_one()
-        _insert(connection, trials, [{**row, "study_id": study_id} for row in rows["trials"]])
-        query = select(trials.c.trial_id).where(trials.c.study_id == study_id).order_by(trials.c.trial_id)
-        new_ids = connection.execute(query).scalars().all()
-        ids: dict[int, int] = dict(zip((row["trial_id"] for row in rows["trials"]), new_ids, strict=True))
+        ids = insert_trials(connection, study_id, rows)
         for table in study_tables:
             copied = [{**row, "study_id": study_id} for row in rows[table.name]]
             if table.name == "study_system_attributes":
                 copied = _renumber_notes(copied, ids)
             if table.name == "study_user_attributes" and renamed:
                 copied = [{**row, "value_json": _rename(row["key"], row["value_json"], name)} for row in copied]
-            _insert(connection, table, copied)
-        for table in trial_tables:
-            _insert(connection, table, [{**row, "trial_id": ids[row["trial_id"]]} for row in rows[table.name]])
+            insert_rows(connection, table, copied)
     return len(ids)
-
-
-def _tables() -> tuple[Table, Table, list[Table], list[Table]]:
-    """Return Optuna's tables: studies, trials, tables that refer to studies, tables that refer to trials."""
-    from optuna.storages._rdb.models import BaseModel
-
-    known = BaseModel.metadata.tables
-    studies, trials = known["studies"], known["trials"]
-    study_tables = [table for table in known.values() if "study_id" in table.c and table not in (studies, trials)]
-    trial_tables = [table for table in known.values() if "trial_id" in table.c and table is not trials]
-    return studies, trials, study_tables, trial_tables
-
-
-def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
-    """Insert rows without their primary keys, which the database assigns."""
-    from sqlalchemy import insert
-
-    primary = {column.name for column in table.primary_key.columns}
-    if rows:
-        connection.execute(insert(table), [{key: row[key] for key in row if key not in primary} for row in rows])
 
 
 def _renumber_notes(rows: list[Row], ids: dict[int, int]) -> list[Row]:

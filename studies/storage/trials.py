@@ -18,6 +18,7 @@ from studies.results.grid import Grid
 from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GridSpec
 from studies.storage import keys
+from studies.storage.rows import store_trials
 
 if TYPE_CHECKING:
     import optuna
@@ -42,23 +43,29 @@ def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in bounds.items()}
 
 
-def store_cell(study: optuna.Study, spec: GridSpec, number: int, sample: Floats, seconds: float) -> None:
-    """Store one cell as a finished trial; cells must be stored in order."""
+def store_cells(study: optuna.Study, spec: GridSpec, first: int, samples: Floats, seconds: float) -> None:
+    """Store cells first, first + 1, … with the samples [cells, replications] as finished trials, in one transaction.
+
+    Cells must be stored in order. `seconds` is the time per cell.
+    """
     import optuna
 
-    study.add_trial(
+    cells, distributions = spec.cells(), grid_distributions(spec)
+    trials = [
         optuna.trial.create_trial(
             state=optuna.trial.TrialState.COMPLETE,
             value=float(sample.mean()),
-            params=spec.cells()[number],
-            distributions=grid_distributions(spec),
+            params=cells[number],
+            distributions=distributions,
             user_attrs={
                 keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)),
                 keys.REPLICATIONS: int(sample.size),
                 keys.SECONDS: round(seconds, 6),
             },
         )
-    )
+        for number, sample in enumerate(samples, first)
+    ]
+    store_trials(study, trials)
 
 
 def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] | None = None) -> Grid | None:
@@ -109,35 +116,34 @@ def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntr
     import optuna
     from optuna.distributions import CategoricalDistribution
 
-    study.add_trial(
-        optuna.trial.create_trial(
-            state=optuna.trial.TrialState.COMPLETE,
-            value=float(entry.regret.mean()),
-            params={"policy": entry.policy, "setting": entry.setting},
-            distributions={
-                "policy": CategoricalDistribution(spec.policies),
-                "setting": CategoricalDistribution(("defaults", "tuned")),
+    trial = optuna.trial.create_trial(
+        state=optuna.trial.TrialState.COMPLETE,
+        value=float(entry.regret.mean()),
+        params={"policy": entry.policy, "setting": entry.setting},
+        distributions={
+            "policy": CategoricalDistribution(spec.policies),
+            "setting": CategoricalDistribution(("defaults", "tuned")),
+        },
+        user_attrs={
+            keys.STDERR: float(entry.regret.std(ddof=1) / np.sqrt(entry.regret.size)),
+            keys.REPLICATIONS: int(entry.regret.size),
+            keys.SECONDS: round(seconds, 6),
+            keys.NANOSECONDS: entry.nanoseconds,
+            keys.REGRETS: entry.regret.tolist(),
+            keys.ENTRY: {
+                "params": entry.params,
+                "trials": entry.trials,
+                "search_replications": entry.search_replications,
+                "failures": entry.failures,
+                "uniform": entry.uniform,
+                "steps": list(entry.curve.steps),
+                "mean": list(entry.curve.mean),
+                "stderr": list(entry.curve.stderr),
+                "recorded": _recorded_object(entry.recorded),
             },
-            user_attrs={
-                keys.STDERR: float(entry.regret.std(ddof=1) / np.sqrt(entry.regret.size)),
-                keys.REPLICATIONS: int(entry.regret.size),
-                keys.SECONDS: round(seconds, 6),
-                keys.NANOSECONDS: entry.nanoseconds,
-                keys.REGRETS: entry.regret.tolist(),
-                keys.ENTRY: {
-                    "params": entry.params,
-                    "trials": entry.trials,
-                    "search_replications": entry.search_replications,
-                    "failures": entry.failures,
-                    "uniform": entry.uniform,
-                    "steps": list(entry.curve.steps),
-                    "mean": list(entry.curve.mean),
-                    "stderr": list(entry.curve.stderr),
-                    "recorded": _recorded_object(entry.recorded),
-                },
-            },
-        )
+        },
     )
+    store_trials(study, [trial])
 
 
 def _recorded_object(result: RecordedResult | None) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from studies.storage.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
-from studies.storage.trials import store_cell
+from studies.storage.trials import store_cells
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 characters."""
@@ -123,8 +123,7 @@ def store_grid(
     write_grid_spec(study, spec)
     levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
     samples = levels + np.random.default_rng(3).normal(0.0, 1.0, (len(levels), spec.replications))
-    for number in range(len(levels) if cells is None else cells):
-        store_cell(study, spec, number, samples[number], 0.1)
+    store_cells(study, spec, 0, samples[:cells], 0.1)
     if alike is not None:
         write_indistinguishable(study, list(alike))
     return study, samples

@@ -1,8 +1,8 @@
 """The search loop: batches of candidates are sampled from an in-memory mirror, played, and stored as finished trials.
 
-Ask and tell through SQLite take 40 to 60 ms per trial, adding a finished trial about 10. The storage only ever holds
-finished trials: after a kill nothing is left RUNNING. A resumed search samples the interrupted batch again from the
-trials before it, and stores the missing ones.
+Ask and tell through SQLite take 40 to 60 ms per trial. A batch of finished trials is stored in one transaction, in well
+under 1 ms per trial. The storage only ever holds finished trials: after a kill nothing is left RUNNING. A resumed
+search samples the interrupted batch again from the trials before it, and stores the missing ones.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from policies.engine.base import Values
 from studies.spec.distributions import from_trial_params, make_distributions
 from studies.spec.study import StudySpec
 from studies.storage import keys
+from studies.storage.rows import store_trials
 from tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
 from tuning.search.samplers import TrialParams, ask_batch
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.trial import FrozenTrial
 
 
 RUNG = "completed_rung_"  # prefix of the system attributes that Hyperband stores per trial
@@ -107,8 +109,11 @@ class _Search:
         batch = Batch(candidates, trials, start, stored, wanted, self.elite)
         played = PLAY_BATCH[spec.pruner](spec, self.evaluator, batch)
         seconds = (time.perf_counter() - begin) / max(1, wanted - stored)
-        for i in range(stored, wanted):
-            self._store(trials[i], played.outcomes[i], seconds)
+        finished = [self._finish(trials[i], played.outcomes[i], seconds) for i in range(stored, wanted)]
+        store_trials(self.study, finished)
+        for trial in finished:
+            trial.number = len(self.stored)
+            self.stored.append(trial)
         if wanted == spec.batch or stored == spec.batch:
             self._tell(trials, start)
             self.batch += 1
@@ -124,14 +129,14 @@ class _Search:
         params: Values = {**self.spec.fixed, **from_trial_params(self.spec, trial_params)}
         return find_policy(problem.policy).resolve(params, problem.arms + problem.scenario.extra_arms, problem.horizon)
 
-    def _store(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> None:
-        """Store one finished trial."""
+    def _finish(self, trial: optuna.Trial, outcome: Outcome, seconds: float) -> FrozenTrial:
+        """Return the finished trial of a candidate."""
         import optuna
 
         sample = outcome.sample
         values = np.atleast_1d(self.objective.value(sample)).tolist()
         system = self.mirror._storage.get_trial(trial._trial_id).system_attrs
-        frozen = optuna.trial.create_trial(
+        return optuna.trial.create_trial(
             state=optuna.trial.TrialState.PRUNED if outcome.pruned else optuna.trial.TrialState.COMPLETE,
             values=values,
             params=trial.params,
@@ -144,9 +149,6 @@ class _Search:
             system_attrs={name: value for name, value in system.items() if name.startswith(RUNG)},
             intermediate_values=outcome.intermediate,
         )
-        self.study.add_trial(frozen)
-        frozen.number = len(self.stored)
-        self.stored.append(frozen)
 
     def _tell(self, trials: list[optuna.Trial], start: int) -> None:
         """Copy the stored results of a batch to the mirror."""

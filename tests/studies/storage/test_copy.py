@@ -9,7 +9,7 @@ import optuna
 import pytest
 
 from studies.spec.study import StudySpec
-from studies.storage import copy
+from studies.storage import rows
 from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from tests.studies.examples import snapshot, store_study, url
@@ -40,14 +40,14 @@ def test_notes_of_trials_follow_their_trials(tmp_path: Path) -> None:
 def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = (open_storage(url(tmp_path / name), create=True) for name in ("a", "b"))
     study = store_study(source, StudySpec(scenario="blips", horizon=1000), 3)
-    insert = copy._insert
+    insert = rows.insert_rows
 
-    def insert_and_fail(connection: Any, table: Any, rows: Any) -> None:
-        insert(connection, table, rows)
+    def insert_and_fail(connection: Any, table: Any, inserted: Any) -> None:
+        insert(connection, table, inserted)
         if table.name == "trial_params":
             raise RuntimeError("gone")
 
-    monkeypatch.setattr(copy, "_insert", insert_and_fail)
+    monkeypatch.setattr(rows, "insert_rows", insert_and_fail)
     with pytest.raises(RuntimeError, match="gone"):
         write_study_rows(read_study_rows(source, study._study_id), target, "copy")
     assert target.get_all_studies() == []
