@@ -87,12 +87,12 @@ class StudyContents:
 
 def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyContents | None:
     """Read a grid, a comparison or a robust search; None for any other study."""
+    from studies.results.ranking import analyze_comparison
     from studies.storage import keys
     from studies.storage.trials import read_comparison, read_grid
     from tuning.cli.compare import print_comparisons
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_robust
-    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
