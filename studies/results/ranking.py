@@ -44,15 +44,15 @@ MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differenc
 
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """Rank the entries of a comparison, separately for each kind of setting."""
-    spec = comparison.spec
-    boards = []
-    for setting in comparison.settings:
-        description, entries = comparison.describe(setting), comparison.of(setting)
-        if spec.is_recorded:
-            boards.append(build_recorded_board(spec, setting, description, entries))
-        else:
-            boards.append(build_board(setting, description, entries, spec.seed))
-    return ComparisonResult(comparison, tuple(boards))
+    return ComparisonResult(comparison, tuple(rank_entries(comparison, setting) for setting in comparison.settings))
+
+
+def rank_entries(comparison: Comparison, setting: SettingKind) -> Leaderboard:
+    """Rank the entries of one kind of setting."""
+    spec, description, entries = comparison.spec, comparison.describe(setting), comparison.of(setting)
+    if spec.is_recorded:
+        return build_recorded_board(spec, setting, description, entries)
+    return build_board(setting, description, entries, spec.seed)
 
 
 def build_board(setting: SettingKind, description: str, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
