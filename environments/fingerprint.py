@@ -24,6 +24,7 @@ COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
     "environments.text",
+    "studies.results.alternatives",
     "studies.results.comparison",
     "studies.results.describe",
     "studies.export",

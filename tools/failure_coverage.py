@@ -25,11 +25,11 @@ from environments.world import Floats, Ints
 from policies import find_policy
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
+from studies.results.ranking import pairwise_p_values
 from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
-from tuning.comparison.ranking import pairwise_p_values
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 

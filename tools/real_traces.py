@@ -16,12 +16,12 @@ from environments.text import format_interval, format_number, format_p_value
 from policies.engine.base import Value
 from studies.results.comparison import LEVEL
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import sum_interval, sum_p_value
+from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from studies.statistics.paired import holm_adjust
 from studies.symbols import format_params
 from tests.project import DOCS
 from tuning.study_run import run_study
-from tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace, row_autocorrelation
+from tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 

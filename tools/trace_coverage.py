@@ -35,12 +35,12 @@ from policies import find_policy
 from policies.engine.base import Values
 from policies.engine.play import play_windows
 from studies.results.comparison import ComparisonEntry, Leaderboard, RecordedResult, RegretCurve
+from studies.results.ranking import build_recorded_board
 from studies.spec.comparison import ResolvedComparisonSpec
-from studies.statistics.bootstrap import sum_interval
+from studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from studies.statistics.paired import holm_adjust
 from tuning.api import compare
-from tuning.comparison.recorded import build_recorded_board
-from tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace, row_autocorrelation
+from tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace
 from tuning.workers.problem import Evaluator, Problem
 
 ARMS = 5

@@ -10,10 +10,12 @@ from environments.text import (
     format_count,
     format_interval,
     format_number,
+    format_p_value,
     format_percent,
     join_words,
     plural,
 )
+from studies.results.alternatives import BetterPolicy
 from studies.results.recommendation import (
     Baseline,
     Edge,
@@ -39,9 +41,13 @@ INCONCLUSIVE = "inconclusive"
 SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shrink with √n"
 
 
-def describe_recommendation(recommendation: Recommendation) -> list[str]:
-    """Describe parameters, regret, baselines, importance and data, one or two sentences per item."""
+def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:
+    """Describe parameters, regret, baselines, importance and data, one or two sentences per item.
+
+    A better policy that a stored comparison shows is stated after the verdict.
+    """
     lines = [describe_verdict(recommendation)]
+    lines += [] if better is None else [describe_better_policy(better)]
     lines += describe_regret(recommendation)
     lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     lines += [_describe_baseline(recommendation, baseline) for baseline in recommendation.versus]
@@ -82,6 +88,23 @@ def describe_verdict(recommendation: Recommendation) -> str:
         case "use these values":
             return f"Use {values}."
     return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
+
+
+def describe_better_policy(better: BetterPolicy) -> str:
+    """Describe in one sentence that another policy is better, and the evidence for it.
+
+    >>> describe_better_policy(BetterPolicy("ucb1", {"c": 0.5}, 60.0, 12.0, 9.0, 15.0, 0.2, 1e-6, "raven-ucb", "mine"))
+    'Another policy is better: tuned ucb1 (c 0.5) has 20 % less regret than tuned raven-ucb (difference 12, 95 % CI 9 \
+to 15, p < 0.0001) in the comparison mine.'
+    """
+    less = "" if better.reduction is None else f"{format_percent(better.reduction)} "
+    p = format_p_value(better.p)
+    return (
+        f"Another policy is better: tuned {better.policy} ({format_params(better.params)}) has {less}less"
+        f" regret than tuned {better.worse} (difference {format_number(better.difference)}, 95 % CI"
+        f" {format_number(better.low)} to {format_number(better.high)}, p {p if p.startswith('<') else f'= {p}'})"
+        f" in the comparison {better.comparison}."
+    )
 
 
 def describe_regret(recommendation: Recommendation) -> list[str]:

@@ -8,11 +8,11 @@ instead of 88 to 92 % on AR(1) series with correlation 0.5 to 0.9.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length
+from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length, segment_of
 from environments.streams import Stream, generator
 from environments.world import Floats
 from studies.statistics.intervals import CHUNK, RESAMPLES
@@ -141,3 +141,15 @@ def sum_interval(series: Floats, dependence: SerialDependence, seed: int) -> tup
     """
     low, high = np.quantile(resample_sums(series[None], dependence.block, seed)[:, 0], [0.025, 0.975])
     return -dependence.widening * float(high), -dependence.widening * float(low)
+
+
+def row_autocorrelation(rows: int, window: int, parts: Floats, stream: Stream) -> SerialDependence:
+    """Return the serial dependence of contributions of consecutive rows of a trace, for the stream's segment.
+
+    A block has at least the length of a window, because early observations affect a policy for the rest of the window,
+    too weakly to show in autocorrelations. A contribution may be the sum of several rows.
+    """
+    segment = segment_of(rows, stream)
+    size = -(-segment.last // parts.size)
+    dependence = estimate_dependence(parts, -(-window // size), -(-(segment.last - window + 1) // size))
+    return replace(dependence, effective=max(1.0, dependence.effective * segment.rows / segment.last))

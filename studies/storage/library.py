@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from environments.errors import InputError, did_you_mean
+from studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.comparison import is_search_name
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
+    from studies.results.comparison import Comparison
+    from studies.spec.comparison import ResolvedComparisonSpec
     from studies.spec.fields import SimulatedSpec
     from studies.spec.study import StudySpec
 
@@ -122,6 +125,50 @@ def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None)
     studies = select_studies(storage, names)
     results = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
     return sorted((result for result in results if result is not None), key=lambda result: result.study)
+
+
+def find_better_policies(storage: RDBStorage, recommendations: Iterable[Recommendation]) -> dict[str, BetterPolicy]:
+    """Find better policies in the stored comparisons, by the study of each recommendation.
+
+    Comparisons that are unfinished, or that this version cannot read, are skipped.
+    """
+    specs = list_comparison_specs(storage.get_all_studies())
+    read: dict[str, Comparison | None] = {}
+    better = {}
+    for recommendation in recommendations:
+        evidence = []
+        for study, spec in specs:
+            if is_evidence(spec, recommendation):
+                if study.study_name not in read:
+                    read[study.study_name] = _read_comparison(storage, study)
+                comparison = read[study.study_name]
+                evidence += [] if comparison is None else [comparison]
+        best = find_better_policy(recommendation, evidence)
+        if best is not None:
+            better[recommendation.study] = best
+    return better
+
+
+def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenStudy, ResolvedComparisonSpec]]:
+    """List the comparisons among studies with their specifications, except for those that cannot be read."""
+    listed = []
+    for study in studies:
+        try:
+            spec = keys.read_comparison_spec(study)
+        except InputError:
+            continue
+        if spec is not None:
+            listed.append((study, spec))
+    return listed
+
+
+def _read_comparison(storage: RDBStorage, study: FrozenStudy) -> Comparison | None:
+    from studies.storage.trials import read_comparison
+
+    try:
+        return read_comparison(study, storage.get_all_trials(study._study_id, deepcopy=False))
+    except InputError:
+        return None
 
 
 StudyKind = Literal["study", "robust", "grid", "comparison", "external"]

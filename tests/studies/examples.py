@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,21 @@ import numpy as np
 import optuna
 
 from environments.world import Floats
+from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics
 from studies.results.verdict import Excess, Verdict
+from studies.spec.comparison import ComparisonSpec
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from studies.storage.keys import write_grid_spec, write_indistinguishable, write_recommendation, write_spec
-from studies.storage.trials import store_cells
+from studies.storage.keys import (
+    write_comparison_spec,
+    write_grid_spec,
+    write_indistinguishable,
+    write_recommendation,
+    write_spec,
+)
+from studies.storage.trials import store_cells, store_entry, store_further_worlds
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 characters."""
@@ -127,6 +135,32 @@ def store_grid(
     if alike is not None:
         write_indistinguishable(study, list(alike))
     return study, samples
+
+
+def make_comparison(spec: ComparisonSpec, means: Mapping[str, float]) -> Comparison:
+    """Make a comparison whose tuned policies have about these mean regrets; at their defaults they have 20 more."""
+    resolved = spec.resolved()
+    steps = list(range(100, resolved.horizon + 1, 100))
+    entries = []
+    for number, (policy, setting) in enumerate(resolved.entries()):
+        rng = np.random.default_rng(number)
+        worlds = np.random.default_rng(99).gamma(25.0, 0.2, resolved.replications)
+        regret = worlds + means[policy] + 20.0 * (setting == "defaults") + rng.normal(0.0, 1.0, worlds.size)
+        curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / resolved.horizon))
+        params = resolved.resolve_params(policy, {})
+        entries.append(ComparisonEntry(policy, setting, params, regret, curve, resolved.tune, 100, 0, 0.0, 50.0))
+    return Comparison(resolved, resolved.study_name(), tuple(entries))
+
+
+def store_comparison(storage: Any, comparison: Comparison, done: int | None = None) -> optuna.Study:
+    """Store a comparison, or its first entries."""
+    study = optuna.create_study(study_name=comparison.study, storage=storage)
+    write_comparison_spec(study, comparison.spec)
+    for entry in comparison.entries[:done]:
+        store_entry(study, comparison.spec, entry, 0.1)
+    if done is None:
+        store_further_worlds(study, [])
+    return study
 
 
 def snapshot(storage: Any, name: str) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from tuning.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from studies.results.alternatives import BetterPolicy
     from studies.results.interpolation import RecommendationQuery, RecommendedParameters
 
 
@@ -48,7 +49,7 @@ def recommend(
     from environments.errors import InputError
     from studies.results.interpolation import NoRecommendationError, RecommendationQuery, recommend_parameters
     from studies.storage.database import use_storage
-    from studies.storage.library import read_recommendations
+    from studies.storage.library import find_better_policies, read_recommendations
     from studies.storage.urls import sqlite_file, storage_url
     from tuning.cli.output import print_json
 
@@ -56,18 +57,21 @@ def recommend(
     query.check()
     path = sqlite_file(storage_url(storage))
     command = tune_command(query, storage)
+    better: dict[str, BetterPolicy] = {}
     try:
         if path is not None and not path.exists():
             result = recommend_parameters(query, [])
         else:
             with use_storage(storage) as store:
                 result = recommend_parameters(query, read_recommendations(store, internal=show_all))
+                if result.kind == "exact":
+                    better = find_better_policies(store, result.sources)
     except NoRecommendationError as error:
         raise InputError(f"{str(error).rstrip('.')}; run: {command}") from None
     if as_json:
-        print_json(_result_object(result, command))
+        print_json(_result_object(result, command, better.get(result.sources[0].study)))
     else:
-        _print_result(result, command)
+        _print_result(result, command, better.get(result.sources[0].study))
 
 
 def tune_command(query: RecommendationQuery, storage: str | None) -> str:
@@ -89,7 +93,7 @@ def tune_command(query: RecommendationQuery, storage: str | None) -> str:
     return shlex.join(words)
 
 
-def _result_object(result: RecommendedParameters, command: str) -> dict[str, Any]:
+def _result_object(result: RecommendedParameters, command: str, better: BetterPolicy | None) -> dict[str, Any]:
     """Return the JSON object of a result; regret is known only for a study of this very horizon."""
     exact = result.kind == "exact"
     return {
@@ -100,19 +104,20 @@ def _result_object(result: RecommendedParameters, command: str) -> dict[str, Any
         "arms": result.arms,
         "params": result.params,
         "regret": result.sources[0].regret.model_dump() if exact else None,
+        "better_policy": None if better is None else better.as_object(),
         "studies": [source.study for source in result.sources],
         "command": None if exact else command,
     }
 
 
-def _print_result(result: RecommendedParameters, command: str) -> None:
+def _print_result(result: RecommendedParameters, command: str, better: BetterPolicy | None) -> None:
     from studies.results.describe import describe_recommendation
     from studies.symbols import format_params
     from tuning.cli.output import print_line
 
     print_line(f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms: {result.kind}")
     if result.kind == "exact":
-        for line in describe_recommendation(result.sources[0]):
+        for line in describe_recommendation(result.sources[0], better):
             print_line(line)
         print_line(f"From study {result.sources[0].study}.")
         return

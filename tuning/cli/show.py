@@ -35,7 +35,7 @@ def show(
     from studies.results.describe import describe_recommendation
     from studies.storage.database import use_storage
     from studies.storage.keys import read_recommendation, read_spec
-    from studies.storage.library import describe_study, find_studies
+    from studies.storage.library import describe_study, find_better_policies, find_studies
     from tuning.cli.output import print_json, print_line
 
     with use_storage(storage) as store:
@@ -46,6 +46,9 @@ def show(
         row, trials = describe_study(store, stored), store.get_all_trials(stored._study_id, deepcopy=False)
         contents = _read_contents(stored, trials)
         spec, recommendation = (None, None) if contents else (read_spec(stored), read_recommendation(stored))
+        better = (
+            None if recommendation is None else find_better_policies(store, [recommendation]).get(recommendation.study)
+        )
     if contents is not None:
         _show_contents(row, contents, as_json)
         return
@@ -57,10 +60,12 @@ def show(
                 "spec": None if spec is None else spec.model_dump(mode="json"),
                 "best_trials": [_trial_object(trial) for trial in best],
                 "recommendation": None if recommendation is None else recommendation.as_object(),
+                "better_policy": None if better is None else better.as_object(),
             }
         )
         return
-    for line in ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation):
+    lines = ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation, better)
+    for line in lines:
         print_line(line)
     print_line(_describe_progress(row, "trials"))
     if spec is not None:
@@ -87,12 +92,12 @@ class StudyContents:
 
 def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyContents | None:
     """Read a grid, a comparison or a robust search; None for any other study."""
+    from studies.results.ranking import analyze_comparison
     from studies.storage import keys
     from studies.storage.trials import read_comparison, read_grid
     from tuning.cli.compare import print_comparisons
     from tuning.cli.grid import print_grid
     from tuning.cli.tune import print_robust
-    from tuning.comparison.ranking import analyze_comparison
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:

@@ -28,13 +28,13 @@ from studies.export.comparison import ComparisonDocument
 from studies.paper.numbers import PUBLISHED
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
+from studies.results.ranking import analyze_comparison, needs_worlds
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
 from studies.spec.parse import parse_comparison_spec
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
 from studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
-from tuning.comparison.ranking import analyze_comparison, needs_worlds
 from tuning.comparison.recorded import play_recorded_entry
 from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
 from tuning.workers.local import SERIAL, Workers, run_concurrently

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
-from environments.recorded.recording import SEGMENT_SHARES, Segment, segment_of
+from environments.recorded.recording import SEGMENT_SHARES, Segment
 from environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
 from environments.streams import Stream
 from environments.world import Floats
@@ -25,9 +25,9 @@ from studies.results.recommendation import (
 )
 from studies.results.verdict import Excess
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import SerialDependence, estimate_dependence, resample_sums, sum_interval
+from studies.statistics.bootstrap import resample_sums, row_autocorrelation, sum_interval
 from studies.statistics.intervals import order_best_first, step_down
-from tuning.validation.replay import estimate_interval, split_by_log
+from studies.statistics.resampled_logs import estimate_interval, split_by_log
 from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 
@@ -218,18 +218,6 @@ def _estimate(rows: int, window: int, sample: Floats, parts: Floats, seed: int) 
     mean = float(sample.mean())
     low, high = sum_interval(parts, row_autocorrelation(rows, window, parts, Stream.REPORT), seed)
     return Estimate(mean=mean, low=mean + low, high=mean + high, replications=sample.size)
-
-
-def row_autocorrelation(rows: int, window: int, parts: Floats, stream: Stream) -> SerialDependence:
-    """Return the serial dependence of contributions as by `locate_parts`, for the rows of the stream's segment.
-
-    A block has at least the length of a window, because early observations affect a policy for the rest of the window,
-    too weakly to show in autocorrelations. A contribution may be the sum of several rows.
-    """
-    segment = segment_of(rows, stream)
-    size = -(-segment.last // parts.size)
-    dependence = estimate_dependence(parts, -(-window // size), -(-(segment.last - window + 1) // size))
-    return replace(dependence, effective=max(1.0, dependence.effective * segment.rows / segment.last))
 
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:

@@ -13,9 +13,9 @@ import pytest
 from dashboards.pages.comparison import build_comparison, render_comparison
 from studies.export.comparison import ComparisonDocument, order_by_relative_regret
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from studies.results.ranking import analyze_comparison
 from studies.spec.comparison import ComparisonSpec
 from tests.messages import assert_names
-from tuning.comparison.ranking import analyze_comparison
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,12 +13,12 @@ import ravenlab
 from environments.recorded.examples import log_to_csv
 from environments.recorded.log_world import MIN_REPLAYS
 from studies.results.comparison import ComparisonEntry, RecordedResult, RegretCurve
+from studies.results.ranking import build_recorded_board
 from studies.spec.parse import parse_comparison_spec
 from tests.command import refused
 from tests.environments.recordings import draw_log, table, write_csv
 from tests.messages import assert_names
 from tuning.cli.app import run
-from tuning.comparison.recorded import build_recorded_board
 
 SMALL: dict[str, Any] = {"tune": 4, "search_replications": 10, "replications": 60, "policies": "raven-ucb,ucb1"}
 

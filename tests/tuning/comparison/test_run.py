@@ -14,13 +14,13 @@ from environments import InputError
 from environments.streams import Stream
 from policies.engine.play import last_mark
 from policies.engine.simulation import simulate
+from studies.results.ranking import analyze_comparison
 from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
 from studies.spec.parse import STUDY_FIELDS
 from studies.storage import keys
 from studies.storage.database import open_storage
 from tests.messages import raises_naming
 from tuning.comparison import run
-from tuning.comparison.ranking import analyze_comparison
 from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
 from tuning.study_run import KINDS
 from tuning.workers.local import LocalWorkers

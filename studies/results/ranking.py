@@ -6,6 +6,9 @@
 - Ranks over worlds: Friedman's test, and if it is significant Nemenyi's critical difference q·√(k(k+1)/(6R)), with q
   the 95 % quantile of the studentized range over √2 (Demšar 2006, *Statistical Comparisons of Classifiers over
   Multiple Data Sets*, JMLR 7).
+- On a trace or log, windows overlap and rows are autocorrelated, so differences are tested by a block bootstrap of the
+  rows of a trace and by the resampled logs of a log. All pairs are corrected together by Holm's method. Below the least
+  effective sample size no difference is significant.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
+from environments.streams import Stream
 from environments.world import Floats
 from studies.results.comparison import (
     LEVEL,
@@ -27,26 +32,27 @@ from studies.results.comparison import (
     RankTest,
     Standing,
 )
-from studies.spec.comparison import SettingKind
+from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
+from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean, include_unseen_in_ratio
 from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
 from studies.statistics.paired import holm_adjust, skewed_t_test
-from tuning.comparison.recorded import build_recorded_board
+from studies.statistics.resampled_logs import MIN_DEGREES, estimate_interval
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
 
 
 def analyze_comparison(comparison: Comparison) -> ComparisonResult:
     """Rank the entries of a comparison, separately for each kind of setting."""
-    spec = comparison.spec
-    boards = []
-    for setting in comparison.settings:
-        description, entries = comparison.describe(setting), comparison.of(setting)
-        if spec.is_recorded:
-            boards.append(build_recorded_board(spec, setting, description, entries))
-        else:
-            boards.append(build_board(setting, description, entries, spec.seed))
-    return ComparisonResult(comparison, tuple(boards))
+    return ComparisonResult(comparison, tuple(rank_entries(comparison, setting) for setting in comparison.settings))
+
+
+def rank_entries(comparison: Comparison, setting: SettingKind) -> Leaderboard:
+    """Rank the entries of one kind of setting."""
+    spec, description, entries = comparison.spec, comparison.describe(setting), comparison.of(setting)
+    if spec.is_recorded:
+        return build_recorded_board(spec, setting, description, entries)
+    return build_board(setting, description, entries, spec.seed)
 
 
 def build_board(setting: SettingKind, description: str, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
@@ -154,3 +160,75 @@ def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
         if last > first and (not groups or last >= groups[-1].stop):
             groups.append(range(first, last + 1))
     return groups
+
+
+class RecordedEstimate(NamedTuple):
+    """A mean with its 95 % confidence interval, the p-value of its difference from 0, and whether rows suffice."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    enough: bool
+
+
+def build_recorded_board(
+    spec: ResolvedComparisonSpec, setting: SettingKind, description: str, entries: Sequence[ComparisonEntry]
+) -> Leaderboard:
+    """Order entries by mean regret, and test their differences on the held-out segment.
+
+    Ranks are not tested, because replications are not independent.
+    """
+    from scipy.stats import rankdata
+
+    means = [_estimate_on_recording(spec, entry, None) for entry in entries]
+    order = sorted(range(len(entries)), key=lambda i: (means[i].mean, i))
+    listed = [entries[i] for i in order]
+    mean_ranks = rankdata(np.stack([entry.regret for entry in listed]), axis=0).mean(axis=1)
+    pairs = list(combinations(range(len(listed)), 2))
+    differences = {(i, j): _estimate_on_recording(spec, listed[j], listed[i]) for i, j in pairs}
+    adjusted = dict(zip(pairs, holm_adjust([differences[pair].p for pair in pairs]), strict=True))
+    standings = []
+    for place, entry in enumerate(listed):
+        own, behind = means[order[place]], None
+        if place > 0:
+            found = differences[0, place]
+            behind = DifferenceFromBest(
+                found.mean, found.low, found.high, None, found.p, adjusted[0, place], found.enough
+            )
+        standings.append(Standing(place + 1, entry, own.mean, own.low, own.high, behind, float(mean_ranks[place])))
+    return Leaderboard(setting, description, tuple(standings), None)
+
+
+def _estimate_on_recording(
+    spec: ResolvedComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry | None
+) -> RecordedEstimate:
+    """Estimate the mean regret of an entry, or its difference from the regret of another entry."""
+    assert entry.recorded is not None
+    sample, parts, inconclusive = entry.regret, entry.recorded.parts, entry.recorded.inconclusive
+    if other is not None:
+        assert other.recorded is not None
+        sample = sample - other.regret
+        inconclusive = inconclusive or other.recorded.inconclusive
+        parts = None if parts is None or other.recorded.parts is None else parts - other.recorded.parts
+    if parts is not None:
+        mean = float(sample.mean())
+        dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
+        low, high = sum_interval(parts, dependence, spec.seed)
+        p = sum_p_value(mean, parts, dependence, spec.seed)
+        return RecordedEstimate(mean, mean + low, mean + high, p, dependence.enough)
+    mean, low, high = estimate_interval(sample, entry.recorded.simulated)
+    return RecordedEstimate(mean, low, high, _p_value(mean, (high - low) / 2.0), inconclusive is None)
+
+
+def _p_value(mean: float, half_width: float) -> float:
+    """Return the p-value of a difference with a 95 % interval, by Student's distribution with the least degrees.
+
+    >>> round(_p_value(1.0, 1.0), 3), _p_value(0.0, 0.0)
+    (0.05, 1.0)
+    """
+    from scipy.stats import t
+
+    if half_width == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return float(2.0 * t.sf(abs(mean) / half_width * t.ppf(0.975, MIN_DEGREES), MIN_DEGREES))

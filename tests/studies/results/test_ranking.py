@@ -10,8 +10,8 @@ from scipy import stats
 
 from environments.world import Floats
 from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
+from studies.results.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
 from studies.statistics.paired import paired_t_test, skewed_t_test
-from tuning.comparison.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 

@@ -1,0 +1,100 @@
+"""Other policies than the recommended one: which policy a stored comparison shows to be better.
+
+A comparison is evidence about a recommendation if both have the same problem: scenario with its settings, or content of
+the recording, horizon and arms. Both must be about mean regret, and the comparison must have tuned the policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from policies.engine.base import Value
+from studies.results.comparison import Comparison, Leaderboard
+from studies.results.recommendation import Recommendation
+from studies.spec.comparison import ResolvedComparisonSpec
+
+
+@dataclass(frozen=True)
+class BetterPolicy:
+    """A tuned policy that is significantly better than the recommended one, also tuned, on the same held-out worlds."""
+
+    policy: str
+    params: dict[str, Value]
+    """Its searched parameters."""
+    regret: float
+    """Its mean regret."""
+    difference: float
+    """Regret of the recommended policy minus its own, paired."""
+    low: float
+    """Lower end of the 95 % confidence interval of the difference."""
+    high: float
+    reduction: float | None
+    """The difference as a share of the regret of the recommended policy; None on recorded data."""
+    p: float
+    """p-value of the difference with Holm's correction for all pairs of the comparison."""
+    worse: str
+    """The recommended policy."""
+    comparison: str
+    """Name of the comparison."""
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        return asdict(self)
+
+
+def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Comparison]) -> BetterPolicy | None:
+    """Find the best policy that a comparison of the same problem shows to be better than the recommended one.
+
+    The difference must be significant by the comparison's own test, and the regret must be below that of the
+    recommendation: a comparison may have tuned the recommended policy less well than the study did.
+
+    >>> from studies.spec.comparison import ComparisonSpec
+    >>> spec = ComparisonSpec(scenario="blips", horizon=1000, tune=0).resolved()
+    >>> is_evidence(spec, Recommendation.model_construct(objective="mean", policy="raven-ucb"))
+    False
+    """
+    from studies.results.ranking import rank_entries
+
+    found = []
+    for comparison in comparisons:
+        if is_evidence(comparison.spec, recommendation):
+            better = _compare(rank_entries(comparison, "tuned"), recommendation, comparison.study)
+            found += [] if better is None else [better]
+    return min(found, key=lambda better: (better.regret, better.comparison), default=None)
+
+
+def is_evidence(spec: ResolvedComparisonSpec, recommendation: Recommendation) -> bool:
+    """Whether a comparison can show that another policy is better than the recommended one."""
+    if spec.tune == 0 or recommendation.objective != "mean" or recommendation.policy not in spec.policies:
+        return False
+    recorded = recommendation.recorded
+    if (spec.horizon, spec.arms) != (recommendation.horizon, recommendation.arms):
+        return False
+    if recorded is not None:
+        return (spec.digest, spec.minimize) == (recorded.digest, recorded.minimize)
+    return not spec.is_recorded and (spec.scenario, dict(spec.settings)) == (
+        recommendation.scenario,
+        dict(recommendation.settings),
+    )
+
+
+def _compare(board: Leaderboard, recommendation: Recommendation, name: str) -> BetterPolicy | None:
+    """Compare the best policy of a leaderboard with the recommended one."""
+    best, own = board.best, board.find(recommendation.policy)
+    behind = own.behind
+    if behind is None or not behind.significant or best.mean >= recommendation.regret.mean:
+        return None
+    return BetterPolicy(
+        policy=best.policy,
+        params=best.entry.shown_params(),
+        regret=best.mean,
+        difference=behind.difference,
+        low=behind.low,
+        high=behind.high,
+        reduction=None if recommendation.recorded is not None else behind.difference / own.mean,
+        p=behind.holm,
+        worse=recommendation.policy,
+        comparison=name,
+    )
