@@ -156,3 +156,24 @@ def check_dotted_keys(text: str) -> None:
     if match is not None:
         line = text.count("\n", 0, match.start()) + 1
         raise InputError(f"line {line}: a key must have at most {MAX_KEY_PARTS} parts.")
+
+
+MIN_ADDRESS_SPACE = 10**9  # bytes; a small study takes 0.63 GB with one thread and 0.77 GB with two
+
+
+def check_address_space() -> None:
+    """Raise InputError if a limit of the shell is too low; LLVM would end the process while it compiles.
+
+    >>> check_address_space()
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for name, option in (("RLIMIT_AS", "-v"), ("RLIMIT_DATA", "-d")):
+        limit, _ = resource.getrlimit(getattr(resource, name))
+        if limit != resource.RLIM_INFINITY and limit < MIN_ADDRESS_SPACE:
+            raise InputError(
+                f"the memory of this process is limited to {limit / 1e6:,.0f} MB (ulimit {option}), but simulations "
+                f"need at least {MIN_ADDRESS_SPACE / 1e6:,.0f} MB."
+            )

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +21,10 @@ START_SECONDS = 60
 class DaskCluster:
     """A cluster whose processes can be killed and restarted."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] | None = None) -> None:
+        self.folder, self.protocol, self.variables = folder, protocol, variables or {}
         (self.port,) = free_ports(1)
-        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.address = f"{protocol}://127.0.0.1:{self.port}"
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
 
@@ -38,7 +38,8 @@ class DaskCluster:
     def start_scheduler(self) -> None:
         """Start the scheduler, always on the same port."""
         self.scheduler = self._start(
-            "scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"
+            *("scheduler", "--host=127.0.0.1", f"--port={self.port}", "--dashboard-address=127.0.0.1:0"),
+            f"--protocol={self.protocol}",
         )
 
     def start_worker(self, *more: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -86,7 +87,7 @@ class DaskCluster:
             return subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", "dask", kind, *words],
                 cwd=self.folder,
-                env=environment(**variables),
+                env=environment(**self.variables, **variables),
                 stdout=log,
                 stderr=log,
             )

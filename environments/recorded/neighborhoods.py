@@ -206,7 +206,7 @@ def _fit_arm(at: Ints, reward: Floats, changes: Ints, variance: float) -> _ArmFi
     for cuts in (none, own) if own.size else (none,):
         for size in (*(size for size in SIZES if size < reward.size), reward.size):
             errors = _left_out_errors(reward, sums, *_windows(reward.size, cuts, size))
-            fits.append(_ArmFit(cuts, size, float(errors @ errors)))
+            fits.append(_ArmFit(cuts, size, float((errors**2).sum())))
     return min(fits, key=lambda fit: fit.error)
 
 

@@ -123,8 +123,8 @@ def optimal_block_length(centred: Floats, longest: int) -> tuple[float, float]:
     cut = _last_correlated_lag(covariances / covariances[0], n)
     lags = np.arange(min(2 * cut, covariances.size - 1) + 1)
     weights = np.clip(2.0 * (1.0 - lags / max(1, 2 * cut)), 0.0, 1.0) * np.where(lags == 0, 1.0, 2.0)
-    total = float(weights @ covariances[lags])
-    slope = float(weights @ (lags * covariances[lags]))
+    total = float((weights * covariances[lags]).sum())
+    slope = float((weights * lags * covariances[lags]).sum())
     best = (1.5 * (slope / total) ** 2 * n) ** (1.0 / 3.0) if total > 0.0 else 1.0
     return best, float(covariances[0])
 
@@ -132,7 +132,8 @@ def optimal_block_length(centred: Floats, longest: int) -> tuple[float, float]:
 def _covariances(centred: Floats, longest: int) -> Floats:
     """Return the autocovariances at lags 0 … longest."""
     size = 1 << int(2 * centred.size - 1).bit_length()
-    power = np.abs(np.fft.rfft(centred, size)) ** 2
+    spectrum = np.fft.rfft(centred, size)
+    power = spectrum.real**2 + spectrum.imag**2
     return np.asarray(np.fft.irfft(power, size)[: longest + 1] / centred.size)
 
 

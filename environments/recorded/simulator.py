@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from environments.linear import cholesky, invert, multiply
 from environments.recorded.log_file import Arms
 from environments.streams import generator
 from environments.world import Floats, Ints
@@ -96,7 +97,7 @@ class Simulator:
         np.add.at(weights, (arm, cell), weight)
         np.add.at(sums, (arm, cell), weight * reward)
         share = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-        design = averages[None] - (share @ averages)[:, None]
+        design = averages[None] - multiply(share, averages)[:, None]
         weighted = weights[..., None] * design
         order = np.argsort(arm, kind="stable")
         return Simulator(
@@ -273,7 +274,7 @@ class _Sampler:
         inverse_scale = 1.0 / self.scale[:, simulator.model.groups]
         matrix = simulator.squares[None] + np.eye(z.shape[2]) * inverse_scale[:, None, None, :]
         right = simulator.products[None] - np.einsum("lkgq,lkg->lkq", self._by_level(simulator.columns), self.level)
-        root = np.linalg.cholesky(np.linalg.inv(matrix))
+        root = cholesky(invert(matrix))
         self.coefficient = np.einsum("lkpq,lkq->lkp", root, np.einsum("lkqp,lkq->lkp", root, right) + z)
 
     def _draw_bounds(self, u: Floats) -> None:
@@ -288,7 +289,7 @@ class _Sampler:
         for i in range(1, simulator.slots.size):
             before, after = (self.level[..., simulator.slots[j]] for j in (i - 1, i))
             gain = ((before - after)[..., None] * total).sum(axis=1)
-            gain -= 0.5 * (before**2 - after**2) @ simulator.precision
+            gain -= multiply(0.5 * (before**2 - after**2), simulator.precision)
             inside = (edges > self.bounds[:, i - 1, None]) & (edges < self.bounds[:, i + 1, None])
             gain = np.where(inside, gain, -np.inf)
             share = np.exp(gain - gain.max(axis=1, keepdims=True)).cumsum(axis=1)

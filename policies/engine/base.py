@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -370,7 +373,10 @@ class Policy:
         self.update_many([arm], [reward])
 
     def update_many(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
-        """Update with a batch of rewards; invalid input raises InputError and changes nothing."""
+        """Update with a batch of rewards; invalid input raises InputError and changes nothing.
+
+        An interrupt, such as Ctrl-C, leaves either none or all of the batch.
+        """
         try:
             arms, rewards = list(arms), list(rewards)
         except TypeError:
@@ -383,25 +389,26 @@ class Policy:
                 if not self._open[arm]:
                     raise InputError(f"arm {arm} is closed; open it before updating it.")
             before = self._snapshot()
+            calls = self._plan_updates(checked)
             try:
-                for arm, reward in checked:
-                    self._update_one(arm, reward)
+                # One call of C code: Python handles signals only before and after it.
+                deque(map(operator.call, calls), maxlen=0)
             except BaseException:
                 self._roll_back(before)
                 raise
 
-    def _update_one(self, arm: int, reward: float) -> None:
-        waited = self._pending[arm] > 0
-        step = self._step if waited else self._step + 1
-        self._stats[PULLS, arm] += 1.0
-        try:
-            type(self).learn(step, arm, reward, self._open, self._stats, self._cells, self._memory, self._p, self._rng)
-        except BaseException:
-            self._stats[PULLS, arm] -= 1.0
-            raise
-        self._step = step
-        if waited:
-            self._pending[arm] -= 1
+    def _plan_updates(self, checked: Sequence[tuple[int, float]]) -> list[Callable[[], Any]]:
+        """Return the calls that apply a batch, none of which executes Python code if the rules are built in."""
+        step, pending, learn = self._step, self._pending.copy(), type(self).learn
+        arrays = (self._open, self._stats, self._cells, self._memory, self._p, self._rng)
+        calls: list[Callable[[], Any]] = []
+        for arm, reward in checked:
+            waited = pending[arm] > 0
+            step += not waited
+            pending[arm] -= waited
+            pulls = self._stats[PULLS, arm : arm + 1]
+            calls += [partial(np.add, pulls, 1.0, pulls), partial(learn, step, arm, reward, *arrays)]
+        return [*calls, partial(np.copyto, self._pending, pending), partial(vars(self).__setitem__, "_step", step)]
 
     def open(self, arm: int) -> None:
         """Make an arm available; its statistics are kept."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from environments import Scenario, find_scenario
 from environments.blocks import AnyScenario, draw_any, split_into_blocks
-from environments.checks import check_integer
+from environments.checks import check_address_space, check_integer
 from environments.draw import check_memory
 from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
@@ -27,6 +28,7 @@ from policies.engine.plugins import resolve_policy
 if TYPE_CHECKING:
     import pandas
 
+JOIN_SECONDS = 0.5  # in short intervals, so that an interrupt is handled at once on every platform
 
 MOST_REPLICATIONS = 10_000_000
 
@@ -141,6 +143,7 @@ def simulate(
     check_integer("replications", replications, least=1, most=MOST_REPLICATIONS)
     check_integer("seed", seed, least=0)
     check_integer("jobs", jobs, least=1, most=1024)
+    check_address_space()
     if pulls:
         check_memory(4 * replications * horizon, f"pulls of {replications} replications of {horizon} steps")
     marks = _find_marks(checkpoints, horizon)
@@ -222,6 +225,48 @@ def _divide(scenario: AnyScenario, horizon: int, arms: int, replications: int, j
 def _run_parts(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Played]:
     if jobs == 1 or len(parts) == 1:
         return [task(*part) for part in parts]
-    from joblib import Parallel, delayed
+    return run_in_threads(task, parts, jobs)
 
-    return list(Parallel(n_jobs=jobs, backend="threading")(delayed(task)(*part) for part in parts))
+
+def run_in_threads(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], jobs: int) -> list[Any]:
+    """Return the result of a task for each call, computed in threads; the first error ends the run.
+
+    Fewer threads run if the memory does not suffice for more. A thread that ends early for lack of memory raises
+    MemoryError here; thread pools of the standard library and joblib wait forever for its result.
+
+    >>> run_in_threads(divmod, [(7, 2), (9, 4)], jobs=2)
+    [(3, 1), (2, 1)]
+    """
+    results: dict[int, Any] = {}
+    errors: list[BaseException] = []
+    numbers = iter(range(len(calls)))
+
+    def work() -> None:
+        try:
+            while not errors and (number := next(numbers, None)) is not None:
+                results[number] = task(*calls[number])
+        except BaseException as error:
+            errors.append(error)
+
+    threads = []
+    for _ in range(min(jobs, len(calls))):
+        thread = threading.Thread(target=work, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no memory for its stack
+            break
+        threads.append(thread)
+    if not threads:
+        work()
+    try:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(JOIN_SECONDS)
+    except BaseException as error:
+        errors.append(error)  # the threads end after their current call
+        raise
+    if errors:
+        raise errors[0]
+    if len(results) < len(calls):
+        raise MemoryError
+    return [results[number] for number in range(len(calls))]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from environments.linear import invert, multiply
 from environments.world import Floats
 from studies.diagnosis.blocks import TraceBlocks, neighbor_dispersion
 
@@ -121,9 +122,9 @@ def mixture_share(time: Floats, start: float | Floats, end: float | Floats) -> F
 def _explained(columns: Floats, residuals: Floats, weights: Floats) -> Floats:
     """Compute the sum of squares of residuals [B, K] that each column [G, B] explains in addition to a constant."""
     total = weights.sum(axis=0)
-    center = columns @ weights / total
-    cross = columns @ (weights * residuals) - center * (weights * residuals).sum(axis=0)
-    square = columns**2 @ weights - center**2 * total
+    center = multiply(columns, weights) / total
+    cross = multiply(columns, weights * residuals) - center * (weights * residuals).sum(axis=0)
+    square = multiply(columns**2, weights) - center**2 * total
     explained = np.divide(cross**2, square, out=np.zeros_like(cross), where=square > 1e-9 * total)
     return np.asarray(explained.sum(axis=1))
 
@@ -170,11 +171,13 @@ def _periodogram(waves: tuple[Floats, Floats], residuals: Floats, weights: Float
     """
     sine, cosine = waves
     total, weighted = weights.sum(axis=0), weights * residuals
-    mean_sine, mean_cosine = sine @ weights / total, cosine @ weights / total
+    mean_sine, mean_cosine = multiply(sine, weights) / total, multiply(cosine, weights) / total
     level = weighted.sum(axis=0)
-    sr, cr = sine @ weighted - mean_sine * level, cosine @ weighted - mean_cosine * level
-    ss, cc = sine**2 @ weights - mean_sine**2 * total, cosine**2 @ weights - mean_cosine**2 * total
-    sc = (sine * cosine) @ weights - mean_sine * mean_cosine * total
+    sr = multiply(sine, weighted) - mean_sine * level
+    cr = multiply(cosine, weighted) - mean_cosine * level
+    ss = multiply(sine**2, weights) - mean_sine**2 * total
+    cc = multiply(cosine**2, weights) - mean_cosine**2 * total
+    sc = multiply(sine * cosine, weights) - mean_sine * mean_cosine * total
     determinant = ss * cc - sc**2
     raw = cc * sr**2 - 2.0 * sc * sr * cr + ss * cr**2
     explained = np.divide(raw, determinant, out=np.zeros_like(raw), where=determinant > 1e-6 * total**2)
@@ -273,7 +276,7 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.mean_used for term in terms)])
     averages = blocks.average(columns)
     weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise)
-    residuals = blocks.values - columns @ weights
+    residuals = blocks.values - multiply(columns, weights)
     block_variance = blocks.variance_within(residuals)
     mean_sizes = [term.mean.shape[1] for term in terms]
     variance_sizes = [term.variance.shape[1] for term in terms]
@@ -287,7 +290,7 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
         base_mean=weights[0],
         base_variance=variance_weights[0],
         residuals=residuals,
-        block_residuals=np.where(blocks.counts > 0, blocks.means - averages @ weights, 0.0),
+        block_residuals=np.where(blocks.counts > 0, blocks.means - multiply(averages, weights), 0.0),
         block_variance=block_variance,
         variance=variance,
         mean_errors=_split_by_term(errors, mean_sizes),
@@ -311,7 +314,7 @@ def _count_joint_arms(steps: Floats) -> float:
     clipped = np.clip(steps, -5.0, 5.0)
     norms = np.sqrt((clipped**2).sum(axis=0))
     unit = clipped / np.maximum(norms, 1e-300)
-    squares = (unit.T @ unit) ** 2
+    squares = multiply(unit.T, unit) ** 2
     by_chance = 1.0 / max(steps.shape[0], 1)
     mean_square = (squares.sum() - np.trace(squares)) / (arms * (arms - 1)) - by_chance
     return float(1.0 + (arms - 1) * min(max(mean_square, 0.0), 1.0))
@@ -337,21 +340,21 @@ def _fit_variances(
     for _ in range(VARIANCE_ITERATIONS if columns.shape[1] > 1 or bulge.any() else 1):
         # A gamma variable with n degrees of freedom and mean σ² has the variance 2σ⁴/n.
         weights, errors = _solve(averages, used, block_variance - bulge, freedom / (2.0 * fitted**2))
-        fitted = np.maximum(averages @ weights + bulge, smallest)
+        fitted = np.maximum(multiply(averages, weights) + bulge, smallest)
     return fitted, weights, errors
 
 
 def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Solve weighted least squares arm by arm over the used columns: coefficients and standard errors [p, K]."""
-    normal = (columns.T * weights.T[:, None, :]) @ columns
-    right = columns.T @ (weights * target)
+    normal = multiply(columns.T * weights.T[:, None, :], columns)
+    right = multiply(columns.T, weights * target)
     both = used.T[:, :, None] & used.T[:, None, :]
     size = np.sqrt(np.maximum(np.einsum("kpp->kp", normal), 1e-300))
     normal = np.where(both, normal / (size[:, :, None] * size[:, None, :]), 0.0)
     # Unused and collinear columns get a coefficient near zero.
     diagonal = np.arange(columns.shape[1])
     normal[:, diagonal, diagonal] = np.where(used.T, 1.0 + RIDGE, 1.0)
-    inverse = np.linalg.inv(normal)
+    inverse = invert(normal)
     scaled = np.where(used, right / size.T, 0.0)
     coefficients = np.einsum("kpq,qk->pk", inverse, scaled) / size.T
     errors = np.sqrt(np.maximum(np.einsum("kpp->pk", inverse), 0.0)) / size.T

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from environments.linear import multiply
 from environments.streams import Stream, generator
 from environments.world import Floats
 
@@ -203,5 +204,6 @@ def _resample_means(samples: Floats, seed: int) -> Floats:
     for indices in _draw_indices(count, 1, seed):
         rows = indices.shape[0]
         flat = (indices + np.arange(rows)[:, None] * count).ravel()
-        out.append(np.bincount(flat, minlength=rows * count).reshape(rows, count) @ samples.T / count)
+        counts = np.bincount(flat, minlength=rows * count).reshape(rows, count).astype(np.float64)
+        out.append(multiply(counts, samples.T) / count)
     return np.concatenate(out)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from environments.linear import invert, multiply
 from environments.world import Floats
 
 NEAR = 0.25  # a candidate whose fitted value is this share above the lowest ones weighs 1 / e
@@ -59,7 +60,7 @@ def fit_surface(points: Floats, values: Floats) -> Surface:
     weights = np.exp(-(target - target.min()) / NEAR)
     for _ in range(ROUNDS):
         normal = np.einsum("ni,n,nj->ij", terms, weights, terms) + RIDGE * np.eye(terms.shape[1])
-        coefficients = np.linalg.solve(normal, np.einsum("ni,n->i", terms, weights * target))
+        coefficients = multiply(invert(normal), np.einsum("ni,n->i", terms, weights * target))
         fitted = np.einsum("nt,t->n", terms, coefficients)
         weights = np.exp(-np.maximum(fitted - np.quantile(fitted, 0.05), 0.0) / NEAR)
     return Surface(mean, spread, coefficients)

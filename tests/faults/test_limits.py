@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
+from itertools import count
 from pathlib import Path
+from typing import ClassVar
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,6 +17,7 @@ from environments.checks import check_dotted_keys
 from environments.draw import system_memory
 from environments.errors import InputError
 from policies.engine.loading import read_entries
+from policies.engine.simulation import run_in_threads
 from tests.command import refused, run_command
 from tests.messages import assert_names, raises_naming
 
@@ -77,6 +82,50 @@ def test_memory_error_is_one_line_with_exit_code_1(monkeypatch: pytest.MonkeyPat
     code, _, err = run_command(["simulate", "blips"])
     assert (code, len(err.splitlines())) == (1, 1)
     assert_names(err, "ravenlab: out of memory")
+
+
+@pytest.mark.parametrize("words", SIMULATING)
+def test_low_limit_of_the_shell_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With `ulimit -v 500000` LLVM ended the process, or a thread that could not start was waited for forever."""
+    monkeypatch.setattr("resource.getrlimit", lambda limit: (512_000_000, -1))
+    assert_names(refused(*words, "blips", *SMALL, "--jobs=2"), "512 MB", "ulimit -v", "1,000 MB")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("message", ["can't start new thread", "libx.so: failed to map segment from shared object"])
+def test_lack_of_memory_by_other_names(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = RuntimeError(message) if "thread" in message else ImportError(message)
+    monkeypatch.setattr("policies.engine.simulation.simulate", Mock(side_effect=error))
+    code, _, err = run_command(["simulate", "blips"])
+    assert (code, err) == (1, f"ravenlab: out of memory: {message}\n")
+
+
+class TestThreads:
+    """`run_in_threads` with too little memory for all threads, and with threads that end early."""
+
+    CALLS: ClassVar = [(number, 3) for number in range(10)]
+
+    @pytest.mark.parametrize("possible", [0, 1, 2])
+    def test_fewer_threads_are_enough(self, possible: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        starts, start = count(), threading.Thread.start
+
+        def start_or_raise(thread: threading.Thread) -> None:
+            if next(starts) >= possible:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_or_raise)
+        assert run_in_threads(divmod, self.CALLS, jobs=3) == [divmod(*call) for call in self.CALLS]
+
+    def test_error_of_a_task_is_raised(self) -> None:
+        with pytest.raises(ZeroDivisionError):
+            run_in_threads(divmod, [*self.CALLS, (1, 0)], jobs=2)
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+    def test_thread_that_ends_early_is_noticed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(threading.Thread, "run", Mock(side_effect=MemoryError))
+        with pytest.raises(MemoryError):
+            run_in_threads(divmod, self.CALLS, jobs=2)
 
 
 def test_device_file_is_written_and_not_replaced() -> None:

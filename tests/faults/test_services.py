@@ -6,8 +6,12 @@ import copy
 import multiprocessing
 import os
 import pickle
+import sys
 import threading
 import time
+from collections.abc import Callable
+from itertools import count
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ import pytest
 from environments.compiled import inlined
 from environments.errors import InputError
 from policies import SWRaven, Thompson, find_policy
+from policies.engine import base
 from policies.engine.base import Policy
 from tests.faults.states import ONLINE, train
 from tests.messages import raises_naming
@@ -69,6 +74,47 @@ def test_failing_rules_change_nothing() -> None:
         with pytest.raises(ValueError, match=r"select|update"):
             call()
         assert contents(policy) == before
+
+
+def interrupt_at(place: int) -> Callable[..., Any]:
+    """Return a trace function that raises KeyboardInterrupt at a line or call of `Policy`, counted from 0."""
+    left = place
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
+        nonlocal left
+        if frame.f_code.co_filename != base.__file__:
+            return None
+        left -= 1
+        if left < 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+@pytest.mark.parametrize("name", ["m-ucb", "thompson"])
+def test_interrupted_batch_is_applied_completely_or_not_at_all(name: str) -> None:
+    """Ctrl-C raises KeyboardInterrupt between two instructions of Python, wherever that is."""
+    policy = find_policy(name)(3, horizon=50, seed=1)
+    for _ in range(5):
+        policy.update(policy.select(), 0.5)
+    arms, rewards = [policy.select(), 0, 1, 0], [0.1, 0.2, 0.3, 0.4]
+    updated = copy.deepcopy(policy)
+    updated.update_many(arms, rewards)
+    found, tracer = [], sys.gettrace()
+    for place in count():
+        interrupted = copy.deepcopy(policy)
+        try:
+            sys.settrace(interrupt_at(place))
+            interrupted.update_many(arms, rewards)
+            break
+        except KeyboardInterrupt:
+            found.append([contents(policy), contents(updated)].index(contents(interrupted)))
+        finally:
+            sys.settrace(tracer)
+    assert len(found) > 20
+    assert sorted(found) == found
 
 
 def test_compilation_error_is_raised_at_construction() -> None:

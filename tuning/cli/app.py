@@ -75,6 +75,8 @@ Help for a command: ravenlab COMMAND --help, or ravenlab help COMMAND
 Exit codes: 0 success, 1 failure, 2 invalid input, 130 interrupted"""
 
 MAX_MESSAGE = 2000  # characters of an error message
+NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread")
+"""Signs of a lack of memory in the messages of other errors: a library or a thread that could not be loaded."""
 COMPLETION = "_RAVENLAB_COMPLETE"  # environment variable that a shell sets to request completions
 COMPLETED_LINE = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 """Environment variables with the command line to be completed."""
@@ -152,8 +154,10 @@ def run(arguments: list[str]) -> int:
         return _print_error(describe_usage_error(error, arguments), REFUSED)
     except ExternalError as error:
         return _print_error(str(error), FAULT)
-    except MemoryError as error:
-        return _print_error(f"out of memory: {error or 'reduce the size of the problem'}", FAULT)
+    except (MemoryError, ImportError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and not any(sign in str(error) for sign in NO_MEMORY):
+            raise
+        return _print_error(f"out of memory: {str(error) or 'reduce the size of the problem'}", FAULT)
     except SystemExit as end:  # shell completion ends like this
         return end.code if isinstance(end.code, int) else DONE
     except (Interrupted, KeyboardInterrupt, typer.Abort) as stop:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import islice, product
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,8 @@ GP: dict[str, Any] = {"n_startup_trials": 16, "deterministic_objective": False}
 REQUIRED_PACKAGES = {"gp": "torch"}  # packages of optional dependency groups, by sampler
 MIN_GENERATION = 4  # smallest generation of CMA-ES; a batch is one generation
 CMA_STEP = 1.0 / 6.0  # initial standard deviation of CMA-ES in the unit cube
+CMA_DECIMALS = 6  # of its points in the unit cube; differences in the last digit grow from generation to generation
+DIGITS = 8  # significant digits of proposed values
 TrialParams = dict[str, float | int]  # parameters under the names and on the scales of the trials
 
 
@@ -140,7 +143,7 @@ def ask_batch(
     space = make_distributions(spec)
     first = first_candidates(spec) if first is None else first
     build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
-    mirror.sampler = build(batch_seed(spec.seed, batch))
+    mirror.sampler = _rounded(build(batch_seed(spec.seed, batch)))
     for params in first[start : start + spec.batch]:
         mirror.enqueue_trial(params)
     queued = max(0, min(len(first) - start, spec.batch))
@@ -151,10 +154,52 @@ def ask_batch(
     return [mirror.ask(space) for _ in range(spec.batch)]
 
 
+def _rounded(sampler: optuna.samplers.BaseSampler) -> optuna.samplers.BaseSampler:
+    """Make a sampler round the values that it proposes.
+
+    The last digits of logarithms and matrix products depend on the processor. A trial that differs in the last digit
+    may lose the best arm in other worlds, and all later trials would differ.
+    """
+    relative, independent = sampler.sample_relative, sampler.sample_independent
+
+    def sample_relative(
+        study: optuna.Study, trial: optuna.trial.FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        values = relative(study, trial, search_space)
+        return {name: _round_value(search_space[name], value) for name, value in values.items()}
+
+    def sample_independent(
+        study: optuna.Study,
+        trial: optuna.trial.FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        return _round_value(param_distribution, independent(study, trial, param_name, param_distribution))
+
+    sampler.sample_relative, sampler.sample_independent = sample_relative, sample_independent  # type: ignore[method-assign]
+    return sampler
+
+
+def _round_value(distribution: BaseDistribution, value: float | int) -> float | int:
+    """Round a value of a trial within the range of its distribution; integers are unchanged."""
+    low, high = distribution.low, distribution.high  # type: ignore[attr-defined]
+    return value if isinstance(value, int) else min(max(float(f"{value:.{DIGITS}g}"), low), high)
+
+
 def _tpe(seed: int) -> optuna.samplers.BaseSampler:
     import optuna
 
+    _sort_stably()
     return optuna.samplers.TPESampler(seed=seed, **TPE)
+
+
+@cache
+def _sort_stably() -> None:
+    """Make TPE sort equal values by trial: NumPy's order of equal values depends on the processor."""
+    from optuna.samplers._tpe import parzen_estimator
+
+    stable = SimpleNamespace(**{**vars(np), "argsort": partial(np.argsort, kind="stable")})
+    parzen_estimator.np = stable  # type: ignore[attr-defined]
 
 
 def _gp(seed: int) -> optuna.samplers.BaseSampler:
@@ -208,7 +253,7 @@ def _cma_points(request: _PointRequest) -> Floats:
             cma.ask()
         generation = past[past_batch * size : (past_batch + 1) * size]
         cma.tell([(_to_unit(space, trial.params), sign * float(trial.value or 0.0)) for trial in generation])
-    return np.array([cma.ask() for _ in range(size)])[-request.count :]
+    return np.round([cma.ask() for _ in range(size)], CMA_DECIMALS)[-request.count :]
 
 
 POINT_SAMPLERS: dict[str, Callable[[_PointRequest], Floats]] = {
@@ -227,8 +272,8 @@ def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> TrialPar
     for (name, distribution), u in zip(space.items(), point, strict=True):
         low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
         value = low * (high / low) ** float(u) if log else low + (high - low) * float(u)
-        value = min(max(value, low), high)
-        params[name] = round(value) if isinstance(distribution, IntDistribution) else float(value)
+        value = round(value) if isinstance(distribution, IntDistribution) else float(value)
+        params[name] = _round_value(distribution, min(max(value, low), high))
     return params
 
 

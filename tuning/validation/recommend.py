@@ -57,6 +57,7 @@ NEAR_BOUNDARY = 0.01
 
 LOG_EXTENSION = 3.0  # factor by which a log range is extended; a linear one is extended by its width
 MIN_TRIALS_FOR_IMPORTANCE = 20
+SHARE_DECIMALS = 9  # of importances
 
 BaselineName = Literal["paper", "defaults"]
 
@@ -361,11 +362,11 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     except (ValueError, RuntimeError):
         return None
     weights = [float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()]
-    # Optuna's own normalization uses sum(), which rounds differently in Python 3.11 and 3.12.
+    # Optuna adds with sum() and a BLAS library, whose last digit depends on Python's version and the processor.
     total = math.fsum(weights)
     if not math.isfinite(total):
         return None
-    shares = [weight / total if total > 0.0 else 1.0 / len(weights) for weight in weights]
+    shares = [round(weight / total, SHARE_DECIMALS) if total > 0.0 else 1.0 / len(weights) for weight in weights]
     return dict(zip(spec.resolved().space, shares, strict=True))
 
 

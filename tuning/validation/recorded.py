@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from environments.linear import convolve
 from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
 from environments.recorded.recording import SEGMENT_SHARES, Segment
 from environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
@@ -134,11 +135,9 @@ def locate_parts(played: PlayedWindows | FixedArmPlay, history: TraceWorlds, seg
     large changes are missing. Contributions are scaled so that the variance of their sum is that of the mean over the
     windows of the segment.
     """
-    from scipy.signal import oaconvolve
-
     count, window = history.offsets.size, history.horizon
     starts = np.bincount(history.offsets, minlength=segment.last - window + 1)
-    average = oaconvolve(starts.astype(np.float64), played.regret_by_step / count)
+    average = convolve(starts.astype(np.float64), played.regret_by_step / count)
     ratio = _variance_of_mean(segment.rows, window) / _variance_of_mean(segment.last, window)
     return np.asarray((played.regret_by_row[: segment.last] - average) * np.sqrt(ratio) / count)
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import signal
+import ssl
 import sys
 import threading
 import time
@@ -181,8 +182,22 @@ def connect(address: str, seconds: float | None = None) -> Client:
             ask_scheduler(address, seconds)
             return Client(address, timeout=seconds, set_as_default=False)
         except Exception as error:  # another server may send anything
+            if (refusal := _tls_error(error)) is not None:
+                raise InputError(f"cluster {address} cannot be reached: {refusal}.") from None
             reason = " ".join(str(error).split())[:200].rstrip(".") or "no scheduler answers at this port"
             raise InputError(f"cluster {address} does not answer within {seconds:g} s: {reason}.") from None
+
+
+def _tls_error(error: BaseException) -> str | None:
+    """Return the reason if a connection failed because of TLS: a certificate, or Dask's configuration of it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return f"TLS: {cause.reason or cause}; check distributed.comm.tls in Dask's configuration"
+        if isinstance(cause, TypeError) and "TLS" in str(cause):
+            return "TLS needs certificates; set distributed.comm.tls in Dask's configuration"
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.checks import check_integer
+from environments.checks import check_address_space, check_integer
 from environments.errors import InputError
 from environments.text import join_words
 from tuning.interrupts import acknowledge_interrupt
@@ -36,13 +36,29 @@ class Backend:
 
     meaning: str
     """Description for help and documentation."""
-    joblib: str
-    """Its name in joblib."""
+    run: Callable[[Callable[..., Any], Sequence[Call], int], list[Any]]
+    """Returns the result of a task for each call, computed by a number of workers."""
+
+
+def _run_in_threads(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
+    from policies.engine.simulation import run_in_threads
+
+    return run_in_threads(task, calls, jobs)
+
+
+def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
+    from joblib import Parallel, delayed
+
+    from environments.plugins import register_for_pickling
+
+    register_for_pickling()
+    workers = Parallel(n_jobs=jobs, backend="loky", initializer=end_with_driver, initargs=(os.getpid(),))
+    return list(workers(delayed(task)(*call) for call in calls))
 
 
 BACKENDS: dict[str, Backend] = {
-    "threads": Backend("threads of one process", joblib="threading"),
-    "loky": Backend("processes, which custom policies in plain Python need to use all cores", joblib="loky"),
+    "threads": Backend("threads of one process", _run_in_threads),
+    "loky": Backend("processes, which custom policies in plain Python need to use all cores", _run_in_processes),
 }
 
 DEFAULT_BACKEND = "threads"
@@ -123,14 +139,7 @@ class LocalWorkers(Workers):
         """Run in this thread if there is one worker or one call."""
         if self.jobs == 1 or len(calls) == 1:
             return [task(*call) for call in calls]
-        from joblib import Parallel, delayed
-
-        from environments.plugins import register_for_pickling
-
-        register_for_pickling()
-        backend = BACKENDS[self.backend].joblib
-        options = {"initializer": end_with_driver, "initargs": (os.getpid(),)} if backend == "loky" else {}
-        return list(Parallel(n_jobs=self.jobs, backend=backend, **options)(delayed(task)(*call) for call in calls))
+        return BACKENDS[self.backend].run(task, calls, self.jobs)
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
         """Run in threads."""
@@ -167,6 +176,7 @@ def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | N
     ...     workers.run(divmod, [(7, 2)])
     [(3, 1)]
     """
+    check_address_space()
     if cluster is None:
         yield LocalWorkers(jobs, backend)
         return
