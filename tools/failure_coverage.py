@@ -6,14 +6,20 @@ drawn from the pool then go through the whole rule (`studies.statistics.failures
 1. Coverage: share of the 95 % intervals that contain the true mean, with a fixed sample of 200 worlds and by the rule.
 2. False positives: share of the paired tests at the 5 % level that reject, although the second candidate was shifted so
    that both have the same true mean.
-3. Cost of the choice: true regret of the candidate with the lowest mean in a sample, above that of the best candidate.
+3. Cost of the choice among 64 random candidates: true regret of the candidate with the lowest mean on the worlds of
+   the search, and of the one chosen as in `tune` (re-evaluation of the best trials on further worlds, then selection
+   among the finalists on 2,000 other worlds), above that of the best candidate.
+
+Played pools and finished rows are kept in a folder. Run the program again to continue or to print the tables.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -23,13 +29,16 @@ from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies import find_policy
+from policies.engine.base import Value
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
 from studies.results.ranking import pairwise_p_values
+from studies.spec.study import StudySpec
 from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
+from tuning.validation.recommend import REEVALUATED, REEVALUATION_FACTOR
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 
@@ -39,46 +48,61 @@ RESAMPLES = 500  # bootstrap resamples per interval, to save time
 FIXED = 200  # worlds of a comparison before there was a rule
 ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 WEIGHTS = (0.1, 0.2)  # of UCB1
-CHOICES = (20, 50, 200, 500, 1000, 2000)  # sample sizes for the cost of the choice
+CHOICES = (20, 50, 200)  # worlds of the search for the cost of the choice
+CANDIDATES = 64
+CANDIDATE_WORLDS = 8_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A scenario with its size, and the number of worlds in its pool."""
+    """A scenario with its size, and the numbers of worlds that RAVEN-UCB and UCB1, which is slower, play."""
 
     label: str
     scenario: str
     horizon: int
     arms: int
-    worlds: int
+    worlds: int = 60_000
+    compared: int = 30_000
 
 
 SETTINGS = (
-    Setting("A", "stationary", 20_000, 5, 60_000),
-    Setting("B", "stationary", 10_000, 10, 60_000),
-    Setting("C", "variance-drift", 10_000, 10, 60_000),
+    Setting("A", "stationary", 20_000, 5),
+    Setting("B", "stationary", 10_000, 10, worlds=30_000),
+    Setting("C", "variance-drift", 10_000, 10, worlds=30_000),
 )
 
 
-def play_pool(setting: Setting, policy: str, name: str, values: Sequence[float], folder: Path, jobs: int) -> Floats:
+def play_pool(
+    setting: Setting, name: str, policy: str, candidates: Sequence[Mapping[str, Value]], folder: Path, jobs: int
+) -> Floats:
     """Return regret, failure and regret of uniform choice [C, N, 3], from the folder or played and saved there."""
-    path = folder / f"{setting.label}-{policy}.npy"
+    path = folder / f"{setting.label}-{name}.npy"
     if not path.exists():
         chosen = find_policy(policy)
         problem = Problem(
             policy, find_scenario(setting.scenario), setting.horizon, setting.arms, SEED, burn_in=0, source=None
         )
         evaluator = Evaluator(problem, LocalWorkers(jobs))
-        candidates = [chosen.resolve({name: value}, setting.arms, setting.horizon) for value in values]
+        values = [chosen.resolve(params, setting.arms, setting.horizon) for params in candidates]
         parts = []
         for first in range(0, setting.worlds, BLOCK):
             count = min(BLOCK, setting.worlds - first)
-            played = evaluator.play_with_failures(candidates, Stream.SIMULATE, first, count)
+            played = evaluator.play_with_failures(values, Stream.SIMULATE, first, count)
             parts.append(played[..., [REGRET, FAILED, UNIFORM]].astype(np.float32))
-            print(f"{setting.label} {policy}: {first + count:,} of {setting.worlds:,} worlds", flush=True)
+            print(f"{setting.label} {name}: {first + count:,} of {setting.worlds:,} worlds", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
         np.save(path, np.concatenate(parts, axis=1))
     return np.asarray(np.load(path), dtype=np.float64)
+
+
+def draw_candidates(setting: Setting) -> list[dict[str, Value]]:
+    """Draw candidates of RAVEN-UCB from its search space, uniformly on the logarithmic scale of its ranges."""
+    rng = np.random.default_rng(SEED)
+    spec = StudySpec(scenario=setting.scenario, horizon=setting.horizon, arms=setting.arms).resolved()
+    return [
+        {name: float(np.exp(rng.uniform(*np.log(searched.bounds())))) for name, searched in spec.space.items()}
+        for _ in range(CANDIDATES)
+    ]
 
 
 def count_sample(sample: Floats) -> FailureSample:
@@ -133,53 +157,96 @@ def measure_level(
     return fixed / validations, grown / validations, worlds / validations
 
 
-def cost_of_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> float:
-    """Return the mean relative excess of the true regret of the candidate that is best on a sample."""
+def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the mean excess of the true regret of the chosen candidate, relative to the best one.
+
+    The first is that of the candidate with the lowest mean on the worlds of the search, the second that of the
+    candidate chosen on further worlds as in `tune`, without its preference for simple parameters.
+    """
+    spec = StudySpec()
     regret = pool[..., 0]
     true = regret.mean(axis=1)
-    chosen = [
-        int(np.argmin(regret[:, rng.integers(0, regret.shape[1], worlds)].mean(axis=1))) for _ in range(validations)
-    ]
-    return float(true[chosen].mean() / true.min() - 1.0)
+
+    def best(candidates: Ints, worlds: int, count: int) -> Ints:
+        sample = regret[candidates[:, None], rng.integers(0, regret.shape[1], worlds)]
+        return candidates[np.argsort(sample.mean(axis=1), kind="stable")[:count]]
+
+    searched, chosen = [], []
+    for _ in range(validations):
+        trials = best(np.arange(true.size), worlds, REEVALUATED * spec.candidates)
+        searched.append(true[trials[0]])
+        finalists = best(trials, REEVALUATION_FACTOR * worlds, spec.candidates)
+        chosen.append(true[best(finalists, spec.selection, 1)[0]])
+    return float(np.mean(searched) / true.min() - 1.0), float(np.mean(chosen) / true.min() - 1.0)
+
+
+class Rows:
+    """Finished rows of the tables, one line of JSON each; a row that exists is not computed again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.rows: dict[str, list[float]] = dict(map(json.loads, lines))
+
+    def measure(self, key: str, compute: Callable[[np.random.Generator], Sequence[float]]) -> Sequence[float]:
+        """Return the numbers of a row; the random numbers depend on its key alone."""
+        if key not in self.rows:
+            self.rows[key] = list(compute(np.random.default_rng([SEED, *key.encode()])))
+            with self.path.open("a") as file:
+                print(json.dumps([key, self.rows[key]]), file=file)
+            print(key, self.rows[key], flush=True)
+        return self.rows[key]
 
 
 def main() -> None:
     """Print the three tables in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--validations", type=int, default=1000, help="samples per row")
+    parser.add_argument(
+        "--pairs", type=int, default=300, help="samples per pair, and per row of the cost of the choice"
+    )
     parser.add_argument("--settings", default="A,B", help="labels of the settings")
-    parser.add_argument("--pools", type=Path, default=Path("pools"), help="folder of the played pools")
+    parser.add_argument("--pools", type=Path, default=Path("pools"), help="folder of played pools and finished rows")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     intervals.RESAMPLES = RESAMPLES
-    rng = np.random.default_rng(SEED)
+    count: int = options.validations
+    pairs: int = options.pairs
     coverage = [("setting", "α₀", "failure rate", "200 worlds", "rule", "worlds (mean)", "unreliable")]
     level = [("setting", "pair", "200 worlds", "rule", "worlds (mean)")]
-    cost = [("setting", *(f"{count:,} worlds" for count in CHOICES))]
+    cost = [("setting", "choice", *(f"search on {worlds} worlds" for worlds in CHOICES))]
     for setting in SETTINGS:
         if setting.label not in options.settings.split(","):
             continue
         title = f"{setting.scenario}, T {setting.horizon:,}, K {setting.arms}"
-        raven = play_pool(setting, "raven-ucb", "alpha0", ALPHAS, options.pools, options.jobs)
-        others = play_pool(setting, "ucb1", "c", WEIGHTS, options.pools, options.jobs)
+        alphas, weights = [{"alpha0": alpha} for alpha in ALPHAS], [{"c": weight} for weight in WEIGHTS]
+        raven = play_pool(setting, "raven-ucb", "raven-ucb", alphas, options.pools, options.jobs)
+        rows = Rows(options.pools / f"rows-{count}.jsonl")
         for alpha, pool in zip(ALPHAS, raven, strict=True):
-            fixed, grown, worlds, unreliable = measure_coverage(pool, options.validations, rng)
+            key = f"coverage {setting.label} {alpha:g}"
+            fixed, grown, worlds, unreliable = rows.measure(key, partial(measure_coverage, pool, count))
             row = (f"{pool[:, 1].mean():.3%}", f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}", f"{unreliable:.1%}")
             coverage.append((title, f"{alpha:g}", *row))
-            print("coverage", *coverage[-1], sep="  ", flush=True)
+        few = replace(setting, worlds=setting.compared)
+        others = play_pool(few, "ucb1", "ucb1", weights, options.pools, options.jobs)
+        rows = Rows(options.pools / f"rows-{pairs}.jsonl")
         names = [*(f"α₀ {alpha:g}" for alpha in ALPHAS), *(f"UCB1 c {weight:g}" for weight in WEIGHTS)]
-        common = min(raven.shape[1], others.shape[1])
-        pools = [*raven[:, :common], *others[:, :common]]
-        for i, j in combinations(range(len(pools)), 2):
-            fixed, grown, worlds = measure_level(pools[i], pools[j], options.validations, rng)
+        pools = [*raven[:, : others.shape[1]], *others]
+        for i, j in combinations(range(len(names)), 2):
             pair = f"{names[i]}, {names[j]}"
+            level_of_pair = partial(measure_level, pools[i], pools[j], pairs)
+            fixed, grown, worlds = rows.measure(f"level {setting.label} {pair}", level_of_pair)
             level.append((title, pair, f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}"))
-            print("level", *level[-1], sep="  ", flush=True)
-        costs = [cost_of_choice(raven, count, options.validations, rng) for count in CHOICES]
-        cost.append((title, *(f"{share:+.1%}" for share in costs)))
-        print("cost", *cost[-1], sep="  ", flush=True)
-    for rows in (coverage, level, cost):
-        print("\n" + format_rows([rows[0], ["---"] * len(rows[0]), *rows[1:]]))
+        few = replace(setting, worlds=CANDIDATE_WORLDS)
+        random = play_pool(few, "candidates", "raven-ucb", draw_candidates(setting), options.pools, options.jobs)
+        costs = [
+            rows.measure(f"choice {setting.label} {worlds}", partial(measure_choice, random, worlds, pairs))
+            for worlds in CHOICES
+        ]
+        for choice, shares in zip(("best trial", "as in `tune`"), zip(*costs, strict=True), strict=True):
+            cost.append((title, choice, *(f"{share:+.1%}" for share in shares)))
+    for table in (coverage, level, cost):
+        print("\n" + format_rows([table[0], ["---"] * len(table[0]), *table[1:]]))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ from studies.diagnosis.analysis import diagnose_changes
 from studies.diagnosis.model_selection import KINDS
 from studies.registry import ESTIMATORS
 from studies.statistics.paired import holm_adjust
-from tuning.validation.replay import replay
+from tuning.validation.replay import estimate_score
 
 EVENTS = 20_000
 LOGGERS = ("uniform", "skewed", "epsilon-greedy", "thompson")
@@ -91,18 +91,21 @@ SHARED = ("starts", "row", "blip", "level", "motion", "best", "opens", "closes",
 """Fields of a path without noise."""
 
 
-def simulate_log(path: Worlds, logger: str, rng: np.random.Generator) -> Log:
-    """Draw a log of one pull per step. The skewed policy mixes uniform pulls with shares 1, 1/2, 1/3, … in half."""
+def simulate_log(path: Worlds, logger: str, rng: np.random.Generator, shares: Sequence[float] = ()) -> Log:
+    """Draw a log of one pull per step, by a policy or with given shares of the arms.
+
+    The skewed policy mixes uniform pulls with shares 1, 1/2, 1/3, … in half.
+    """
     worlds = redraw_noise(path, 1, rng)
     steps, arms = worlds.noise.shape[1], worlds.level.shape[2]
-    if logger in ("uniform", "skewed"):
-        shares = np.ones(arms)
+    if shares or logger in ("uniform", "skewed"):
+        weights = np.array(shares or np.ones(arms))
         if logger == "skewed":
-            shares = rng.permutation(1.0 / np.arange(1, arms + 1))
-            shares = 0.5 * shares / shares.sum() + 0.5 / arms
+            weights = rng.permutation(1.0 / np.arange(1, arms + 1))
+            weights = 0.5 * weights / weights.sum() + 0.5 / arms
         time = np.arange(1, steps + 1)[:, None]
         is_open = (worlds.opens[0] <= time) & (time < worlds.closes[0])
-        arm = np.where(is_open, np.log(shares) + rng.gumbel(size=(steps, arms)), -np.inf).argmax(axis=1)
+        arm = np.where(is_open, np.log(weights) + rng.gumbel(size=(steps, arms)), -np.inf).argmax(axis=1)
     else:
         policy = find_policy(logger)
         seed, no_marks = int(rng.integers(2**31)), np.empty(0, dtype=np.int64)
@@ -141,15 +144,16 @@ def true_regrets(
     return table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(runs)
 
 
+def open_as_scenario(log: Log, estimator: str = AUTOMATIC) -> LogScenario:
+    """Return a log as a scenario, with a simulator where the estimator needs one."""
+    return LogScenario(log, "log:study", False, estimator, diagnose_changes)
+
+
 def choose(
-    log: Log,
-    policy: str,
-    candidates: Sequence[Mapping[str, Value]],
-    runs: int = SEARCH_RUNS,
-    estimator: str = AUTOMATIC,
+    scenario: LogScenario, policy: str, candidates: Sequence[Mapping[str, Value]], runs: int = SEARCH_RUNS
 ) -> int:
     """Return the candidate with the best score on a log, as a search does."""
-    scenario, found = LogScenario(log, "log:study", False, estimator, diagnose_changes), find_policy(policy)
+    log, found = scenario.log, find_policy(policy)
     # The search stream, but with all events of the log.
     worlds = scenario.prepared(Stream.SIMULATE).draw_replications(log.events, 1, range(runs), Stream.SEARCH)
     values = [found.resolve(params, log.arms, log.events) for params in candidates]
@@ -171,18 +175,19 @@ def examine(
     rng = np.random.default_rng([number, arms, LOGGERS.index(logger), KINDS.index(scenario)])
     log = simulate_log(path, logger, rng)
     policy = POLICIES[number % len(POLICIES)]
-    prepared = LogScenario(log, "log:study", False, estimator, diagnose_changes).prepared(Stream.SIMULATE)
+    recorded = open_as_scenario(log, estimator)
+    prepared = recorded.prepared(Stream.SIMULATE)
     used = EXPANSION if prepared.simulator is None else "simulator"
     if prepared.describe_shortage(log.names, np.inf) is not None:
         return Outcome(logger, scenario, arms, number, policy, used, False, False, *[np.nan] * 4)
-    found = replay(policy, log, resamples=RESAMPLES, seed=number, estimator=estimator)
+    found = estimate_score(policy, recorded, resamples=RESAMPLES, seed=number)
     (regret,), (error,) = true_regrets(path, policy, [{}], runs, rng)
     truth = float(path.best.mean()) - regret
     answered = found.inconclusive is None
     excess = np.nan
     if tune and answered:
         first, second = (true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0] for _ in range(2))
-        chosen, best = choose(log, "sw-raven", CANDIDATES, estimator=estimator), int(np.argmin(first))
+        chosen, best = choose(recorded, "sw-raven", CANDIDATES), int(np.argmin(first))
         excess = float(second[chosen] / second[best] - 1.0)
     half = (found.high - found.low) / 2.0
     covered = bool(found.low <= truth <= found.high)

@@ -95,10 +95,22 @@ def replay(
         scenario = LogScenario(log, "log:table", minimize, estimator, diagnose_changes)
     else:
         scenario = open_log(log, minimize, estimator, diagnose_changes)
+    return estimate_score(policy_class, scenario, params, resamples, seed)
+
+
+def estimate_score(
+    policy: str | type[Policy],
+    scenario: LogScenario,
+    params: Mapping[str, Value] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Replay:
+    """Estimate the mean reward of a policy on all events of a log."""
+    policy_class = resolve_policy(policy)
     values = policy_class.resolve(params, scenario.arms, scenario.log.events)
     worlds = scenario.draw(scenario.log.events, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(policy_class, values, worlds, seed, 0, Stream.SIMULATE)
-    sign = -1.0 if minimize else 1.0
+    sign = -1.0 if scenario.minimize else 1.0
     prepared = scenario.prepared(Stream.SIMULATE)
     simulated = prepared.simulator is not None
     score, *ends = (sign * value for value in estimate_interval(played.score, simulated))

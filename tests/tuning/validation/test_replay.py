@@ -18,7 +18,7 @@ from policies.engine.play import play_logs
 from studies.diagnosis.analysis import diagnose_changes
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
-from tools.replay_coverage import choose, draw_path, examine, simulate_log, true_regrets
+from tools.replay_coverage import choose, draw_path, examine, open_as_scenario, simulate_log, true_regrets
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_choice_on_a_log_suits_deployment() -> None:
         rng = np.random.default_rng(number)
         log = simulate_log(path, "uniform", rng)
         regrets = true_regrets(path, "sw-raven", candidates, 20, rng)[0]
-        costs.append(regrets[choose(log, "sw-raven", candidates, runs=4)] / regrets.min() - 1.0)
+        costs.append(regrets[choose(open_as_scenario(log), "sw-raven", candidates, runs=4)] / regrets.min() - 1.0)
     assert np.median(costs) < 0.1
 
 
