@@ -1,6 +1,6 @@
 """ravenlab: tune and study RAVEN-UCB, a variance-adaptive bandit policy for rewards that change over time.
 
-The public API. Modules are loaded on first use.
+The public API. Modules are loaded on first use. `ravenlab.figures` has the figures of all results.
 
 >>> import ravenlab
 >>> result = ravenlab.simulate("raven-ucb", "blips", horizon=500, arms=5, replications=20, seed=1)
@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,14 +24,20 @@ if TYPE_CHECKING:
     from policies import find_policy, policy_names
     from policies.engine.base import Param, Policy, Sizes
     from policies.engine.limits import Limit
-    from policies.engine.simulation import Simulation, simulate
+    from policies.engine.simulation import Simulation
+    from studies.diagnosis.proposal import propose_study
+    from studies.diagnosis.result import Diagnosis
+    from studies.results.comparison import ComparisonResult
     from studies.results.grid import Grid
     from studies.results.recommendation import Recommendation
     from studies.results.robust import Front, RobustRecommendation
     from studies.spec.files import load_study_file
     from studies.spec.grid import GridSpec
     from studies.spec.study import StudySpec
-    from tuning.api import compare, export, grid, report, reproduce, tune, tune_robust
+    from tuning import figures as figures
+    from tuning.api import compare, grid, report, tune, tune_robust
+    from tuning.figures import plot
+    from tuning.queries import diagnose, export, load_result, recommend, reproduce, simulate
     from tuning.validation.replay import Replay, replay
 
 PACKAGES = ("environments", "policies", "studies", "tuning", "dashboards")
@@ -42,14 +49,19 @@ PUBLIC_MODULES = {
     "policies": ("find_policy", "policy_names"),
     "policies.engine.base": ("Param", "Policy", "Sizes"),
     "policies.engine.limits": ("Limit",),
-    "policies.engine.simulation": ("Simulation", "simulate"),
+    "policies.engine.simulation": ("Simulation",),
+    "studies.diagnosis.proposal": ("propose_study",),
+    "studies.diagnosis.result": ("Diagnosis",),
+    "studies.results.comparison": ("ComparisonResult",),
     "studies.results.grid": ("Grid",),
     "studies.results.recommendation": ("Recommendation",),
     "studies.results.robust": ("Front", "RobustRecommendation"),
     "studies.spec.files": ("load_study_file",),
     "studies.spec.grid": ("GridSpec",),
     "studies.spec.study": ("StudySpec",),
-    "tuning.api": ("compare", "export", "grid", "report", "reproduce", "tune", "tune_robust"),
+    "tuning.api": ("compare", "grid", "report", "tune", "tune_robust"),
+    "tuning.figures": ("plot",),
+    "tuning.queries": ("diagnose", "export", "load_result", "recommend", "reproduce", "simulate"),
     "tuning.validation.replay": ("Replay", "replay"),
 }
 """Public names by module, as in the imports above."""
@@ -59,6 +71,8 @@ PUBLIC = {name: module for module, names in PUBLIC_MODULES.items() for name in n
 __all__ = [
     "BaseDraw",
     "Change",
+    "ComparisonResult",
+    "Diagnosis",
     "Draft",
     "Effect",
     "Front",
@@ -77,13 +91,19 @@ __all__ = [
     "StudySpec",
     "combine",
     "compare",
+    "diagnose",
     "export",
+    "figures",
     "find_policy",
     "find_scenario",
     "grid",
     "inlined",
+    "load_result",
     "load_study_file",
+    "plot",
     "policy_names",
+    "propose_study",
+    "recommend",
     "replay",
     "report",
     "reproduce",
@@ -119,6 +139,20 @@ def _prefer_packages_beside_this_file() -> None:
 
 
 _prefer_packages_beside_this_file()
+
+
+class _Figures(ModuleType):
+    """The module `ravenlab.figures`, which is `tuning.figures`, loaded on first use."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("tuning.figures"), name)
+
+    def __dir__(self) -> list[str]:
+        return list(importlib.import_module("tuning.figures").__all__)
+
+
+if not TYPE_CHECKING:
+    figures = sys.modules[f"{__name__}.figures"] = _Figures(f"{__name__}.figures")
 
 
 def __getattr__(name: str) -> Any:

@@ -23,14 +23,18 @@ COMPILED_PACKAGES = ("environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
+    "environments.display",
     "environments.text",
     "studies.results.alternatives",
+    "studies.results.cards",
     "studies.results.comparison",
     "studies.results.describe",
     "studies.export",
     "studies.spec.schema",
     "tuning.cli",
     "tuning.doctor",
+    "tuning.figures",
+    "tuning.notebook",
     "tuning.page_files",
     "tuning.progress",
     "tuning.reproduction.advice.section",
@@ -45,6 +49,7 @@ PRESENTATION = (
     "tuning.reproduction.progress",
     "tuning.reproduction.table1.section",
     "tuning.reproduction.table3.section",
+    "tuning.screen",
 )
 """Modules and packages of `COMPUTING_PACKAGES` that only present results: the fingerprint leaves them out.
 

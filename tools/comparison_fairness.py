@@ -71,7 +71,7 @@ def tune(case: Case, trials: int, report: int, jobs: int, restricted: bool) -> s
     """Return the regret of the recommendation with its interval."""
     fields: dict[str, Any] = {"fixed": case.fixed, "space": case.space} if restricted else {}
     with tempfile.TemporaryDirectory() as folder:
-        (result,) = ravenlab.tune(
+        result = ravenlab.tune(
             case.scenario, HORIZON, policy=case.policy, arms=ARMS, trials=trials, replications=REPLICATIONS,
             selection=SELECTION, report=report, jobs=jobs, storage=f"sqlite:///{folder}/studies.sqlite3", **fields,
         )  # fmt: skip

@@ -310,7 +310,7 @@ def _api(case: Run) -> None:
     """Record the fields of the results of the Python API under their public names."""
     small: dict[str, Any] = {"arms": 4, "seed": 9, "storage": case.storage}
     budget: dict[str, Any] = {"trials": 10, "replications": 8, "selection": 40, "report": 40}
-    (recommendation,) = ravenlab.tune("periodic", 150, **small, **budget)
+    recommendation = ravenlab.tune("periodic", 150, **small, **budget)
     tune_fields = (
         "horizon",
         "arms",
@@ -323,7 +323,7 @@ def _api(case: Run) -> None:
         "trials",
     )
     case.add("tune", _fields(recommendation, *tune_fields, "importance", "scale", "seed"), public=True)
-    (grid,) = ravenlab.grid("periodic", 150, replications=10, alpha0=[0.5, 1.0], beta0=[0.5, 1.0, 5.0, 10.0], **small)
+    grid = ravenlab.grid("periodic", 150, replications=10, alpha0=[0.5, 1.0], beta0=[0.5, 1.0, 5.0, 10.0], **small)
     case.add("grid", _fields(grid, "mean", "stderr", "indistinguishable", "best"), public=True)
     comparison = ravenlab.compare("blips", 150, policies="ucb1,ccb", tune=0, replications=10, **small)
     case.add("compare", json.loads(comparison.as_json()))

@@ -1,38 +1,42 @@
-"""The Python API: tune, tune_robust, grid, compare, export, report and reproduce."""
+"""The Python API of studies: tune, tune_robust, grid, compare and report.
+
+`tuning.queries` has the functions that store no study, `tuning.figures` the figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from environments.catalog import load_scenario_plugin
 from environments.checks import check_nonnegative
+from environments.display import ResultList
+from environments.errors import InputError
 from policies.engine.plugins import load_policy_plugin
-from studies.export import DEFAULT_FORMAT
-from studies.export.comparison import ComparisonDocument as Comparisons
-from studies.paper.results import ReproductionResult
-from studies.registry import PAPER_VALUES, ComparisonDefaults, StudyDefaults
+from studies.export.comparison import ComparisonDocument
+from studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, StudyDefaults
+from studies.results.comparison import ComparisonResult
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
-from studies.spec.grid import FINE_VALUES
+from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.spec.parse import parse_grid_spec, parse_study_spec
 from studies.spec.robust import parse_robust_spec
+from studies.spec.study import StudySpec
 from studies.storage.urls import storage_url
-from tuning.files import check_folder, make_folder
-from tuning.grid_run import run_grid
+from tuning.comparison.run import SILENT_COMPARISON, comparison_specs, run_comparisons
+from tuning.files import check_folder
+from tuning.grid_run import SILENT_GRID, run_grid
 from tuning.page_files import write_comparison, write_report
+from tuning.progress import ComparisonReporter, Reporter
+from tuning.queries import as_list, is_one
 from tuning.robust.run import run_robust
-from tuning.study_run import FinishedStudy, run_study
+from tuning.screen import open_screen
+from tuning.study_run import SILENT, FinishedStudy, StudyRun, run_study
 from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
-
-
-def _as_list(values: Any) -> list[Any]:
-    """Return one or several values as a list."""
-    return list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
 
 
 def _check_timeout(timeout: float | None) -> float | None:
@@ -44,33 +48,69 @@ def _load_policy(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "policy": load_policy_plugin(fields["policy"])} if "policy" in fields else fields
 
 
+@overload
 def tune(
-    scenario: str | Sequence[str] | None = None,
+    scenario: str | StudySpec | None = None,
+    horizon: int | None = None,
+    *,
+    storage: str | None = None,
+    jobs: int | None = None,
+    backend: str = DEFAULT_BACKEND,
+    cluster: str | None = None,
+    timeout: None = None,
+    progress: bool = True,
+    **fields: Any,
+) -> Recommendation: ...
+@overload
+def tune(
+    scenario: str | StudySpec | None = None,
+    horizon: int | None = None,
+    *,
+    timeout: float | None,
+    **options: Any,
+) -> Recommendation | None: ...
+@overload
+def tune(
+    scenario: Sequence[str] | Sequence[StudySpec],
+    horizon: int | Sequence[int] | None = None,
+    **options: Any,
+) -> ResultList[Recommendation]: ...
+@overload
+def tune(
+    scenario: str | None,
+    horizon: Sequence[int],
+    **options: Any,
+) -> ResultList[Recommendation]: ...
+def tune(
+    scenario: str | StudySpec | Sequence[str] | Sequence[StudySpec] | None = None,
     horizon: int | Sequence[int] | None = None,
     *,
     storage: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     timeout: float | None = None,
+    progress: bool = True,
     **fields: Any,
-) -> list[Recommendation]:
-    """Tune a policy for each scenario and horizon.
+) -> Recommendation | ResultList[Recommendation] | None:
+    """Tune a policy for a scenario and a horizon, or for each combination of several.
 
     Args:
-        scenario: One or several names. Effects may be joined by "+", and "./file.py:name" loads a plugin. Leave it out
-            with ``trace="file.csv"`` or ``log="file.csv"``.
+        scenario: One or several names, or specifications from `load_study_file`. Effects may be joined by "+", and
+            "./file.py:name" loads a plugin. Leave it out with ``trace="file.csv"`` or ``log="file.csv"``.
         horizon: One or several numbers of steps T; on a trace, the rows of a window.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-        jobs: Number of workers; it does not affect the result.
+        jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".
         cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         timeout: Seconds per study; the next call resumes unfinished studies.
+        progress: Whether progress is shown on stderr if that is a terminal, and in notebooks.
         fields: Any other field of a study file: policy, arms, trials, replications, fixed, space (such as
             ``{"alpha0": [0.1, 5.0]}``), seed, …
 
     Returns:
-        The recommendations, without studies that the timeout left unfinished.
+        The recommendation, or None if the timeout left the study unfinished. If scenarios or horizons are a sequence: a
+        list of the recommendations, without unfinished studies.
 
     Raises:
         InputError: A field is invalid, or the storage holds a study of the same name with different settings.
@@ -79,23 +119,40 @@ def tune(
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     recommendations = tune(
+    ...     recommendation = tune(
     ...         "stationary", 100, arms=3, trials=4, replications=5, selection=20, report=20,
     ...         storage=f"sqlite:///{folder}/studies.sqlite3",
     ...     )
-    >>> sorted(recommendations[0].params)
+    >>> sorted(recommendation.params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    sources = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in _as_list(scenario)]
-    fields = _load_policy(fields)
-    specs = [
-        parse_study_spec({"horizon": steps, **source, **fields})
-        for source, steps in product(sources, _as_list(horizon))
-    ]
+    specs = _study_specs(as_list(scenario), as_list(horizon), _load_policy(fields))
     url, limit = storage_url(storage), _check_timeout(timeout)
-    with open_workers(jobs, backend, cluster) as workers:
-        runs = run_concurrently(workers, [partial(run_study, spec, url, workers, limit) for spec in specs])
-    return [run.recommendation for run in runs if isinstance(run, FinishedStudy)]
+    steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}
+    with (
+        open_workers(jobs, backend, cluster) as workers,
+        open_screen(Reporter, progress, many=workers.concurrent_studies > 1, steps=steps) as reporter,
+    ):
+
+        def run(spec: StudySpec) -> StudyRun:
+            return run_study(spec, url, workers, limit, SILENT if reporter is None else reporter.listener())
+
+        runs = run_concurrently(workers, [partial(run, spec) for spec in specs])
+    results = ResultList(run.recommendation for run in runs if isinstance(run, FinishedStudy))
+    if is_one(scenario) and is_one(horizon):
+        return results[0] if results else None
+    return results
+
+
+def _study_specs(scenarios: list[Any], horizons: list[Any], fields: dict[str, Any]) -> list[StudySpec]:
+    """Return one specification per scenario and horizon; specifications are taken as they are."""
+    specs = [each for each in scenarios if isinstance(each, StudySpec)]
+    if specs:
+        if len(specs) < len(scenarios) or horizons != [None] or fields:
+            raise InputError("specifications of studies can't be combined with names, horizons or other fields.")
+        return specs
+    sources = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in scenarios]
+    return [parse_study_spec({"horizon": steps, **source, **fields}) for source, steps in product(sources, horizons)]
 
 
 def tune_robust(
@@ -105,10 +162,11 @@ def tune_robust(
     measure: str = StudyDefaults.measure,
     pareto: bool = False,
     storage: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
     timeout: float | None = None,
+    progress: bool = True,
     **fields: Any,
 ) -> RobustRecommendation | Front | None:
     """Tune one setting for several scenarios, or compute their Pareto front.
@@ -119,10 +177,11 @@ def tune_robust(
         measure: How relative regrets are combined: "worst", "mean", or "cvar:0.5" (mean of the worst half).
         pareto: Return the Pareto front instead of one setting.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-        jobs: Number of workers; it does not affect the result.
+        jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".
         cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
         timeout: Seconds; the next call resumes an unfinished study.
+        progress: Whether progress is shown on stderr if that is a terminal, and in notebooks.
         fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
 
     Returns:
@@ -142,14 +201,35 @@ def tune_robust(
     >>> [contender.name for contender in recommendation.contenders]
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
-    names = [load_scenario_plugin(name) for name in _as_list(scenarios)]
+    names = [load_scenario_plugin(name) for name in as_list(scenarios)]
     fields = {"scenarios": names, "horizon": horizon, "measure": measure, "pareto": pareto, **_load_policy(fields)}
     spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
     limit = _check_timeout(timeout)
-    with open_workers(jobs, backend, cluster) as workers:
-        return run_robust(spec, storage_url(storage), workers, limit).result
+    with open_workers(jobs, backend, cluster) as workers, open_screen(Reporter, progress) as reporter:
+        make_listener = (lambda: SILENT) if reporter is None else reporter.listener
+        return run_robust(spec, storage_url(storage), workers, limit, make_listener).result
 
 
+@overload
+def grid(
+    scenario: str,
+    horizon: int | None = None,
+    *,
+    fine: bool = False,
+    paper: bool = False,
+    storage: str | None = None,
+    jobs: int | None = None,
+    backend: str = DEFAULT_BACKEND,
+    cluster: str | None = None,
+    progress: bool = True,
+    **fields: Any,
+) -> Grid: ...
+@overload
+def grid(
+    scenario: Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    **options: Any,
+) -> ResultList[Grid]: ...
 def grid(
     scenario: str | Sequence[str],
     horizon: int | Sequence[int] | None = None,
@@ -157,12 +237,15 @@ def grid(
     fine: bool = False,
     paper: bool = False,
     storage: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
+    progress: bool = True,
     **fields: Any,
-) -> list[Grid]:
-    """Evaluate RAVEN-UCB on a grid of α₀ and β₀ for each scenario and horizon; all cells play the same worlds.
+) -> Grid | ResultList[Grid]:
+    """Evaluate RAVEN-UCB on a grid of α₀ and β₀ for one or several scenarios and horizons.
+
+    All cells play the same worlds.
 
     Args:
         scenario: One or several names; effects may be joined by "+".
@@ -170,13 +253,14 @@ def grid(
         fine: Use 25 × 25 cells from 0.01 to 10 instead of 9 × 7.
         paper: Use the paper's 4 × 4 cells.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-        jobs: Number of workers; it does not affect the result.
+        jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".
         cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        progress: Whether progress is shown on stderr if that is a terminal, and in notebooks.
         fields: Any other field of `GridSpec`: alpha0, beta0, epsilon, replications, arms, settings, seed, name.
 
     Returns:
-        One grid per scenario and horizon.
+        The grid. If scenarios or horizons are a sequence: a list of grids.
 
     Raises:
         InputError: A field is invalid, or the storage holds a grid of the same name with different settings.
@@ -186,20 +270,60 @@ def grid(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     (result,) = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
+    ...     result = grid("stationary", 100, arms=3, replications=10, alpha0=[0.5, 1.0], storage=url)
     >>> result.mean.shape
     (2, 7)
     """
     if fine or paper:
         values = FINE_VALUES if fine else PAPER_VALUES
         fields = {"alpha0": values, "beta0": values, **fields}
-    problems = product(map(load_scenario_plugin, _as_list(scenario)), _as_list(horizon))
+    problems = product(map(load_scenario_plugin, as_list(scenario)), as_list(horizon))
     specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
     url = storage_url(storage)
-    with open_workers(jobs, backend, cluster) as workers:
-        return run_concurrently(workers, [partial(run_grid, spec, url, workers) for spec in specs])
+    with (
+        open_workers(jobs, backend, cluster) as workers,
+        open_screen(Reporter, progress, many=workers.concurrent_studies > 1) as reporter,
+    ):
+
+        def run(spec: GridSpec) -> Grid:
+            return run_grid(spec, url, workers, SILENT_GRID if reporter is None else reporter.grid_listener())
+
+        grids = ResultList(run_concurrently(workers, [partial(run, spec) for spec in specs]))
+    return grids[0] if is_one(scenario) and is_one(horizon) else grids
 
 
+@overload
+def compare(
+    scenario: Literal["all"],
+    horizon: int | Sequence[int] | None = None,
+    **options: Any,
+) -> ComparisonDocument: ...
+@overload
+def compare(
+    scenario: str | None = None,
+    horizon: int | None = None,
+    *,
+    policies: str | Sequence[str] = ComparisonDefaults.policies,
+    output: str | Path | None = None,
+    storage: str | None = None,
+    jobs: int | None = None,
+    backend: str = DEFAULT_BACKEND,
+    cluster: str | None = None,
+    progress: bool = True,
+    **fields: Any,
+) -> ComparisonResult: ...
+@overload
+def compare(
+    scenario: Sequence[str],
+    horizon: int | Sequence[int] | None = None,
+    **options: Any,
+) -> ComparisonDocument: ...
+@overload
+def compare(
+    scenario: str | None,
+    horizon: Sequence[int],
+    **options: Any,
+) -> ComparisonDocument: ...
 def compare(
     scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,
@@ -207,11 +331,12 @@ def compare(
     policies: str | Sequence[str] = ComparisonDefaults.policies,
     output: str | Path | None = None,
     storage: str | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     backend: str = DEFAULT_BACKEND,
     cluster: str | None = None,
+    progress: bool = True,
     **fields: Any,
-) -> Comparisons:
+) -> ComparisonResult | ComparisonDocument:
     """Compare policies on the same held-out worlds, with their defaults and tuned with equal budgets.
 
     Args:
@@ -221,13 +346,15 @@ def compare(
         policies: Names, "paper" for the paper's nine policies, or "all".
         output: Folder for compare.html and the numbers as JSON, CSV, Markdown and LaTeX; nothing is written if None.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-        jobs: Number of workers; it does not affect the result.
+        jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".
         cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        progress: Whether progress is shown on stderr if that is a terminal, and in notebooks.
         fields: Any other field of `ComparisonSpec`: tune, replications, search_replications, arms, settings, seed, …
 
     Returns:
-        A document with one result per scenario and horizon.
+        The result. If scenarios or horizons are a sequence, or "all": a list of the results, which can be written as
+        JSON, CSV, Markdown and LaTeX.
 
     Raises:
         InputError: A field is invalid, or the storage holds a comparison of the same name with different settings.
@@ -237,58 +364,24 @@ def compare(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     document = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
-    >>> sorted(standing.policy for standing in document.results[0].main.standings)
+    ...     result = compare("stationary", 100, arms=3, policies="ucb1,ccb", tune=0, replications=10, storage=url)
+    >>> sorted(standing.policy for standing in result.main.standings)
     ['ccb', 'ucb1']
     """
-    from tuning.comparison.run import comparison_specs, run_comparisons
-
-    names = [] if scenario is None else _as_list(scenario)
-    specs = comparison_specs(names, _as_list(horizon), policies, fields)
+    names = [] if scenario is None else as_list(scenario)
+    specs = comparison_specs(names, as_list(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         check_folder(folder)
-    with open_workers(jobs, backend, cluster) as workers:
-        document = run_comparisons(specs, storage_url(storage), workers)
+    with (
+        open_workers(jobs, backend, cluster) as workers,
+        open_screen(ComparisonReporter, progress) as reporter,
+    ):
+        listener = SILENT_COMPARISON if reporter is None else reporter.comparison_listener()
+        document = run_comparisons(specs, storage_url(storage), workers, listener)
     if folder is not None:
         write_comparison(document, folder)
-    return document
-
-
-def export(
-    studies: str | Sequence[str] | None = None, form: str = DEFAULT_FORMAT, *, storage: str | None = None
-) -> str:
-    """Export stored recommendations.
-
-    Args:
-        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; by default all but the
-            searches of comparisons.
-        form: The format: json, toml, yaml, csv, markdown, latex or python.
-        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-
-    Returns:
-        The text of the file.
-
-    Raises:
-        InputError: No study matches, or the format is unknown.
-
-    Example:
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
-    ...     print(export(form="csv", storage=url).split(",")[0])
-    study
-    """
-    from studies.export import export as export_text
-    from studies.storage.database import use_storage
-    from studies.storage.library import read_recommendations, read_robust_results
-
-    names = None if studies is None else _as_list(studies)
-    with use_storage(storage) as store:
-        robust = [result for result in read_robust_results(store, names) if isinstance(result, RobustRecommendation)]
-        return export_text([*read_recommendations(store, names), *robust], form)
+    return document[0] if is_one(scenario) and is_one(horizon) and scenario != ALL_KEYWORD else document
 
 
 def report(
@@ -323,57 +416,5 @@ def report(
     ...     print(path.name, path.read_text(encoding="utf-8")[:15])
     report.html <!doctype html>
     """
-    names = None if studies is None else _as_list(studies)
+    names = None if studies is None else as_list(studies)
     return write_report(names, Path(output), None if figures is None else Path(figures), storage).path
-
-
-def reproduce(
-    names: str | Sequence[str] = (),
-    output: str | Path = "reproduction",
-    *,
-    protocol: str = "both",
-    replications: int | None = None,
-    seed: int = StudyDefaults.seed,
-    jobs: int = 1,
-    backend: str = DEFAULT_BACKEND,
-    cluster: str | None = None,
-) -> ReproductionResult:
-    """Reproduce the paper and write the page, JSON and CSV files to a folder.
-
-    Args:
-        names: One or several figures or tables such as "figure1" or "table3"; all by default.
-        output: The folder; completed pieces in it are reused.
-        protocol: "published" (what the authors' scripts ran), "defined" (what the paper defines), or "both".
-        replications: Replications of Table 3, 50 by default; all other counts are proportional.
-        seed: Random seed.
-        jobs: Number of workers; it does not affect the result.
-        backend: "threads" or "loky".
-        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
-
-    Returns:
-        The numbers and verdicts.
-
-    Raises:
-        InputError: An argument is invalid, or the folder cannot be written.
-
-    Example:
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = reproduce(["figure1"], folder, replications=2)
-    >>> result.verdicts()[0].claim.key
-    'figure1-means-settle'
-    """
-    from tuning.reproduction import select_experiments
-    from tuning.reproduction.context import make_context
-    from tuning.reproduction.runner import reproduce as run
-    from tuning.reproduction.runner import write_reproduction
-
-    folder, selected = Path(output), select_experiments(_as_list(names))
-    check_folder(folder)
-    make_folder(folder)
-    with open_workers(jobs, backend, cluster) as workers:
-        context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
-        result = run(selected, context, folder)
-    write_reproduction(result, folder)
-    return result

@@ -1,19 +1,13 @@
-"""Progress on stderr: bars on a terminal, plain lines elsewhere, nothing if quiet."""
+"""Progress of studies, grids and comparisons."""
 
 from __future__ import annotations
 
-import logging
 import math
-import os
-import sys
-import textwrap
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from environments.compiled import is_cached
 from environments.text import format_duration, format_number
@@ -22,9 +16,9 @@ from studies.results.comparison import ComparisonEntry
 from studies.spec.comparison import ComparisonSpec, SettingKind
 from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.study import StudySpec
-from studies.storage.lock import log
 from tuning.comparison.run import ComparisonListener
 from tuning.grid_run import GridListener
+from tuning.screen import ProgressScreen
 from tuning.search.loop import Progress
 from tuning.study_run import StudyListener
 
@@ -34,11 +28,6 @@ if TYPE_CHECKING:
 
 
 LINE_INTERVAL = 10.0  # minimum number of seconds between plain lines
-
-
-def supports_bars() -> bool:
-    """Whether stderr is a terminal that can redraw a line."""
-    return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
 def shorten_name(name: str, width: int) -> str:
@@ -53,52 +42,6 @@ def shorten_name(name: str, width: int) -> str:
         return name
     end = max(width, 3) // 2
     return f"{name[: max(width, 3) - 1 - end]}…{name[-end:]}"
-
-
-class ProgressScreen(ABC):
-    """Context manager for progress on stderr; subclasses define the columns of a bar."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self.level = logging.NOTSET
-        self.terminal = supports_bars() and not quiet
-        self.bars: Bars | None = None
-
-    @abstractmethod
-    def columns(self) -> list[ProgressColumn]:
-        """Return the columns of a bar."""
-
-    def __enter__(self) -> Self:
-        if self.quiet:
-            self.level = log.level
-            log.setLevel(logging.ERROR)
-        if self.terminal:
-            from rich.console import Console
-            from rich.progress import Progress as Bars
-
-            self.bars = Bars(*self.columns(), console=Console(stderr=True))
-            self.bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self.bars is not None:
-            self.bars.stop()
-        if self.quiet:
-            log.setLevel(self.level)
-
-    def line(self, text: str) -> None:
-        """Print a line, above the bars if there are any."""
-        if self.quiet:
-            return
-        if self.bars is not None:
-            for line in textwrap.wrap(
-                text, self.bars.console.width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  "
-            ):
-                self.bars.console.print(line, markup=False, highlight=False, soft_wrap=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
 
 
 BAR_WIDTH, NOTE_WIDTH = 10, 26

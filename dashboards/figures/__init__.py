@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dashboards.figures.distributions import plot_distributions
     from dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
     from dashboards.figures.history import HistoryPoint, plot_search_history
+    from dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
     from dashboards.figures.parameters import plot_param_importances, plot_params_by_horizon
     from dashboards.figures.recorded import plot_log, plot_trace
     from dashboards.figures.robust import plot_pareto_front, plot_prices
@@ -35,6 +36,7 @@ _MODULES = {
     "distributions": ("plot_distributions",),
     "grid": ("plot_heat_map", "plot_sensitivity_lines"),
     "history": ("HistoryPoint", "plot_search_history"),
+    "intervals": ("IntervalRow", "plot_recommendations", "plot_scores"),
     "parameters": ("plot_param_importances", "plot_params_by_horizon"),
     "recorded": ("plot_log", "plot_trace"),
     "robust": ("plot_pareto_front", "plot_prices"),
@@ -46,6 +48,7 @@ _MODULES = {
 __all__ = [
     "THEMES",
     "HistoryPoint",
+    "IntervalRow",
     "apply_theme",
     "get_alt_text",
     "plot_comparison_curves",
@@ -59,7 +62,9 @@ __all__ = [
     "plot_params_by_horizon",
     "plot_pareto_front",
     "plot_prices",
+    "plot_recommendations",
     "plot_relative_regret",
+    "plot_scores",
     "plot_search_history",
     "plot_sensitivity_lines",
     "plot_standings",

@@ -25,9 +25,9 @@ print(night_shift.parameters())
 harder = night_shift.with_settings({"loss": 0.6, "noise": "laplace"})
 
 # %% Plot one world: means and variances of the arms over time.
-from dashboards.figures import plot_world  # noqa: E402
-
-plot_world(night_shift, horizon=5000, arms=5).write_html("night_shift.html", include_plotlyjs="directory")
+ravenlab.figures.plot_world(night_shift, horizon=5000, arms=5).write_html(
+    "night_shift.html", include_plotlyjs="directory"
+)
 
 # %% Check a property: without a loss at night nothing changes, as in the stationary scenario.
 calm = night_shift.with_settings({"loss": 0.0})
@@ -48,7 +48,7 @@ for scenario in (night_shift, harder, both):
         print(f"{scenario.name}: {policy} {mean:.1f} ± {stderr:.1f}")
 
 # %% Tune a policy. Naming the file permits ravenlab to run it, as in `ravenlab tune ./night_shift.py:night_shift`.
-(recommendation,) = ravenlab.tune(
+recommendation = ravenlab.tune(
     f"{HERE}/night_shift.py:night_shift",
     5000,
     policy="sw-raven",
@@ -58,6 +58,5 @@ for scenario in (night_shift, harder, both):
     selection=5 * WORLDS,
     report=5 * WORLDS,
     storage="sqlite:///example.sqlite3",
-    jobs=2,
 )
 print(f"{recommendation.scenario}: {recommendation.params}, regret {recommendation.regret.mean:.1f}")

@@ -123,7 +123,7 @@ if sys.argv[1:2] == ["serve"]:
 # %% Create a small export if there is none. `ravenlab tune` and `ravenlab export` do the same.
 if not EXPORT.exists():
     trials, worlds = int(os.environ.get("EXAMPLE_TRIALS", "50")), int(os.environ.get("EXAMPLE_WORLDS", "100"))
-    (recommendation,) = ravenlab.tune(
+    recommendation = ravenlab.tune(
         "localized-jump",
         2000,
         arms=4,

@@ -16,27 +16,24 @@ BUDGET = {"trials": TRIALS, "replications": WORLDS, "selection": 10 * WORLDS, "r
 
 # %% Search, select and report on disjoint worlds. Rerun to resume.
 print("two studies, about ten seconds each")
-recommendations = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE, jobs=2)
+recommendations = ravenlab.tune(["localized-jump", "stationary"], 5000, **BUDGET, storage=STORAGE)
 
 # %% The recommendations. The interval is that of the mean regret on held-out worlds. The search estimate is biased:
 # it is optimistic.
 for each in recommendations:
-    params = ", ".join(f"{name} {value:.3g}" for name, value in each.params.items())
-    print(f"{each.scenario}: {params}")
-    print(f"  regret {each.regret.mean:.1f} (95 %: {each.regret.low:.1f} to {each.regret.high:.1f})")
+    print(each)
     print(f"  search estimate {each.search_estimate:.1f}")
     for baseline in each.versus:
         print(f"  {baseline.name}: {baseline.difference:+.1f} ({baseline.low:+.1f} to {baseline.high:+.1f})")
 
 # %% Another policy on the same worlds, with a custom search space. A plain value fixes a parameter.
-(forgetting,) = ravenlab.tune(
+forgetting = ravenlab.tune(
     "localized-jump",
     5000,
     policy="sw-raven",
     space={"alpha0": [0.05, 5.0], "tau": [50, 2000], "epsilon": 0.1},
     **BUDGET,
     storage=STORAGE,
-    jobs=2,
 )
 print(f"with a window of {forgetting.params['tau']:.0f}: {forgetting.regret.mean:.1f}")
 

@@ -13,13 +13,14 @@ import numpy as np
 from environments import Scenario, find_scenario
 from environments.blocks import AnyScenario, draw_any, split_into_blocks
 from environments.checks import check_address_space, check_integer
+from environments.display import Card, CardTable, Result
 from environments.draw import check_memory
 from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_file import Trace
 from environments.recorded.trace_world import TraceScenario, open_trace
 from environments.streams import Stream
-from environments.text import format_count
+from environments.text import format_count, format_number, format_settings
 from environments.world import Floats
 from policies.engine.base import Policy, Value
 from policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
@@ -44,8 +45,8 @@ class Curve:
     """Regret against a constant mean, for published protocols that measure it this way."""
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(Result):
     """Regret, reward and suboptimal pulls of each replication."""
 
     policy: str
@@ -93,6 +94,34 @@ class Simulation:
         import pandas
 
         return pandas.DataFrame({"replication": np.arange(self.replications), **self.measures()})
+
+    def _identity(self) -> dict[str, Any]:
+        return {"policy": self.policy, "scenario": self.scenario, "horizon": self.horizon, "arms": self.arms}
+
+    def _card(self) -> Card:
+        rows = [
+            [
+                name.replace("_", " ").capitalize(),
+                _format_mean(values["mean"], values["stderr"]),
+                *map(format_number, np.quantile(self.measures()[name], [0.05, 0.5, 0.95])),
+            ]
+            for name, values in self.summary().items()
+        ]
+        regret = self.summary()["regret"]
+        return Card(
+            answer=f"{self.policy}: mean regret {_format_mean(regret['mean'], regret['stderr'])} in {self.scenario}.",
+            facts=[format_settings({**self.params, **self.settings})] if self.params or self.settings else [],
+            label=f"Simulation of {format_count(self.replications)} worlds, T = {format_count(self.horizon)},"
+            f" K = {self.arms}, seed {self.seed}",
+            tables=[CardTable(["", "Mean ± standard error", "5 %", "Median", "95 %"], rows)],
+        )
+
+
+def _format_mean(mean: float | None, stderr: float | None) -> str:
+    """Format a mean with its standard error, which a single replication does not have."""
+    if mean is None:
+        return "–"
+    return format_number(mean) if stderr is None else f"{format_number(mean)} ± {format_number(stderr)}"
 
 
 def simulate(

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from environments.display import Result
 from environments.noise import DEFAULT_NOISE
 from environments.text import format_p_value
 from environments.world import Floats, Ints
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
 
 STATIONARY = "stationary"
 INCONCLUSIVE = "inconclusive"
@@ -58,8 +64,8 @@ class PlotData:
     marks: tuple[ChangeMark, ...] = ()
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Result):
     """The kinds of change that a table of rewards shows."""
 
     names: tuple[str, ...]
@@ -129,6 +135,17 @@ class Diagnosis:
                 for finding in self.findings
             ],
         }
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate all kinds of change in pandas, one row each."""
+        from studies.results.cards import diagnosis_frame
+
+        return diagnosis_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import diagnosis_card
+
+        return diagnosis_card(self)
 
 
 FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")  # columns of `tabulate_findings`

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from environments.display import ResultList
 from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
 from studies.export import latex_table, markdown_table
 from studies.results.comparison import (
@@ -177,11 +177,13 @@ def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standin
     }
 
 
-@dataclass(frozen=True)
-class ComparisonDocument:
+class ComparisonDocument(ResultList[ComparisonResult]):
     """The results of one comparison run, all with the same policies."""
 
-    results: tuple[ComparisonResult, ...]
+    @property
+    def results(self) -> tuple[ComparisonResult, ...]:
+        """All results."""
+        return tuple(self)
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""

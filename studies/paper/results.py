@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from environments.display import Result
 from studies.paper.claims import ClaimResult
 from studies.paper.rules import RULES
 from studies.storage.keys import project_version
@@ -14,6 +15,8 @@ from studies.tables import to_json_object
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from environments.display import Card
 
 
 Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables
@@ -29,8 +32,8 @@ class ExperimentResult:
     verdicts: list[ClaimResult] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class ReproductionResult:
+@dataclass(frozen=True, repr=False)
+class ReproductionResult(Result):
     """The result of a reproduction."""
 
     seed: int
@@ -64,6 +67,17 @@ class ReproductionResult:
                 for name, experiment in self.experiments.items()
             },
         }
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the verdicts in pandas, one row each."""
+        from studies.results.cards import reproduction_frame
+
+        return reproduction_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import reproduction_card
+
+        return reproduction_card(self)
 
 
 def _to_object(verdict: ClaimResult) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from environments.display import Result
 from environments.text import (
     capitalize_first,
     format_count,
@@ -26,6 +27,12 @@ from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, Setting
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.statistics.failures import FailureSample
 from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
+    from studies.export.comparison import ComparisonDocument
 
 
 @dataclass(frozen=True)
@@ -249,8 +256,8 @@ class Leaderboard:
         return next(standing for standing in self.standings if standing.policy == policy)
 
 
-@dataclass(frozen=True)
-class ComparisonResult:
+@dataclass(frozen=True, repr=False)
+class ComparisonResult(Result):
     """A comparison with its leaderboards, the main one first."""
 
     comparison: Comparison
@@ -280,6 +287,32 @@ class ComparisonResult:
             "worlds": self.comparison.worlds,
             "boards": [_leaderboard_object(board) for board in self.boards],
         }
+
+    @property
+    def results(self) -> tuple[ComparisonResult, ...]:
+        """This result alone, as in the document of several comparisons."""
+        return (self,)
+
+    def as_json(self) -> str:
+        """Write `compare.json`."""
+        return self.document().as_json()
+
+    def document(self) -> ComparisonDocument:
+        """Return a document with this result alone, which writes JSON, CSV, Markdown and LaTeX."""
+        from studies.export.comparison import ComparisonDocument
+
+        return ComparisonDocument([self])
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate all entries in pandas: one row per policy and setting."""
+        from studies.results.cards import comparison_frame
+
+        return comparison_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import comparison_card
+
+        return comparison_card(self)
 
 
 def _leaderboard_object(board: Leaderboard) -> dict[str, Any]:

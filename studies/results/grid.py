@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from environments.display import Result
 from environments.world import Floats
 from studies.spec.grid import GRID_POLICY, ResolvedGridSpec
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
 
 MAX_PERCENT = 1e6
 
 
-@dataclass(frozen=True)
-class Grid:
+@dataclass(frozen=True, repr=False)
+class Grid(Result):
     """A completed grid; arrays have the shape [α₀, β₀].
 
     `indistinguishable` marks the cells that are statistically indistinguishable from the best.
@@ -52,3 +58,14 @@ class Grid:
             "stderr": self.stderr.tolist(),
             "indistinguishable": self.indistinguishable.tolist(),
         }
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the cells in pandas, one row each."""
+        from studies.results.cards import grid_frame
+
+        return grid_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import grid_card
+
+        return grid_card(self)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from environments import find_scenario
+from environments.display import Result
 from environments.errors import InputError
 from environments.text import join_words
 from policies import find_policy
@@ -20,11 +21,16 @@ from policies.engine.base import Param, Value
 from studies.registry import StudyDefaults
 from studies.results.recommendation import Recommendation
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
+
 Kind = Literal["exact", "interpolated", "extrapolated"]
 
 
-@dataclass(frozen=True)
-class RecommendedParameters:
+@dataclass(frozen=True, repr=False)
+class RecommendedParameters(Result):
     """Parameters for a scenario and horizon, and the studies they come from."""
 
     kind: Kind
@@ -35,6 +41,17 @@ class RecommendedParameters:
     params: dict[str, Value]
     sources: tuple[Recommendation, ...]
     """The study itself, its two neighbors, or the nearest study."""
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the parameters in pandas, in one row."""
+        from studies.results.cards import parameters_frame
+
+        return parameters_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import parameters_card
+
+        return parameters_card(self)
 
 
 class NoRecommendationError(InputError):

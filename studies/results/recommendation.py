@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from environments.display import Result
 from studies.results.verdict import Verdict
 from studies.spec.fields import FrozenModel
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
 
 Parameters = dict[str, float | str]
 
@@ -133,7 +139,7 @@ class LogFacts(FrozenModel):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
-class Recommendation(FrozenModel):
+class Recommendation(Result, FrozenModel):
     """The recommendation of one study, as stored and exported; it contains no timestamps."""
 
     study: str
@@ -185,3 +191,14 @@ class Recommendation(FrozenModel):
                 if baseline[field] is None:
                     del baseline[field]
         return out
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the recommended parameters and the baselines in pandas, one row each."""
+        from studies.results.cards import recommendation_frame
+
+        return recommendation_frame(self)
+
+    def _card(self) -> Card:
+        from studies.results.cards import recommendation_card
+
+        return recommendation_card(self)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from environments.display import Result
 from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
 from studies.results.verdict import Verdict
 from studies.spec.fields import FrozenModel
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.display import Card
 
 
 class TunedSetting(FrozenModel):
@@ -46,7 +52,7 @@ class EvaluatedSetting(FrozenModel):
     price: Price = Field(description="Price over all scenarios according to the measure.")
 
 
-class _Outcome(FrozenModel):
+class _Outcome(Result, FrozenModel):
     """Fields common to robust recommendations and Pareto fronts."""
 
     study: str
@@ -100,6 +106,17 @@ class RobustRecommendation(_Outcome):
             for world, scale in zip(self.contenders[0].worlds, self.scales, strict=True)
         ]
 
+    def to_frame(self) -> DataFrame:
+        """Tabulate this setting, the tuned ones and the defaults in pandas, one row per scenario."""
+        from studies.results.cards import settings_frame
+
+        return settings_frame(self.study, self.contenders)
+
+    def _card(self) -> Card:
+        from studies.results.cards import robust_card
+
+        return robust_card(self)
+
 
 def flatten_recommendations(results: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
     """List recommendations for tables; a robust one gives one row per scenario."""
@@ -123,3 +140,14 @@ class Front(_Outcome):
     def kept(self) -> list[FrontMember]:
         """List the settings on the front on held-out worlds."""
         return [member for member in self.members if member.kept]
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate all settings in pandas, one row per scenario."""
+        from studies.results.cards import settings_frame
+
+        return settings_frame(self.study, self.members)
+
+    def _card(self) -> Card:
+        from studies.results.cards import front_card
+
+        return front_card(self)

@@ -35,7 +35,7 @@ def test_invalid_arguments(
 def test_timeout_must_be_a_number(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     with raises_naming(ravenlab.InputError, "timeout", "'soon'"):
-        ravenlab.tune("blips", 100, timeout="soon", storage=url)  # type: ignore[arg-type]
+        ravenlab.tune("blips", 100, timeout="soon", storage=url)
     with raises_naming(ravenlab.InputError, "timeout", "0", "-1"):
         ravenlab.tune_robust(["blips", "periodic"], 100, timeout=-1, storage=url)
     assert not list(tmp_path.iterdir())

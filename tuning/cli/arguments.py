@@ -183,19 +183,6 @@ def load_plugins(texts: Sequence[str] | None) -> None:
             raise InputError(f"--plugin must be ./file.py:Name or the name of an installed plugin but got {text!r}.")
 
 
-def worker_count(jobs: int | None) -> int:
-    """Return the number of workers: --jobs, or one per core.
-
-    >>> worker_count(2)
-    2
-    """
-    if jobs is not None:
-        return jobs
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
 def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """Check the options of workers before anything runs, and return the workers to open."""
     from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
@@ -210,7 +197,7 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
             raise InputError("--backend selects workers on this machine, so it can't be combined with --cluster.")
         if jobs is not None and cluster != "local":
             raise InputError("--jobs can't be combined with a cluster's address: all workers of the cluster are used.")
-    return open_workers(worker_count(jobs), backend, cluster)
+    return open_workers(jobs, backend, cluster)
 
 
 def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:

@@ -59,9 +59,9 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
         return rows, []
     if speed is None:
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
-    from tuning.cli.arguments import worker_count
     from tuning.doctor.cluster import check_cluster, inspect_cluster
     from tuning.workers.cluster import open_cluster
+    from tuning.workers.local import worker_count
 
     with open_cluster(cluster, worker_count(None), inspect_only=True) as workers:
         inspected = inspect_cluster(workers.client)

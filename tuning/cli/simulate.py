@@ -69,9 +69,10 @@ def simulate(
     from environments.catalog import find_scenario, load_scenario_plugin
     from policies.engine.plugins import load_policy_plugin
     from policies.engine.simulation import simulate as run
-    from tuning.cli.arguments import assignments, scenario_settings, worker_count
+    from tuning.cli.arguments import assignments, scenario_settings
     from tuning.cli.output import print_json, print_message
     from tuning.files import check_file_writable
+    from tuning.workers.local import worker_count
 
     if pulls is not None:
         check_file_writable(pulls)

@@ -311,4 +311,4 @@ def run_comparisons(
     specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener = SILENT_COMPARISON
 ) -> ComparisonDocument:
     """Run and analyze comparisons one after the other."""
-    return ComparisonDocument(tuple(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs))
+    return ComparisonDocument(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs)

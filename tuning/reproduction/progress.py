@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tuning.interrupts import acknowledge_interrupt
-from tuning.progress import LINE_INTERVAL, ProgressScreen
+from tuning.progress import LINE_INTERVAL
 from tuning.reproduction.context import RunPiece
 from tuning.reproduction.runner import ReproductionListener
+from tuning.screen import ProgressScreen
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID

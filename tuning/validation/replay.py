@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from environments.checks import check_integer
+from environments.display import Card, CardTable, Result
 from environments.recorded.log_file import Log
 from environments.recorded.log_world import (
     AUTOMATIC,
@@ -17,6 +19,7 @@ from environments.recorded.log_world import (
     open_log,
 )
 from environments.streams import Stream
+from environments.text import format_count, format_interval
 from policies.engine.base import Policy, Value
 from policies.engine.play import play_logs
 from policies.engine.plugins import resolve_policy
@@ -24,12 +27,16 @@ from studies.diagnosis.analysis import diagnose_changes
 from studies.registry import ESTIMATORS
 from studies.spec.fields import check_registered
 from studies.statistics.resampled_logs import estimate_interval, split_by_log
+from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RESAMPLES = 320  # default number of replications
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, repr=False)
+class Replay(Result):
     """Estimated mean reward of a policy with its 95 % confidence interval.
 
     The policy is deployed for as many steps as the log has events. The interval is NaN if the log is inconclusive.
@@ -53,6 +60,33 @@ class Replay:
     """Which rewards the policy was given, and why."""
     inconclusive: str | None = None
     """Why the log cannot support an answer and what would be needed; None if it can."""
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the estimates of the policy and of the logging policy in pandas."""
+        from pandas import DataFrame
+
+        columns = ["policy", "params", "score", "low", "high"]
+        rows = [
+            [self.policy, self.params, self.score, self.low, self.high],
+            ["logging policy", {}, self.logged, self.logged_low, self.logged_high],
+        ]
+        return DataFrame(rows, columns=columns)
+
+    def _card(self) -> Card:
+        logged = format_interval(self.logged, self.logged_low, self.logged_high)
+        if self.inconclusive is None:
+            score = format_interval(self.score, self.low, self.high)
+            answer = f"{self.policy} ({format_params(self.params)}): mean reward per step {score}."
+        else:
+            score, answer = "–", f"Inconclusive: {self.inconclusive}."
+        rows = [[self.policy, score], ["Logging policy", logged]]
+        return Card(
+            answer=answer,
+            facts=[f"Logging policy: {logged}."],
+            label=f"Replay of {format_count(self.events)} events, {format_count(round(self.effective))} effective",
+            tables=[CardTable(["", "Mean reward per step (95 % CI)"], rows)],
+            details=[f"Estimator: {self.estimator}."] if self.estimator else [],
+        )
 
 
 def replay(

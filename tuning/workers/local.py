@@ -166,11 +166,25 @@ def end_with_driver(driver: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+def worker_count(jobs: int | None) -> int:
+    """Return the number of workers: the given one, or one per core.
+
+    >>> worker_count(2)
+    2
+    """
+    if jobs is not None:
+        return jobs
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
 @contextmanager
-def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Workers]:
+def open_workers(jobs: int | None = 1, backend: str = DEFAULT_BACKEND, cluster: str | None = None) -> Iterator[Workers]:
     """Open workers of this machine, or those of a Dask cluster.
 
-    `cluster` is the address of a scheduler, or "local" to start one on this machine.
+    `jobs` is the number of workers; None means one per core. `cluster` is the address of a scheduler, or "local" to
+    start one on this machine.
 
     >>> with open_workers(jobs=2) as workers:
     ...     workers.run(divmod, [(7, 2)])
@@ -178,11 +192,11 @@ def open_workers(jobs: int = 1, backend: str = DEFAULT_BACKEND, cluster: str | N
     """
     check_address_space()
     if cluster is None:
-        yield LocalWorkers(jobs, backend)
+        yield LocalWorkers(worker_count(jobs), backend)
         return
     from tuning.workers.cluster import open_cluster
 
-    with open_cluster(cluster, jobs) as workers:
+    with open_cluster(cluster, worker_count(jobs)) as workers:
         yield workers
 
 

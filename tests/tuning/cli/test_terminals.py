@@ -18,7 +18,7 @@ from tests.project import ROOT, environment
 from tests.studies.examples import make_recommendation, store_study, url
 from tuning.cli.app import run
 from tuning.cli.output import command_name, print_line, print_table
-from tuning.progress import supports_bars
+from tuning.screen import supports_bars
 
 Captured = pytest.CaptureFixture[str]
 

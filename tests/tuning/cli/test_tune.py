@@ -168,7 +168,7 @@ def test_tools_of_optuna_read_the_result(url: str) -> None:
 
 
 def test_api_gives_the_same_result(url: str) -> None:
-    (recommendation,) = ravenlab.tune(
+    recommendation = ravenlab.tune(
         "blips", 200, arms=3, trials=24, batch=8, replications=10, selection=60, report=60, storage=url
     )
     assert json.loads(ravenlab.export(storage=url))["recommendations"][0] == recommendation.as_object()

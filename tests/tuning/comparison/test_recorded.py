@@ -30,8 +30,8 @@ def trace_file(tmp_path: Path) -> Path:
 
 def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    document = ravenlab.compare(trace=str(trace_file), horizon=40, storage=url, output=tmp_path / "out", **SMALL)
-    (result,) = document.results
+    result = ravenlab.compare(trace=str(trace_file), horizon=40, storage=url, output=tmp_path / "out", **SMALL)
+    assert result.results == (result,)
     assert result.comparison.study.startswith("compare/trace:mine/T40/K4")
     for board in result.boards:
         assert board.ranks is None
@@ -53,9 +53,9 @@ def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.
     parallel = ravenlab.compare(
         trace=str(trace_file), horizon=40, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL
     )
-    assert parallel.as_json() == document.as_json() == (tmp_path / "out" / "compare.json").read_text(encoding="utf-8")
+    assert parallel.as_json() == result.as_json() == (tmp_path / "out" / "compare.json").read_text(encoding="utf-8")
     again = ravenlab.compare(trace=str(trace_file), horizon=40, storage=url, **SMALL)
-    assert again.as_json() == document.as_json()
+    assert again.as_json() == result.as_json()
     page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert_names(page, "Reward per step", "block bootstrap", "--window 40")
     trace_file.unlink()

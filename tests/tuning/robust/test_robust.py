@@ -94,7 +94,7 @@ def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) ->
     finished = [run.recommendation for run in ran[0].scenario_runs if run.recommendation is not None]
     assert [recommendation.params for recommendation in finished] == [setting.params for setting in result.tuned]
     alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
-    assert alone[0].params == result.tuned[2].params
+    assert alone.params == result.tuned[2].params
 
 
 def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:

@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    (recommendation,) = ravenlab.tune(log=str(file), storage=url, **SMALL)
+    recommendation = ravenlab.tune(log=str(file), storage=url, **SMALL)
     assert recommendation.study == "raven-ucb/log:my-log/T1500/K3"
     facts = recommendation.log
     assert facts is not None
@@ -46,7 +46,7 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
     assert facts.logged.low < facts.logged.mean < facts.logged.high
     assert recommendation.regret.mean == pytest.approx(facts.logged.mean - facts.score.mean)
     again = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
-    assert again == [recommendation]
+    assert again == recommendation
     for form in ("json", "csv", "python", "markdown"):
         assert "log:my" in ravenlab.export(form=form, storage=url)
     assert f",{facts.matched},{facts.effective}," in ravenlab.export(form="csv", storage=url)
@@ -71,7 +71,7 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
 
 def test_simulator_on_request(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    (recommendation,) = ravenlab.tune(log=str(file), estimator="simulator", storage=url, **SMALL)
+    recommendation = ravenlab.tune(log=str(file), estimator="simulator", storage=url, **SMALL)
     assert recommendation.study == "raven-ucb/log:my-log/T1500/K3/estimator=simulator"
     facts = recommendation.log
     assert facts is not None
@@ -81,7 +81,7 @@ def test_simulator_on_request(file: Path, tmp_path: Path) -> None:
     again = ravenlab.tune(
         log=str(file), estimator="simulator", storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL
     )
-    assert again == [recommendation]
+    assert again == recommendation
     assert_names(refused("tune", "blips", "--estimator", "simulator", "--dry-run"), "estimator", "log")
     assert_names(refused("tune", "--log", str(file), "--estimator", "other", "--dry-run"), "estimator", "'other'")
 
@@ -89,7 +89,7 @@ def test_simulator_on_request(file: Path, tmp_path: Path) -> None:
 def test_warning_about_few_effective_events(tmp_path: Path) -> None:
     file = tmp_path / "short.csv"
     file.write_text(log_to_csv(draw_log(events=400)))
-    (recommendation,) = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
+    recommendation = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
     assert recommendation.log is not None
     assert not recommendation.log.enough
     assert not any(baseline.significant for baseline in recommendation.versus)

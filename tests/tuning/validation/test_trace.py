@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
-    (recommendation,) = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
+    recommendation = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
     assert recommendation.study == "raven-ucb/trace:my-trace/T62/K4"
     facts = recommendation.trace
     assert facts is not None
@@ -51,7 +51,7 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert recommendation.regret.low <= recommendation.regret.mean <= recommendation.regret.high
     assert facts.regret_fixed.mean < recommendation.regret.mean
     again = ravenlab.tune(trace=str(file), minimize=True, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL)
-    assert again == [recommendation]
+    assert again == recommendation
     for form in FORMATS:
         assert "trace:my" in ravenlab.export(form=form, storage=url)
     assert run(["show", recommendation.study, "--storage", url]) == 0
@@ -81,7 +81,7 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
 
 def test_resumed_study_is_the_same(file: Path, tmp_path: Path) -> None:
     whole, cut = (f"sqlite:///{tmp_path}/{name}.sqlite3" for name in ("whole", "cut"))
-    (recommendation,) = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
+    recommendation = ravenlab.tune(trace=str(file), storage=whole, **SMALL)
     ravenlab.tune(trace=str(file), storage=cut, **{**SMALL, "trials": 3})
     ravenlab.tune(trace=str(file), storage=cut, **SMALL)
     stored = open_storage(cut, create=False).get_all_studies()

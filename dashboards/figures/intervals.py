@@ -1,0 +1,155 @@
+"""Means with their 95 % intervals: recommended parameters and baselines, and scores of replayed policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from dashboards.figures.style import (
+    PlotlyTrace,
+    escape_text,
+    format_sizes,
+    format_title,
+    get_color,
+    make_axis,
+    make_category_axis,
+    make_empty_figure,
+    make_error_bars,
+    make_figure,
+    make_value_axis,
+    round_numbers,
+)
+from environments.text import format_interval, format_number, format_percent, format_signed, join_words
+from studies.results.describe import BASELINES
+from studies.results.recommendation import Baseline, Recommendation
+from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SETTINGS = {"recommended": "recommended", **{key: name.lower() for key, name in BASELINES.items()}}
+SYMBOLS = ("diamond", "square", "circle")
+
+ROW_HEIGHT = 34
+MAX_RECOMMENDATIONS = 40
+
+
+class IntervalRow(NamedTuple):
+    """A mean with its 95 % interval; `label` is the row, `hover` its description."""
+
+    label: str
+    mean: float
+    low: float
+    high: float
+    hover: str
+
+
+def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure:
+    """Plot the mean regret of the recommended parameters and of the baselines, of one or several studies.
+
+    Intervals of baselines are those of the paired difference from the recommendation: a baseline whose interval does
+    not contain the recommended mean differs significantly from it.
+    """
+    title = "Mean regret of the recommended parameters and the baselines"
+    if not recommendations:
+        return make_empty_figure(format_title(title), "There are no recommendations.")
+    drawn = list(recommendations)[:MAX_RECOMMENDATIONS]
+    single = len(drawn) == 1
+    rows: dict[str, list[tuple[int, IntervalRow]]] = {name: [] for name in SETTINGS}
+    labels: list[str] = []
+    for recommendation in drawn:
+        for place, (name, row) in enumerate(_rows(recommendation)):
+            label = f"{SETTINGS[name]}<br>{escape_text(row.label, 44)}"
+            if not single:
+                label = _label(recommendation) if place == 0 else ""
+            rows[name].append((len(labels), row))
+            labels.append(label)
+    traces = [
+        _interval_trace(SETTINGS[name], found, place) for place, (name, found) in enumerate(rows.items()) if found
+    ]
+    every = [value for found in rows.values() for _, row in found for value in (row.mean, row.low, row.high)]
+    first = drawn[0]
+    context = [escape_text(first.policy)]
+    if single:
+        context += [escape_text(first.scenario), *format_sizes(first.horizon, first.arms)]
+    worlds = sorted({each.regret.replications for each in drawn})
+    alt = f"Mean regret with 95 % intervals: {'; '.join(map(_describe, drawn[:6]))}."
+    return make_figure(
+        traces,
+        format_title(title, *context),
+        alt,
+        height=170 + ROW_HEIGHT * max(3, len(labels)),
+        xaxis=make_value_axis(f"mean regret ({join_words([f'{n:,}' for n in worlds])} held-out replications)", every),
+        yaxis=make_category_axis(labels, autorange="reversed", showgrid=False),
+        showlegend=not single,
+    )
+
+
+def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure:
+    """Plot means with their 95 % intervals, one row each; rows without a mean are left out."""
+    labels = [escape_text(row.label) for row in rows]
+    traces = [_interval_trace("", list(enumerate(rows)), 0)]
+    alt = "; ".join(f"{row.label} {format_interval(row.mean, row.low, row.high)}" for row in rows)
+    return make_figure(
+        traces,
+        format_title(title),
+        f"{title}: {alt}.",
+        height=150 + ROW_HEIGHT * max(3, len(rows)),
+        xaxis=make_axis(axis),
+        yaxis=make_category_axis(labels, autorange="reversed", showgrid=False),
+        showlegend=False,
+    )
+
+
+def _rows(recommendation: Recommendation) -> list[tuple[str, IntervalRow]]:
+    regret = recommendation.regret
+    interval = format_interval(regret.mean, regret.low, regret.high)
+    params = format_params(recommendation.params)
+    hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {interval}"
+    rows = [("recommended", IntervalRow(params, regret.mean, regret.low, regret.high, hover))]
+    for baseline in recommendation.versus:
+        low, high = regret.mean + baseline.low, regret.mean + baseline.high
+        params, hover = format_params(baseline.params), _describe_baseline(baseline)
+        rows.append((baseline.name, IntervalRow(params, baseline.regret, low, high, hover)))
+    return rows
+
+
+def _describe_baseline(baseline: Baseline) -> str:
+    difference = f"{format_signed(baseline.difference)} (95 % CI {format_number(baseline.low)} to"
+    return (
+        f"<b>{SETTINGS[baseline.name]}</b><br>{escape_text(format_params(baseline.params))}"
+        f"<br>mean regret {format_number(baseline.regret)}"
+        f"<br>difference {difference} {format_number(baseline.high)})"
+    )
+
+
+def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], place: int) -> PlotlyTrace:
+    means = [row.mean for _, row in rows]
+    low, high = [row.low for _, row in rows], [row.high for _, row in rows]
+    color = get_color(place)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": round_numbers(means),
+        "y": [position for position, _ in rows],
+        "error_x": make_error_bars(means, low, high, color),
+        "marker": {"color": color, "size": 10, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+        "text": [row.hover for _, row in rows],
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _label(recommendation: Recommendation) -> str:
+    return f"{escape_text(recommendation.scenario, 28)}<br>T = {recommendation.horizon:,}"
+
+
+def _describe(recommendation: Recommendation) -> str:
+    regret = recommendation.regret
+    parts = [f"{recommendation.scenario} recommended {format_interval(regret.mean, regret.low, regret.high)}"]
+    for baseline in recommendation.versus:
+        extra = format_signed(baseline.difference)
+        if regret.mean > 0.0:
+            extra = format_percent(baseline.difference / regret.mean, signed=True)
+        parts.append(f"{SETTINGS[baseline.name]} {extra}")
+    return ", ".join(parts)

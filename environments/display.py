@@ -1,0 +1,210 @@
+"""Results shown to people: a short text, an HTML card in notebooks, and a pandas table.
+
+A result states its answer first. Cards inherit colors and fonts from the notebook, so they are readable on light and
+dark backgrounds, and they refer to no other file.
+"""
+
+from __future__ import annotations
+
+import html
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from environments.text import escape_unprintable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+STYLE = (
+    "<style>"
+    ".ravenlab-card{max-width:60rem;line-height:1.45;margin:.25em 0}"
+    ".ravenlab-card p{margin:.3em 0}"
+    ".ravenlab-card .answer{font-size:1.1em;font-weight:600}"
+    ".ravenlab-card .label{font-size:.85em;opacity:.8;overflow-wrap:anywhere}"
+    ".ravenlab-card .wide{overflow-x:auto;margin:.6em 0}"
+    ".ravenlab-card table{border-collapse:collapse;margin:0;border:0;background:none;font-variant-numeric:tabular-nums}"
+    ".ravenlab-card caption{caption-side:top;text-align:left;color:inherit;opacity:.8;padding:0 0 .2em}"
+    ".ravenlab-card tr{background:none}"
+    ".ravenlab-card th,.ravenlab-card td{padding:.2em .8em .2em 0;text-align:right;vertical-align:top;color:inherit;"
+    "border:0;border-bottom:1px solid rgba(128,128,128,.35);background:none;white-space:nowrap}"
+    ".ravenlab-card th.text,.ravenlab-card td.text{text-align:left}"
+    ".ravenlab-card td.long{white-space:normal;min-width:20em}"
+    ".ravenlab-card .map td{text-align:center;padding:.2em .5em;border:1px solid transparent}"
+    ".ravenlab-card .map td.tied{border:2px solid currentColor;font-weight:600}"
+    ".ravenlab-card .map th{border:0;padding:.2em .5em}"
+    ".ravenlab-card summary{cursor:pointer}"
+    ".ravenlab-card ul{margin:.3em 0;padding-left:1.4em}"
+    "</style>"
+)
+
+MAX_LISTED = 50  # results of a list that a card shows
+
+
+@dataclass(frozen=True)
+class CardTable:
+    """A table of a card; cells are texts. Columns in `text` are left-aligned, all others hold numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    text: Sequence[str] = ("",)
+
+    def to_html(self) -> str:
+        """Write the table.
+
+        >>> CardTable(["", "n"], [["<a>", "5"]]).to_html().count("&lt;a&gt;")
+        1
+        """
+        align = ['scope="col" class="text"' if name in self.text else 'scope="col"' for name in self.columns]
+        head = "".join(f"<th {kind}>{escape(name)}</th>" for kind, name in zip(align, self.columns, strict=True))
+        body = "".join(f"<tr>{''.join(self._cells(row))}</tr>" for row in self.rows)
+        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+    def _cells(self, row: Sequence[str]) -> list[str]:
+        kinds = [
+            "" if name not in self.text else ' class="text long"' if len(cell) > 60 else ' class="text"'
+            for name, cell in zip(self.columns, row, strict=True)
+        ]
+        return [f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)]
+
+
+@dataclass(frozen=True)
+class Shade:
+    """A cell of a map: its text, how strongly it is shaded (0 to 1), and whether it is outlined."""
+
+    text: str
+    strength: float
+    outlined: bool = False
+
+
+@dataclass(frozen=True)
+class CardMap:
+    """Shaded cells with a name per row and column; darker is larger."""
+
+    columns: Sequence[str]
+    rows: Sequence[str]
+    cells: Sequence[Sequence[Shade]]
+    caption: str
+    corner: str = ""
+
+    def to_html(self) -> str:
+        """Write the map as a table."""
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
+        body = "".join(
+            f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_shade_cell, cells))}</tr>'
+            for name, cells in zip(self.rows, self.cells, strict=True)
+        )
+        return (
+            f'<div class="wide"><table class="map"><caption>{escape(self.caption)}</caption>'
+            f"<thead><tr><th>{escape(self.corner)}</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+
+def _shade_cell(shade: Shade) -> str:
+    tied = ' class="tied"' if shade.outlined else ""
+    return (
+        f'<td{tied} style="background:rgba(213,94,0,{0.5 * min(max(shade.strength, 0.0), 1.0):.2f})">'
+        f"{escape(shade.text)}</td>"
+    )
+
+
+@dataclass(frozen=True)
+class Card:
+    """The parts of a result that people read, most important first."""
+
+    answer: str
+    """One or two sentences."""
+    label: str
+    """The kind of result, and the study it belongs to."""
+    facts: Sequence[str] = ()
+    """Further sentences of the short text."""
+    tables: Sequence[CardTable | CardMap] = field(default=(), repr=False)
+    details: Sequence[str] = field(default=(), repr=False)
+    """Sentences that are folded in notebooks and not part of the short text."""
+
+    def to_text(self) -> str:
+        """Write the short text.
+
+        >>> print(Card("Keep the defaults.", "Recommendation of a study", ["Mean regret 5."]).to_text())
+        Keep the defaults.
+        Mean regret 5.
+        <Recommendation of a study>
+        """
+        return "\n".join(map(escape_unprintable, [self.answer, *self.facts, f"<{self.label}>"]))
+
+    def to_html(self) -> str:
+        """Write the card; all texts are escaped."""
+        parts = [f'<p class="answer">{escape(self.answer)}</p>', *(f"<p>{escape(fact)}</p>" for fact in self.facts)]
+        parts += [table.to_html() for table in self.tables]
+        if self.details:
+            items = "".join(f"<li>{escape(line)}</li>" for line in self.details)
+            parts.append(f"<details><summary>Details</summary><ul>{items}</ul></details>")
+        parts.append(f'<p class="label">{escape(self.label)}</p>')
+        return f'{STYLE}<div class="ravenlab-card">{"".join(parts)}</div>'
+
+
+def escape(text: object) -> str:
+    """Escape text for HTML; control characters are written as escape sequences.
+
+    >>> escape("<b>\\x1b")
+    '&lt;b&gt;\\\\x1b'
+    """
+    return html.escape(escape_unprintable(str(text)))
+
+
+class Result(ABC):
+    """A result with a short text, an HTML card for notebooks, and a pandas table."""
+
+    @abstractmethod
+    def _card(self) -> Card:
+        """Return the answer and its evidence."""
+
+    @abstractmethod
+    def to_frame(self) -> DataFrame:
+        """Return the numbers as a pandas table."""
+
+    def _identity(self) -> dict[str, Any]:
+        """Return columns that distinguish the rows of this result from those of others, unless the table has them."""
+        return {}
+
+    def __repr__(self) -> str:
+        return self._card().to_text()
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return self._card().to_html()
+
+
+R = TypeVar("R", bound=Result)
+
+
+class ResultList(list[R]):
+    """Several results: a list that is shown as a table in notebooks."""
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self)) or "[]"
+
+    def _repr_html_(self) -> str:
+        cards = [result._card() for result in self[:MAX_LISTED]]
+        rows = [[card.label, " ".join([card.answer, *card.facts])] for card in cards]
+        more = f", of which {MAX_LISTED} are shown" if len(self) > MAX_LISTED else ""
+        table = CardTable(["", "Result"], rows, text=("", "Result"))
+        count = "1 result" if len(self) == 1 else f"{len(self):,} results"
+        return f'{STYLE}<div class="ravenlab-card"><p class="answer">{count}{more}</p>{table.to_html()}</div>'
+
+    def to_frame(self) -> DataFrame:
+        """Return the tables of all results as one."""
+        from pandas import DataFrame, concat
+
+        frames = []
+        for result in self:
+            frame = result.to_frame()
+            for place, (name, value) in enumerate(result._identity().items()):
+                frame.insert(place, name, value)
+            frames.append(frame)
+        return concat(frames, ignore_index=True) if frames else DataFrame()

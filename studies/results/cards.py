@@ -1,0 +1,388 @@
+"""Cards and pandas tables of results, for the Python API and notebooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from environments.display import Card, CardMap, CardTable, Shade
+from environments.text import (
+    capitalize_first,
+    format_count,
+    format_number,
+    format_percent,
+    format_signed,
+    join_words,
+    plural,
+)
+from studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
+from studies.paper.results import ReproductionResult
+from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
+from studies.results.describe import (
+    BASELINES,
+    INCONCLUSIVE,
+    WITHIN_NOISE,
+    describe_front,
+    describe_recommendation,
+    describe_robust,
+    describe_verdict,
+    format_estimate,
+    format_price,
+)
+from studies.results.grid import Grid
+from studies.results.interpolation import RecommendedParameters
+from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation, TraceFacts
+from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.symbols import format_params, format_symbol
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MAX_MAP_CELLS = 150  # of a grid in a card
+FULL_SHADE = 50.0  # percent above the best from which cells of a map have the darkest shade
+MAX_FRONT_ROWS = 12  # settings of a Pareto front in a card
+
+
+def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Make a pandas table with the usual types of columns; missing numbers are NaN."""
+    from pandas import DataFrame
+
+    return DataFrame(list(records))
+
+
+def recommendation_card(recommendation: Recommendation) -> Card:
+    """State the verdict, the regret with its scale, and the baselines."""
+    return Card(
+        answer=describe_verdict(recommendation),
+        facts=[_describe_scale(recommendation)],
+        label=f"Recommendation of study {recommendation.study!r}",
+        tables=[_baseline_table(recommendation)],
+        details=describe_recommendation(recommendation)[1:],
+    )
+
+
+def _describe_scale(recommendation: Recommendation) -> str:
+    """Describe the regret in one sentence: absolute, relative to the baselines, and to the attainable reward."""
+    match recommendation.recorded:
+        case LogFacts() as facts:
+            unit = "cost" if facts.minimize else "reward"
+            return (
+                f"Mean {unit} per step {format_estimate(facts.score)}; logging policy {format_estimate(facts.logged)}."
+            )
+        case TraceFacts():
+            window = format_count(recommendation.horizon)
+            sentence = f"Mean regret {format_estimate(recommendation.regret)} per window of {window} steps"
+        case _:
+            sentence = f"Mean regret {format_estimate(recommendation.regret)}"
+            if recommendation.attainable is not None and recommendation.attainable > 0.0:
+                share = recommendation.regret.mean / recommendation.attainable
+                sentence += f", {format_percent(share)} of the attainable reward"
+    extra = [
+        f"{BASELINES[baseline.name].lower()} {_format_extra(recommendation, baseline)}"
+        for baseline in recommendation.versus
+        if not baseline.same
+    ]
+    return f"{sentence}; {join_words(extra, 'and')}." if extra else f"{sentence}."
+
+
+def _format_extra(recommendation: Recommendation, baseline: Baseline) -> str:
+    """Format the regret of a baseline relative to that of the recommendation."""
+    mean = recommendation.regret.mean
+    if recommendation.recorded is None and mean > 0.0:
+        extra = format_percent(baseline.difference / mean, signed=True)
+    else:
+        extra = format_signed(baseline.difference)
+    unclear = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
+    return extra if baseline.significant else f"{extra} ({unclear})"
+
+
+def _baseline_table(recommendation: Recommendation) -> CardTable:
+    names = list(recommendation.params)
+    rows = [["Recommended", *_format_values(recommendation.params, names), format_estimate(recommendation.regret), "–"]]
+    for baseline in recommendation.versus:
+        difference = "identical" if baseline.same else _format_difference(baseline)
+        rows.append(
+            [
+                BASELINES[baseline.name],
+                *_format_values(baseline.params, names),
+                format_number(baseline.regret),
+                difference,
+            ]
+        )
+    columns = ["", *map(format_symbol, names), "Mean regret", "Difference (95 % CI)"]
+    return CardTable(columns, rows)
+
+
+def _format_difference(baseline: Baseline) -> str:
+    return f"{format_signed(baseline.difference)} ({format_number(baseline.low)} to {format_number(baseline.high)})"
+
+
+def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:
+    return [format_number(params[name]) if name in params else "–" for name in names]
+
+
+def recommendation_frame(recommendation: Recommendation) -> DataFrame:
+    """Tabulate the recommended parameters and the baselines, one row each."""
+    problem = {
+        name: getattr(recommendation, name) for name in ("study", "policy", "scenario", "horizon", "arms", "seed")
+    }
+    regret = recommendation.regret
+    rows: list[dict[str, Any]] = [
+        {
+            **problem,
+            "setting": "recommended",
+            **recommendation.params,
+            "regret": regret.mean,
+            "regret_low": regret.low,
+            "regret_high": regret.high,
+            "difference": 0.0,
+            "difference_low": 0.0,
+            "difference_high": 0.0,
+            "significant": False,
+            "decision": recommendation.verdict.decision,
+        }
+    ]
+    for baseline in recommendation.versus:
+        rows.append(
+            {
+                **problem,
+                "setting": baseline.name,
+                **baseline.params,
+                "regret": baseline.regret,
+                "difference": baseline.difference,
+                "difference_low": baseline.low,
+                "difference_high": baseline.high,
+                "significant": baseline.significant,
+                "decision": recommendation.verdict.decision,
+            }
+        )
+    return make_frame(rows)
+
+
+def parameters_card(result: RecommendedParameters) -> Card:
+    """State the parameters for a horizon, and where they come from."""
+    label = (
+        f"Parameters of {result.policy} for {result.scenario}, T = {format_count(result.horizon)}, K = {result.arms}"
+    )
+    if result.kind == "exact":
+        card = recommendation_card(result.sources[0])
+        return Card(card.answer, f"{label}, from study {result.sources[0].study!r}", card.facts, card.tables)
+    studies = join_words([repr(source.study) for source in result.sources], "and")
+    return Card(
+        answer=f"Use {format_params(result.params)}.",
+        facts=[f"{capitalize_first(result.kind)} from {studies}; not evaluated at this horizon."],
+        label=label,
+    )
+
+
+def parameters_frame(result: RecommendedParameters) -> DataFrame:
+    """Tabulate the parameters in one row."""
+    problem = {name: getattr(result, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
+    return make_frame([{**problem, **result.params}])
+
+
+def grid_card(grid: Grid) -> Card:
+    """State the best cell and how many others are as good; small grids are shown as a map."""
+    spec, (i, j) = grid.spec, grid.best
+    best = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j]}
+    others = int(grid.indistinguishable.sum()) - 1
+    percent = grid.percent_above_best()
+    facts = [
+        f"{plural(others, 'other cell is', 'other cells are')} statistically indistinguishable from it; the worst of"
+        f" {format_count(grid.mean.size)} cells has {format_percent(float(percent.max()) / 100)} more regret."
+    ]
+    size = f"{len(spec.alpha0)} × {len(spec.beta0)} cells × {format_count(spec.replications)} worlds"
+    tables = []
+    if grid.mean.size <= MAX_MAP_CELLS:
+        rows = [
+            [
+                Shade(f"{value:.0f}" if value >= 9.95 else f"{value:.1f}", value / FULL_SHADE, bool(tied))
+                for value, tied in zip(percent[:, k], grid.indistinguishable[:, k], strict=True)
+            ]
+            for k in reversed(range(len(spec.beta0)))
+        ]
+        caption = "Percent above the best; outlined: statistically indistinguishable from the best"
+        tables.append(
+            CardMap(
+                [format_number(value) for value in spec.alpha0],
+                [format_number(value) for value in reversed(spec.beta0)],
+                rows,
+                caption,
+                corner="β₀ ↓ α₀ →",
+            )
+        )
+    return Card(
+        answer=f"Best cell: {format_params(best)} (ε {format_number(spec.epsilon)}), mean regret"
+        f" {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard error).",
+        facts=facts,
+        label=f"Grid {grid.study!r}, {size}",
+        tables=tables,
+    )
+
+
+def grid_frame(grid: Grid) -> DataFrame:
+    """Tabulate the cells, one row each."""
+    spec, percent = grid.spec, grid.percent_above_best()
+    return make_frame(
+        {
+            "study": grid.study,
+            "alpha0": alpha0,
+            "beta0": beta0,
+            "epsilon": spec.epsilon,
+            "regret": float(grid.mean[i, j]),
+            "stderr": float(grid.stderr[i, j]),
+            "percent_above_best": float(percent[i, j]),
+            "indistinguishable": bool(grid.indistinguishable[i, j]),
+        }
+        for i, alpha0 in enumerate(spec.alpha0)
+        for j, beta0 in enumerate(spec.beta0)
+    )
+
+
+def comparison_card(result: ComparisonResult) -> Card:
+    """State the best policy and the distance of the others, with the main leaderboard."""
+    from studies.export.comparison import TEXT_COLUMNS, board_caption, board_table
+
+    table = board_table(result, result.main)
+    answer, *facts = describe_result(result)
+    rows = [list(map(str, row)) for row in table.itertuples(index=False, name=None)]
+    search = describe_search(result)
+    return Card(
+        answer=answer,
+        facts=facts,
+        label=f"Comparison {result.comparison.study!r}",
+        tables=[CardTable(list(table.columns), rows, board_caption(result, result.main), TEXT_COLUMNS)],
+        details=[describe_marks([result]), *([] if search is None else [search])],
+    )
+
+
+def comparison_frame(result: ComparisonResult) -> DataFrame:
+    """Tabulate all entries: one row per policy and setting."""
+    from studies.export.comparison import tabulate_entries
+
+    frame = tabulate_entries([result]).drop(columns="settings")
+    frame["params"] = frame["params"].map(json.loads)
+    return frame.infer_objects()
+
+
+def robust_card(result: RobustRecommendation) -> Card:
+    """State the setting for an unknown scenario and its price."""
+    answer, price, *details = describe_robust(result)
+    return Card(
+        answer=answer,
+        facts=[price],
+        label=f"Robust recommendation of study {result.study!r}",
+        tables=[_settings_table(result.scenarios, result.contenders)],
+        details=details,
+    )
+
+
+def front_card(front: Front) -> Card:
+    """State how many settings are on the Pareto front, and the most balanced one."""
+    kept = sorted(front.kept(), key=lambda member: member.price.mean)
+    count, balanced = describe_front(front)
+    title = f"The {MAX_FRONT_ROWS} most balanced of {len(kept)} settings" if len(kept) > MAX_FRONT_ROWS else ""
+    return Card(
+        answer=balanced,
+        facts=[count],
+        label=f"Pareto front of study {front.study!r}",
+        tables=[_settings_table(front.scenarios, kept[:MAX_FRONT_ROWS], title)],
+    )
+
+
+def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSetting], caption: str = "") -> CardTable:
+    rows = [
+        [
+            capitalize_first(setting.name),
+            format_params(setting.params),
+            *(f"{format_number(each.regret.mean)} ({format_percent(each.price.mean)})" for each in setting.worlds),
+            format_price(setting.price),
+        ]
+        for setting in settings
+    ]
+    columns = ["", "Parameters", *scenarios, "Price"]
+    caption = caption or "Mean regret (excess over the setting tuned for the scenario)"
+    return CardTable(columns, rows, caption, text=("", "Parameters"))
+
+
+def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFrame:
+    """Tabulate settings of a robust search: one row per setting and scenario."""
+    return make_frame(
+        {
+            "study": study,
+            "setting": setting.name,
+            **setting.params,
+            "scenario": world.scenario,
+            "regret": world.regret.mean,
+            "regret_low": world.regret.low,
+            "regret_high": world.regret.high,
+            "price": world.price.mean,
+            "price_low": world.price.low,
+            "price_high": world.price.high,
+        }
+        for setting in settings
+        for world in setting.worlds
+    )
+
+
+def diagnosis_card(diagnosis: Diagnosis) -> Card:
+    """State the kinds of change, and tabulate all of them."""
+    answer, *facts = describe_diagnosis(diagnosis)
+    columns = [capitalize_first(name) for name in FINDING_COLUMNS]
+    text = tuple(columns[:3])
+    return Card(
+        answer=answer,
+        facts=facts,
+        label=f"Diagnosis of {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}",
+        tables=[CardTable(columns, tabulate_findings(diagnosis), text=text)] if diagnosis.findings else [],
+    )
+
+
+def diagnosis_frame(diagnosis: Diagnosis) -> DataFrame:
+    """Tabulate all kinds of change, one row each."""
+    return make_frame(
+        {
+            "kind": finding.kind,
+            "found": finding.found,
+            "p": finding.p,
+            "strength": finding.strength,
+            "arms": list(finding.arms),
+            "halves": finding.found_in_halves,
+            "settings": finding.settings,
+        }
+        for finding in diagnosis.findings
+    )
+
+
+def reproduction_card(result: ReproductionResult) -> Card:
+    """Count the verdicts on the paper's claims."""
+    verdicts = [verdict.verdict for verdict in result.verdicts()]
+    counts = [f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts)]
+    claims = len({verdict.claim.key for verdict in result.verdicts()})
+    rows = [
+        [verdict.claim.place, verdict.claim.text, verdict.protocol, verdict.verdict] for verdict in result.verdicts()
+    ]
+    columns = ["Place", "Claim", "Protocol", "Verdict"]
+    return Card(
+        answer=f"{plural(claims, 'claim')} of the paper, {plural(len(verdicts), 'verdict')}:"
+        f" {join_words(counts, 'and') or 'none'}.",
+        label=f"Reproduction of {', '.join(result.experiments)}, seed {result.seed}",
+        tables=[CardTable(columns, rows, text=columns)],
+    )
+
+
+def reproduction_frame(result: ReproductionResult) -> DataFrame:
+    """Tabulate the verdicts, one row each."""
+    return make_frame(
+        {
+            "claim": verdict.claim.key,
+            "text": verdict.claim.text,
+            "place": verdict.claim.place,
+            "printed": verdict.claim.printed,
+            "protocol": verdict.protocol,
+            "verdict": verdict.verdict,
+            "reason": verdict.reason,
+        }
+        for verdict in result.verdicts()
+    )

@@ -1,0 +1,463 @@
+"""Figures of results, as Plotly figures: the public module `ravenlab.figures`.
+
+Every function takes a result, or the name of a stored study and its storage. `plot` draws the main figure of any
+result. Figures are readable on light and dark backgrounds; `apply_theme` adapts one to a known background, and
+`get_alt_text` describes it in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dashboards import figures
+from dashboards.pages.report.data import play_recommendation, read_trials, simulate_recommendation
+from environments import Scenario, find_scenario
+from environments.errors import InputError
+from environments.recorded.log_file import Log
+from environments.recorded.log_world import LogScenario, open_log
+from environments.recorded.trace_file import Trace
+from environments.recorded.trace_world import TraceScenario, open_trace
+from environments.text import format_interval
+from policies.engine.simulation import Simulation
+from studies.diagnosis.result import Diagnosis
+from studies.export.comparison import order_by_relative_regret
+from studies.results.comparison import ComparisonResult, Leaderboard
+from studies.results.grid import Grid
+from studies.results.interpolation import RecommendedParameters
+from studies.results.recommendation import Recommendation
+from studies.results.robust import Front, RobustRecommendation
+from studies.spec.comparison import SettingKind
+from studies.spec.parse import parse_study_spec
+from studies.storage import keys
+from studies.storage.database import use_storage
+from studies.storage.library import find_studies
+from studies.symbols import format_params
+from tuning.queries import as_list, load_result
+from tuning.validation.replay import Replay
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Plottable = (
+    Recommendation
+    | RecommendedParameters
+    | Grid
+    | ComparisonResult
+    | RobustRecommendation
+    | Front
+    | Diagnosis
+    | Simulation
+    | Replay
+    | Scenario
+    | str
+)
+
+T = TypeVar("T")
+
+__all__ = [
+    "apply_theme",
+    "get_alt_text",
+    "plot",
+    "plot_comparison_curves",
+    "plot_critical_difference",
+    "plot_curves",
+    "plot_diagnosis",
+    "plot_distributions",
+    "plot_heat_map",
+    "plot_log",
+    "plot_param_importances",
+    "plot_params_by_horizon",
+    "plot_pareto_front",
+    "plot_prices",
+    "plot_recommendations",
+    "plot_relative_regret",
+    "plot_replays",
+    "plot_search_history",
+    "plot_sensitivity_lines",
+    "plot_standings",
+    "plot_surface",
+    "plot_trace",
+    "plot_world",
+]
+
+
+def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go.Figure:
+    """Plot the main figure of a result, of a list of results of the same kind, or of a stored study.
+
+    Args:
+        result: Anything that `tune`, `grid`, `compare`, `simulate`, `replay`, `diagnose`, `recommend` or `tune_robust`
+            returns, a scenario, or the name of a stored study.
+        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        A Plotly figure: regret of the recommended parameters and the baselines, heat map of a grid, ranking of
+        policies, regret over time or its distribution, prices, fitted changes, or the arms of one world.
+
+    Raises:
+        InputError: There is no figure for the object, or no study of this name.
+
+    Example:
+
+    >>> from policies.engine.simulation import simulate
+    >>> plot(simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)).layout.xaxis.title.text
+    'step t'
+    """
+    items: list[Any] = _load_all(result, object, storage)
+    first: Any = items[0]
+    kind = type(first)
+    if any(type(item) is not kind for item in items):
+        raise InputError("results of different kinds can't be drawn in one figure; plot them one by one.")
+    if issubclass(kind, Recommendation):
+        return plot_recommendations(items)
+    if issubclass(kind, Simulation):
+        return plot_curves(items) if first.curve is not None else plot_distributions(items)
+    if issubclass(kind, Replay):
+        return plot_replays(items)
+    if issubclass(kind, ComparisonResult) and len(items) > 1:
+        return plot_relative_regret(items)
+    if len(items) > 1:
+        raise InputError(f"there is no figure of several results of this kind ({kind.__name__}); plot them one by one.")
+    if issubclass(kind, RecommendedParameters):
+        return plot_recommendations(list(first.sources))
+    single: dict[type, Any] = {
+        ComparisonResult: plot_standings,
+        Diagnosis: plot_diagnosis,
+        Front: plot_pareto_front,
+        Grid: plot_heat_map,
+        RobustRecommendation: plot_prices,
+        Scenario: plot_world,
+    }
+    for known, draw in single.items():
+        if issubclass(kind, known):
+            figure: go.Figure = draw(first)
+            return figure
+    raise InputError(f"there is no figure of {kind.__name__!r}.")
+
+
+def plot_recommendations(
+    recommendations: Recommendation | str | Sequence[Recommendation | str], *, storage: str | None = None
+) -> go.Figure:
+    """Plot the mean regret of the recommended parameters, the paper's advice and the defaults with 95 % intervals.
+
+    Args:
+        recommendations: One or several recommendations, or names of stored studies.
+        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_recommendations(_load_all(recommendations, Recommendation, storage))
+
+
+def plot_search_history(study: Recommendation | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the objective of every trial, the best so far, and the validated candidates with their held-out regret.
+
+    Args:
+        study: The recommendation of a study, or the name of a study, which may be unfinished.
+        storage: Database URL of the study, which holds its trials; by default RAVENLAB_STORAGE or
+            sqlite:///studies.sqlite3.
+    """
+    name = study if isinstance(study, str) else study.study
+    with use_storage(storage) as store:
+        matches = find_studies(store, [name])
+        if len(matches) > 1:
+            raise InputError(f"study {name!r} matches {len(matches)} studies; name one of them.")
+        (stored,) = matches
+        spec, recommendation = keys.read_spec(stored), keys.read_recommendation(stored)
+        if spec is None:
+            raise InputError(f"study {stored.study_name!r} is not a search of ravenlab.")
+        trials = read_trials(store, stored._study_id, spec)
+    return figures.plot_search_history(trials.drawn, recommendation, spec)
+
+
+def plot_param_importances(recommendation: Recommendation | str, *, storage: str | None = None) -> go.Figure:
+    """Plot how important each parameter is (PED-ANOVA).
+
+    Args:
+        recommendation: A recommendation, or the name of a stored study.
+        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_param_importances(_load(recommendation, Recommendation, storage))
+
+
+def plot_params_by_horizon(
+    recommendations: Sequence[Recommendation | str] | str, *, storage: str | None = None
+) -> go.Figure:
+    """Plot recommended parameters against the horizon, with the range of indistinguishable candidates.
+
+    Args:
+        recommendations: Recommendations for different horizons, or names of stored studies.
+        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_params_by_horizon(_load_all(recommendations, Recommendation, storage))
+
+
+def plot_heat_map(
+    grid: Grid | str, recommendation: Recommendation | str | None = None, *, storage: str | None = None
+) -> go.Figure:
+    """Plot by how much the regret of every cell exceeds the lowest, and outline the cells that are as good.
+
+    Args:
+        grid: A grid, or the name of a stored one.
+        recommendation: The recommendation for the same problem, or its name; it is played in the worlds of the grid and
+            marked.
+        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    cells = _load(grid, Grid, storage)
+    recommended = None if recommendation is None else _load(recommendation, Recommendation, storage)
+    return figures.plot_heat_map(cells, recommended, play_recommendation(cells, recommended))
+
+
+def plot_sensitivity_lines(grid: Grid | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the regret against α₀, one line per β₀.
+
+    Args:
+        grid: A grid, or the name of a stored one.
+        storage: Database URL of a grid given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_sensitivity_lines(_load(grid, Grid, storage))
+
+
+def plot_surface(grid: Grid | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the regret over α₀ and β₀ as a surface.
+
+    Args:
+        grid: A grid, or the name of a stored one.
+        storage: Database URL of a grid given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_surface(_load(grid, Grid, storage))
+
+
+def plot_curves(
+    results: Simulation | Recommendation | str | Sequence[Simulation], *, storage: str | None = None
+) -> go.Figure:
+    """Plot mean cumulative regret and reward over time with 95 % bands.
+
+    Args:
+        results: One or several simulations with checkpoints; or a recommendation, or the name of a stored study: its
+            parameters and the baselines are simulated on up to 100 worlds.
+        storage: Database URL of a study; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    if not isinstance(results, str | Recommendation):
+        return figures.plot_curves(_load_all(results, Simulation, storage))
+    recommendation = _load(results, Recommendation, storage)
+    if recommendation.recorded is not None:
+        raise InputError("regret over time of a recorded trace or log is shown in the report only.")
+    spec = parse_study_spec({"scenario": recommendation.scenario, "policy": recommendation.policy})
+    curves = simulate_recommendation(recommendation, 1, spec)
+    if curves is None:
+        raise InputError(f"simulating {recommendation.study!r} over time would take too long.")
+    return figures.plot_curves(list(curves.simulations.values()), curves.changes, list(curves.simulations))
+
+
+def plot_distributions(results: Simulation | Sequence[Simulation], *, measure: str = "regret") -> go.Figure:
+    """Plot the distribution over worlds: quartiles, whiskers from 5 % to 95 %, and the mean with its 95 % interval.
+
+    Args:
+        results: One or several simulations of the same scenario and horizon.
+        measure: "regret", "reward" or "suboptimal_pulls".
+    """
+    simulations = _load_all(results, Simulation, None)
+    problems = {(each.scenario, each.horizon, each.arms) for each in simulations}
+    if len(problems) != 1:
+        raise InputError("distributions can be compared only for one scenario, horizon and number of arms.")
+    ((scenario, horizon, arms),) = problems
+    if any(measure not in each.measures() for each in simulations):
+        raise InputError(f"measure must be {', '.join(simulations[0].measures())} but got {measure!r}.")
+    policies = [each.policy for each in simulations]
+    samples = {}
+    for number, each in enumerate(simulations, start=1):
+        name = each.policy if policies.count(each.policy) == 1 else f"{each.policy} ({number})"
+        samples[name] = each.measures()[measure]
+    policy = policies[0] if len(policies) == 1 else f"{len(policies)} policies"
+    title = measure.replace("_", " ")
+    return figures.plot_distributions(
+        samples, scenario=scenario, horizon=horizon, arms=arms, policy=policy, measure=title
+    )
+
+
+def plot_standings(result: ComparisonResult | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the mean regret of every policy with its 95 % interval, tuned and at its defaults.
+
+    Args:
+        result: A comparison, or the name of a stored one.
+        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    comparison = _load(result, ComparisonResult, storage)
+    return figures.plot_standings(comparison, order_by_relative_regret([comparison]))
+
+
+def plot_comparison_curves(
+    result: ComparisonResult | str, setting: SettingKind | None = None, *, storage: str | None = None
+) -> go.Figure:
+    """Plot the mean cumulative regret of every policy over time.
+
+    Args:
+        result: A comparison, or the name of a stored one.
+        setting: "tuned" or "defaults"; by default the main one.
+        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    comparison = _load(result, ComparisonResult, storage)
+    order = order_by_relative_regret([comparison])
+    return figures.plot_comparison_curves(comparison, _find_board(comparison, setting), order)
+
+
+def plot_critical_difference(
+    result: ComparisonResult | str, setting: SettingKind | None = None, *, storage: str | None = None
+) -> go.Figure:
+    """Plot the mean ranks of the policies with Nemenyi's critical difference.
+
+    Args:
+        result: A comparison, or the name of a stored one.
+        setting: "tuned" or "defaults"; by default the main one.
+        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    comparison = _load(result, ComparisonResult, storage)
+    order = order_by_relative_regret([comparison])
+    return figures.plot_critical_difference(comparison, _find_board(comparison, setting), order)
+
+
+def plot_relative_regret(
+    results: Sequence[ComparisonResult | str] | ComparisonResult | str, *, storage: str | None = None
+) -> go.Figure:
+    """Plot the regret of every policy above the best one, by scenario and horizon.
+
+    Args:
+        results: Comparisons of the same policies, or names of stored ones.
+        storage: Database URL of comparisons given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_relative_regret(_load_all(results, ComparisonResult, storage))
+
+
+def plot_prices(result: RobustRecommendation | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the regret of each setting above that of the setting tuned for the scenario.
+
+    Args:
+        result: A robust recommendation, or the name of a stored one.
+        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_prices(_load(result, RobustRecommendation, storage))
+
+
+def plot_pareto_front(result: Front | str, *, storage: str | None = None) -> go.Figure:
+    """Plot the regrets of the settings on a Pareto front in every scenario.
+
+    Args:
+        result: A Pareto front, or the name of a stored one.
+        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+    """
+    return figures.plot_pareto_front(_load(result, Front, storage))
+
+
+def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
+    """Plot measured and fitted means and variances of the arms, with the changes that were found.
+
+    Args:
+        diagnosis: A diagnosis.
+        source: Name of the data for the title.
+    """
+    return figures.plot_diagnosis(diagnosis, source)
+
+
+def plot_replays(results: Replay | Sequence[Replay]) -> go.Figure:
+    """Plot the estimated mean reward of policies with 95 % intervals, next to that of the logging policy.
+
+    Args:
+        results: One or several replays of the same log; inconclusive ones are left out.
+    """
+    replays = _load_all(results, Replay, None)
+    rows = []
+    for each in replays:
+        if each.inconclusive is None:
+            interval = format_interval(each.score, each.low, each.high)
+            hover = f"{each.policy}<br>{format_params(each.params)}<br>{interval}"
+            rows.append(figures.IntervalRow(each.policy, each.score, each.low, each.high, hover))
+    first = replays[0]
+    logged = (first.logged, first.logged_low, first.logged_high)
+    rows.append(figures.IntervalRow("logging policy", *logged, f"logging policy<br>{format_interval(*logged)}"))
+    return figures.plot_scores(rows, "Mean reward per step if deployed", "mean reward per step")
+
+
+def plot_world(
+    scenario: Scenario | str,
+    horizon: int | None = None,
+    arms: int | None = None,
+    *,
+    seed: int = 0,
+    replication: int = 0,
+) -> go.Figure:
+    """Plot means and variances of the arms of one world over time.
+
+    Args:
+        scenario: A scenario, or its name; effects may be joined by "+".
+        horizon: Number of steps T; by default that of the scenario.
+        arms: Number of arms K; by default that of the scenario.
+        seed: Random seed.
+        replication: Number of the world.
+
+    Example:
+
+    >>> "blips" in get_alt_text(plot_world("blips", 500, 3))
+    True
+    """
+    source = find_scenario(scenario) if isinstance(scenario, str) else scenario
+    steps, count = source.horizon if horizon is None else horizon, source.arms if arms is None else arms
+    source.check(steps, count)
+    return figures.plot_world(source, steps, count, seed, replication)
+
+
+def plot_trace(trace: str | Path | Trace, window: int, *, minimize: bool = False) -> go.Figure:
+    """Plot the arms of a trace, averaged over neighbouring rows, with its segments.
+
+    Args:
+        trace: A file or a `Trace`.
+        window: Number of rows of a window, the horizon of a study on the trace.
+        minimize: Whether the values are costs.
+    """
+    scenario = (
+        TraceScenario(trace, "trace:table", minimize) if isinstance(trace, Trace) else open_trace(trace, minimize)
+    )
+    return figures.plot_trace(scenario, window)
+
+
+def plot_log(log: str | Path | Log, *, minimize: bool = False) -> go.Figure:
+    """Plot the rewards of a log over time, with its segments.
+
+    Args:
+        log: A file or a `Log`.
+        minimize: Whether rewards are costs.
+    """
+    scenario = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
+    return figures.plot_log(scenario)
+
+
+def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
+    """Return a copy of a figure for a dark, a light or (None) an unknown background."""
+    return figures.apply_theme(figure, dark)
+
+
+def get_alt_text(figure: go.Figure) -> str:
+    """Return the description of a figure as plain text."""
+    return figures.get_alt_text(figure)
+
+
+def _load_all(results: Any, kind: type[T], storage: str | None) -> list[T]:
+    """Return one or several results of one kind as a list; names are loaded."""
+    loaded = [_load(item, kind, storage) for item in as_list(results)]
+    if not loaded:
+        raise InputError("there is nothing to plot: the list of results is empty.")
+    return loaded
+
+
+def _load(result: Any, kind: type[T], storage: str | None) -> T:
+    """Return a result of the expected kind; a name is loaded."""
+    loaded: Any = load_result(result, storage=storage) if isinstance(result, str) else result
+    if not isinstance(loaded, kind):
+        raise InputError(f"the figure needs a result of kind {kind.__name__} but got {type(loaded).__name__}.")
+    return loaded
+
+
+def _find_board(result: ComparisonResult, setting: SettingKind | None) -> Leaderboard:
+    board = result.main if setting is None else result.board(setting)
+    if board is None:
+        raise InputError(f"setting must be {' or '.join(result.comparison.settings)} but got {setting!r}.")
+    return board

@@ -1,0 +1,428 @@
+"""The Python API without studies of its own: simulate, diagnose, recommend, load_result, export and reproduce."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+
+from environments.display import ResultList
+from environments.errors import InputError
+from environments.streams import Stream
+from policies.engine.simulation import Simulation
+from policies.engine.simulation import simulate as run_simulation
+from studies.export import DEFAULT_FORMAT
+from studies.registry import StudyDefaults
+from tuning.workers.local import DEFAULT_BACKEND, worker_count
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from environments.blocks import AnyScenario
+    from environments.recorded.log_file import Log
+    from environments.recorded.trace_file import Trace
+    from environments.world import Floats
+    from policies.engine.base import Policy, Value
+    from studies.diagnosis.result import Diagnosis
+    from studies.paper.results import ReproductionResult
+    from studies.results.comparison import ComparisonResult
+    from studies.results.grid import Grid
+    from studies.results.interpolation import RecommendedParameters
+    from studies.results.recommendation import Recommendation
+    from studies.results.robust import Front, RobustRecommendation
+
+    StoredResult = Recommendation | Grid | ComparisonResult | RobustRecommendation | Front
+
+
+def is_one(value: Any) -> bool:
+    """Whether an argument is a single value, not a sequence of values. Specifications and results are single values.
+
+    >>> is_one("blips"), is_one(None), is_one(["blips"]), is_one(range(3))
+    (True, True, False, False)
+    """
+    return isinstance(value, str) or not isinstance(value, Collection | Iterator)
+
+
+def as_list(values: Any) -> list[Any]:
+    """Return one or several values as a list."""
+    return [values] if is_one(values) else list(values)
+
+
+class SimulationOptions(TypedDict, total=False):
+    """Further arguments of `simulate`."""
+
+    trace: str | Path | Trace | None
+    minimize: bool
+    arms: int | None
+    replications: int
+    seed: int
+    params: Mapping[str, Value] | None
+    settings: Mapping[str, Any] | None
+    checkpoints: Sequence[int] | int | None
+    pulls: bool
+    jobs: int | None
+    stream: int
+
+
+@overload
+def simulate(
+    policy: str | type[Policy],
+    scenario: str | AnyScenario | None = None,
+    *,
+    horizon: int | None = None,
+    **options: Unpack[SimulationOptions],
+) -> Simulation: ...
+@overload
+def simulate(
+    policy: list[str] | list[type[Policy]] | tuple[str | type[Policy], ...],
+    scenario: str | AnyScenario | Sequence[str | AnyScenario] | None = None,
+    *,
+    horizon: int | Sequence[int] | None = None,
+    **options: Unpack[SimulationOptions],
+) -> ResultList[Simulation]: ...
+@overload
+def simulate(
+    policy: str | type[Policy],
+    scenario: list[str] | list[AnyScenario] | tuple[str | AnyScenario, ...],
+    *,
+    horizon: int | Sequence[int] | None = None,
+    **options: Unpack[SimulationOptions],
+) -> ResultList[Simulation]: ...
+@overload
+def simulate(
+    policy: str | type[Policy],
+    scenario: str | AnyScenario | None = None,
+    *,
+    horizon: Sequence[int],
+    **options: Unpack[SimulationOptions],
+) -> ResultList[Simulation]: ...
+def simulate(
+    policy: Any,
+    scenario: Any = None,
+    *,
+    trace: str | Path | Trace | None = None,
+    minimize: bool = False,
+    horizon: int | Sequence[int] | None = None,
+    arms: int | None = None,
+    replications: int = 100,
+    seed: int = 0,
+    params: Mapping[str, Value] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    checkpoints: Sequence[int] | int | None = None,
+    pulls: bool = False,
+    jobs: int | None = None,
+    stream: int = Stream.SIMULATE,
+) -> Simulation | ResultList[Simulation]:
+    """Simulate a policy and measure its regret.
+
+    A sequence of policies, scenarios or horizons gives a list with one result per combination; all policies play the
+    same worlds.
+
+    Args:
+        policy: A name such as "raven-ucb", or a class; one or several.
+        scenario: A name such as "variance-drift", effects joined by "+", or a `Scenario`; one or several.
+        trace: A file or `Trace` instead of a scenario; windows of it are played.
+        minimize: Whether the values of the trace are costs.
+        horizon: Number of steps T, one or several; by default that of the scenario. On a trace, the length of a window
+            in rows.
+        arms: Number of arms K; by default that of the scenario.
+        replications: Number of worlds.
+        seed: Random seed; with the same seed all policies play the same worlds.
+        params: Parameters of the policy; the others have their defaults.
+        settings: Parameters of the scenario, such as ``{"every": "5%", "noise": "laplace"}``.
+        checkpoints: Steps at which cumulative regret and reward are recorded, or a number of evenly spaced steps up to
+            the last one.
+        pulls: Whether to record the arm pulled at each step.
+        jobs: Number of threads; one per core by default. It does not affect the result.
+        stream: Random stream.
+
+    Returns:
+        The regret, reward and suboptimal pulls of each world.
+
+    Raises:
+        InputError: An argument is invalid.
+
+    Example:
+
+    >>> result = simulate("raven-ucb", "blips", horizon=500, arms=5, replications=3, seed=7)
+    >>> result.regret.shape
+    (3,)
+    >>> [each.policy for each in simulate(["ucb1", "ccb"], "blips", horizon=100, arms=3, replications=2)]
+    ['ucb1', 'ccb']
+    """
+    results = ResultList(
+        run_simulation(
+            each_policy,
+            each_scenario,
+            trace=trace,
+            minimize=minimize,
+            horizon=steps,
+            arms=arms,
+            replications=replications,
+            seed=seed,
+            params=params,
+            settings=settings,
+            checkpoints=checkpoints,
+            pulls=pulls,
+            jobs=worker_count(jobs),
+            stream=stream,
+        )
+        for each_policy, each_scenario, steps in product(as_list(policy), as_list(scenario), as_list(horizon))
+    )
+    return results[0] if is_one(policy) and is_one(scenario) and is_one(horizon) else results
+
+
+def diagnose(
+    data: str | Path | Trace | Log | DataFrame | Floats,
+    names: Sequence[str] = (),
+    *,
+    halves: int = 10,
+    seed: int = 0,
+) -> Diagnosis:
+    """Find out which kinds of change recorded rewards show.
+
+    Args:
+        data: A trace or log: a file, a `Trace` or a `Log`; or a table with one row per step and one column per arm, as
+            a DataFrame or an array, with NaN where no reward was observed.
+        names: Names of the arms of an array.
+        halves: Number of random halves of the rows to diagnose again, which shows how stable the result is.
+        seed: Seed of the random halves.
+
+    Returns:
+        The kinds of change, with strength and significance. `propose_study` turns them into a study file.
+
+    Raises:
+        InputError: The file cannot be read, or the table is not two-dimensional.
+
+    Example:
+
+    >>> import numpy as np
+    >>> rewards = np.random.default_rng(1).normal(size=(1000, 3)) + np.linspace(0, 1, 1000)[:, None]
+    >>> diagnose(rewards, halves=0).verdict
+    'incremental-drift'
+    """
+    import numpy as np
+
+    from environments.checks import check_integer
+    from environments.recorded.log_file import Log
+    from environments.recorded.trace_file import Trace
+    from studies.diagnosis.analysis import diagnose as diagnose_table
+    from studies.diagnosis.analysis import log_table, read_rewards
+
+    check_integer("halves", halves, least=0, most=1000)
+    check_integer("seed", seed, least=0)
+    if isinstance(data, str | Path):
+        names, values = read_rewards(Path(data))
+    elif isinstance(data, Trace):
+        names, values = data.names, data.values
+    elif isinstance(data, Log):
+        names, values = log_table([data.names[arm] for arm in data.arm], data.reward.tolist())
+    else:
+        try:
+            values = np.asarray(data, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("data must be a table of numbers: one row per step, one column per arm.") from None
+        if values.ndim != 2:
+            raise InputError(f"data must be a table of rows and arms but got shape {values.shape}.")
+        names = tuple(names) or tuple(map(str, getattr(data, "columns", ())))
+        if names and len(names) != values.shape[1]:
+            raise InputError(f"names must have {values.shape[1]} items, one per arm, but got {len(names)}.")
+    return diagnose_table(values, names, halves, seed)
+
+
+def recommend(
+    scenario: str,
+    horizon: int,
+    *,
+    policy: str = StudyDefaults.policy,
+    arms: int | None = None,
+    storage: str | None = None,
+) -> RecommendedParameters:
+    """Recommend parameters for a scenario and a horizon from stored studies.
+
+    Uses the stored study of this horizon. If there is none, parameters are interpolated between the nearest longer and
+    shorter horizons, or those of the nearest horizon are used.
+
+    Args:
+        scenario: A name; effects may be joined by "+".
+        horizon: Number of steps T.
+        policy: The policy.
+        arms: Number of arms K; by default that of the scenario.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        The parameters, and the studies that they come from.
+
+    Raises:
+        InputError: An argument is invalid, or no stored study matches.
+
+    Example:
+
+    >>> import tempfile
+    >>> from tuning.api import tune
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     recommend("stationary", 200, arms=3, storage=url).kind
+    'extrapolated'
+    """
+    from studies.results.interpolation import RecommendationQuery, recommend_parameters
+    from studies.storage.database import use_storage
+    from studies.storage.library import read_recommendations
+
+    query = RecommendationQuery(scenario, horizon, policy, arms)
+    query.check()
+    with use_storage(storage) as store:
+        return recommend_parameters(query, read_recommendations(store))
+
+
+def load_result(study: str, *, storage: str | None = None) -> StoredResult:
+    """Load the result of a study, grid, comparison or robust search, also one that the command line ran.
+
+    Args:
+        study: A name or a unique prefix.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        The same result that `tune`, `grid`, `compare` or `tune_robust` returned.
+
+    Raises:
+        InputError: No study or more than one matches, or it has no result yet.
+
+    Example:
+
+    >>> import tempfile
+    >>> from tuning.api import tune
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     result = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     load_result("raven-ucb/stationary", storage=url) == result
+    True
+    """
+    from studies.storage import keys
+    from studies.storage.database import use_storage
+    from studies.storage.library import find_studies
+    from studies.storage.trials import read_comparison, read_grid
+    from tuning.comparison.ranking import analyze_comparison
+
+    result: StoredResult | None
+    with use_storage(storage) as store:
+        matches = find_studies(store, [study])
+        if len(matches) > 1:
+            raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
+        (stored,) = matches
+        trials = store.get_all_trials(stored._study_id, deepcopy=False)
+        if keys.GRID in stored.user_attrs:
+            result = read_grid(stored, trials)
+        elif keys.COMPARISON in stored.user_attrs:
+            comparison = read_comparison(stored, trials)
+            result = None if comparison is None else analyze_comparison(comparison)
+        elif keys.ROBUST in stored.user_attrs:
+            result = keys.read_robust(stored)
+        else:
+            result = keys.read_recommendation(stored)
+    if result is None:
+        raise InputError(f"study {stored.study_name!r} has no result: it is unfinished, or ravenlab did not create it.")
+    return result
+
+
+def export(
+    studies: str | Sequence[str] | None = None, form: str = DEFAULT_FORMAT, *, storage: str | None = None
+) -> str:
+    """Export stored recommendations.
+
+    Args:
+        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; by default all but the
+            searches of comparisons.
+        form: The format: json, toml, yaml, csv, markdown, latex or python.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        InputError: No study matches, or the format is unknown.
+
+    Example:
+
+    >>> import tempfile
+    >>> from tuning.api import tune
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     url = f"sqlite:///{folder}/studies.sqlite3"
+    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     print(export(form="csv", storage=url).split(",")[0])
+    study
+    """
+    from studies.export import export as export_text
+    from studies.results.robust import RobustRecommendation
+    from studies.storage.database import use_storage
+    from studies.storage.library import read_recommendations, read_robust_results
+
+    names = None if studies is None else as_list(studies)
+    with use_storage(storage) as store:
+        robust = [result for result in read_robust_results(store, names) if isinstance(result, RobustRecommendation)]
+        return export_text([*read_recommendations(store, names), *robust], form)
+
+
+def reproduce(
+    names: str | Sequence[str] = (),
+    output: str | Path = "reproduction",
+    *,
+    protocol: str = "both",
+    replications: int | None = None,
+    seed: int = StudyDefaults.seed,
+    jobs: int | None = None,
+    backend: str = DEFAULT_BACKEND,
+    cluster: str | None = None,
+    progress: bool = True,
+) -> ReproductionResult:
+    """Reproduce the paper and write the page, JSON and CSV files to a folder.
+
+    Args:
+        names: One or several figures or tables such as "figure1" or "table3"; all by default.
+        output: The folder; completed pieces in it are reused.
+        protocol: "published" (what the authors' scripts ran), "defined" (what the paper defines), or "both".
+        replications: Replications of Table 3, 50 by default; all other counts are proportional.
+        seed: Random seed.
+        jobs: Number of workers; one per core by default. It does not affect the result.
+        backend: "threads" or "loky".
+        cluster: Address of the scheduler of a Dask cluster, such as "tcp://host:8786", or "local".
+        progress: Whether progress is shown on stderr if that is a terminal, and in notebooks.
+
+    Returns:
+        The numbers and verdicts.
+
+    Raises:
+        InputError: An argument is invalid, or the folder cannot be written.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = reproduce(["figure1"], folder, replications=2)
+    >>> result.verdicts()[0].claim.key
+    'figure1-means-settle'
+    """
+    from tuning.files import check_folder, make_folder
+    from tuning.reproduction import select_experiments
+    from tuning.reproduction.context import make_context
+    from tuning.reproduction.progress import ReproductionReporter
+    from tuning.reproduction.runner import SILENT as SILENT_REPRODUCTION
+    from tuning.reproduction.runner import reproduce as run
+    from tuning.reproduction.runner import write_reproduction
+    from tuning.screen import open_screen
+    from tuning.workers.local import open_workers
+
+    folder, selected = Path(output), select_experiments(as_list(names))
+    check_folder(folder)
+    make_folder(folder)
+    with (
+        open_workers(jobs, backend, cluster) as workers,
+        open_screen(ReproductionReporter, progress) as reporter,
+    ):
+        context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
+        listener = SILENT_REPRODUCTION if reporter is None else reporter.listener()
+        result = run(selected, context, folder, listener)
+    write_reproduction(result, folder)
+    return result
