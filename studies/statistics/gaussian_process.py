@@ -98,7 +98,7 @@ def fit_gaussian_process(points: Floats, values: Floats) -> GaussianProcess:
         supports=supports,
         projection=projection,
         weights=_round(spread * amplitude * weights),
-        covariance=_round((spread * amplitude * noise) ** 2 * inverse),
+        covariance=_round((spread * amplitude * noise) ** 2 * (inverse + inverse.T) / 2.0),
         offset=_round_one(offset),
         amplitude=_round_one(spread * amplitude),
         noise=_round_one(spread * noise),
