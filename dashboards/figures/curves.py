@@ -93,6 +93,7 @@ def plot_curves(
         f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
         f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
         f" {'; '.join(parts)}.{marked}",
+        link={"kind": "curves"},
         height=600,
         shapes=shapes,
         xaxis=make_axis("step t", anchor="y2", range=[0, max(each.horizon for _, each, _ in drawn)]),
@@ -157,6 +158,7 @@ def _line(
         mode="lines" if steps.size > 1 else "markers",
         name=escape_text(name, 44),
         showlegend=what == "regret",
+        meta={"params": {escape_text(key): value for key, value in each.params.items() if not isinstance(value, str)}},
         hovertext=f"<b>{escape_text(name, 100)}</b><br>"
         f"{escape_text(each.policy)}: {escape_text(format_params(each.params), 120)}",
         hovertemplate=(

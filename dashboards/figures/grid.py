@@ -50,6 +50,7 @@ class GridMark(NamedTuple):
     name: str
     alpha0: float
     beta0: float
+    epsilon: float
     hover: str
     symbol: str
 
@@ -137,6 +138,7 @@ def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoi
             "lowest cell",
             spec.alpha0[i],
             spec.beta0[j],
+            spec.epsilon,
             f"<b>Lowest cell</b><br>{best}<br>mean regret {format_number(float(grid.mean[i, j]))}"
             f" ± {format_number(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications:,}",
             "circle",
@@ -153,13 +155,14 @@ def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoi
             hover += (
                 f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
             )
-        marks.append(GridMark("the paper's advice", alpha0, beta0, hover, "square"))
+        marks.append(GridMark("the paper's advice", alpha0, beta0, advice.get("epsilon", 0.1), hover, "square"))
     point = {} if recommended is None else recommended.params
     best_alpha0, best_beta0 = point.get("alpha0"), point.get("beta0")
     if recommended is not None and isinstance(best_alpha0, int | float) and isinstance(best_beta0, int | float):
         hover = _describe_recommended(grid, recommended, played)
         name = f"recommended{_describe_epsilon(grid, recommended)}"
-        marks.append(GridMark(name, float(best_alpha0), float(best_beta0), hover, "star"))
+        epsilon = float(point.get("epsilon", spec.epsilon))
+        marks.append(GridMark(name, float(best_alpha0), float(best_beta0), epsilon, hover, "star"))
     return marks
 
 
@@ -209,6 +212,7 @@ def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
                 "cliponaxis": False,
                 "marker": {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **WHITE_MARKER},
                 "name": name,
+                "meta": {"params": {"alpha0": mark.alpha0, "beta0": mark.beta0, "epsilon": mark.epsilon}},
                 "text": [mark.hover],
                 "hovertemplate": "%{text}<extra></extra>",
             }
@@ -281,6 +285,13 @@ def plot_heat_map(
         traces,
         format_grid_title("Mean regret over α₀ and β₀", grid),
         _describe_heat_map(grid, marks),
+        link={
+            "kind": "map",
+            "alpha0": list(spec.alpha0),
+            "beta0": list(spec.beta0),
+            "epsilon": spec.epsilon,
+            "log": [choose_axis_type(spec.alpha0) == "log", choose_axis_type(spec.beta0) == "log"],
+        },
         height=540,
         xaxis=_cell_axis("α₀ (exploration weight)", spec.alpha0),
         yaxis=_cell_axis("β₀ (variance weight)", spec.beta0),
@@ -433,6 +444,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
             marker={"symbol": MARKERS[place % len(MARKERS)], "size": 7},
             error_y={"type": "data", "array": round_numbers(Z95 * stderr), "visible": len(alpha0) == 1},
             name=f"β₀ = {format_number(spec.beta0[j])}",
+            meta={"beta0": spec.beta0[j]},
             customdata=[
                 [*round_numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
                 for i in range(len(alpha0))
@@ -454,6 +466,7 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
         traces,
         format_grid_title(title, grid),
         describe_grid("Lines with 95 % bands of the mean regret", grid),
+        link={"kind": "lines", "epsilon": spec.epsilon},
         xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
         yaxis=make_value_axis("mean regret (reward units)", reach),
     )

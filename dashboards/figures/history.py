@@ -124,6 +124,7 @@ def plot_search_history(
         traces,
         title,
         f"{played:,} complete and {stopped:,} pruned trials." + _alt(better, recommendation, what),
+        link={"kind": "history"},
         height=520,
         xaxis=make_axis("trial", dtick=1 if done[-1].number - done[0].number < 5 else None),
         yaxis=make_value_axis(f"{what} (reward units)", shown, 4.0),
@@ -195,6 +196,7 @@ def _points(
         "mode": "markers",
         "marker": {"symbol": symbol, "size": size, "color": color, "line": {"color": color, "width": 1}},
         "name": name,
+        "meta": {"names": [escape_text(each) for each in names]},
         "customdata": [[_brief(row.stderr), *(_brief(row.params.get(each)) for each in names)] for row in rows],
         "hovertemplate": (
             f"trial %{{x}}, {name.split(' (')[0]}<br>%{{y}} ± %{{customdata[0]}} (standard error)<br>{params}"

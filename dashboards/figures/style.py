@@ -79,8 +79,19 @@ def get_alt_text(figure: go.Figure) -> str:
     return str(meta["alt"]) if isinstance(meta, Mapping) and "alt" in meta else ""
 
 
-def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: int = 460, **layout: Any) -> go.Figure:
-    """Make a figure from traces, without Plotly's template, which is larger than most figures."""
+def make_figure(
+    traces: Sequence[PlotlyTrace],
+    title: str,
+    alt: str,
+    *,
+    link: Mapping[str, Any] | None = None,
+    height: int = 460,
+    **layout: Any,
+) -> go.Figure:
+    """Make a figure from traces, without Plotly's template, which is larger than most figures.
+
+    `link` tells the report which parameters the points of the figure have, so that it can mark them in other figures.
+    """
     import plotly.graph_objects as go
 
     lines = title.count("<br>") + 1
@@ -96,7 +107,7 @@ def make_figure(traces: Sequence[PlotlyTrace], title: str, alt: str, *, height: 
             "pad": {"t": 24, "l": 8},
             "font": {"size": 15},
         },
-        "meta": {"alt": alt},
+        "meta": {"alt": alt} | ({} if link is None else {"link": dict(link)}),
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

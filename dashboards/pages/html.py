@@ -136,16 +136,23 @@ def slugify(name: str) -> str:
     return f"{slug or 'name'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def make_panel(slugs: Slugs, name: str, figure: go.Figure) -> Panel:
-    """Prepare a figure for a page: its title becomes the caption, and its data become JSON."""
+def make_panel(slugs: Slugs, name: str, figure: go.Figure, height: int | None = None) -> Panel:
+    """Prepare a figure for a page: its title becomes the caption, and its data become JSON.
+
+    Args:
+        slugs: Slugs in use on the page.
+        name: Name of the figure, for its slug.
+        figure: The figure.
+        height: Height in pixels, if it should differ from that of the figure.
+    """
     from plotly.io.json import to_json_plotly
 
     content: dict[str, Any] = figure.to_plotly_json()
     layout = content["layout"]
     layout.pop("template", None)
     title, context = split_title(str((layout.pop("title", None) or {}).get("text") or name))
-    height, margin = int(layout.get("height") or 450), dict(layout.get("margin") or {})
-    layout["height"] = height - max(0, int(margin.get("t", TOP_MARGIN)) - TOP_MARGIN)
+    figure_height, margin = int(layout.get("height") or 450), dict(layout.get("margin") or {})
+    layout["height"] = height or figure_height - max(0, int(margin.get("t", TOP_MARGIN)) - TOP_MARGIN)
     layout["margin"] = {**margin, "t": min(TOP_MARGIN, int(margin.get("t", TOP_MARGIN)))}
     return Panel(
         id=slugs.new(name),
@@ -209,12 +216,13 @@ def escape_json(text: str) -> str:
 
 
 def keep_equations(text: str) -> str:
-    """Prevent line breaks around equals signs.
+    """Prevent line breaks around equals signs and before percent signs.
 
     >>> keep_equations("K = 10") == "K\\N{NO-BREAK SPACE}=\\N{NO-BREAK SPACE}10"
     True
     """
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    space = "\N{NO-BREAK SPACE}"
+    return text.replace(" = ", f"{space}={space}").replace(" %", f"{space}%")
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.requirements import skip_or_fail
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser, Locator, Page
 
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -60,3 +60,11 @@ def assert_visible(locator: Locator) -> None:
     from playwright.sync_api import expect
 
     expect(locator).to_be_visible(timeout=30_000)
+
+
+def find_violations(page: Page) -> list[tuple[str, str]]:
+    """Return the rule and the first element of every accessibility violation that axe-core finds."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [(each["id"], each["nodes"][0]["html"][:200]) for each in found]

@@ -50,7 +50,7 @@ def store_search(storage: Any, done: int = 30, name: str | None = None, **more: 
     for number in range(done):
         study.add_trial(
             optuna.trial.create_trial(
-                params={"alpha0": 0.01 + number % 90 / 10, "beta0": 1.0, "epsilon": 0.1},
+                params={"alpha0": 0.01 + number % 90 / 10, "beta0": 1.0 + number % 7, "epsilon": 0.1},
                 distributions={"alpha0": LOG_DISTRIBUTION, "beta0": LOG_DISTRIBUTION, "epsilon": EPSILON},
                 value=50.0 + 7 * np.sin(number),
                 user_attrs={"stderr": 1.5, "replications": 200, "seconds": 0.01},

@@ -9,24 +9,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from markupsafe import Markup
+
 from dashboards.figures import apply_theme
-from dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
+from dashboards.pages.html import ContentsEntry, Panel, Slugs, escape_json, render_page, slugify
 from dashboards.pages.report.data import ReportData, StudyData
 from dashboards.pages.report.methods import LIMITATIONS, describe_methods
-from dashboards.pages.report.scenarios import (
-    ScenarioSection,
-    SummaryGroup,
-    make_scenario_sections,
-    make_summary_groups,
-)
+from dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from dashboards.pages.report.studies import (
     ReportSection,
+    make_filters,
     make_grid_sections,
     make_robust_sections,
-    make_search_sections,
-    summarize_robust,
+    make_study_sections,
 )
-from dashboards.pages.report.summary import Piece, judge_baseline, relative_difference, summarize_all
+from dashboards.pages.report.summary import (
+    Axis,
+    Piece,
+    VerdictRow,
+    choose_axis,
+    judge_baseline,
+    make_robust_row,
+    make_verdict_row,
+    relative_difference,
+    summarize_all,
+)
 from environments.catalog import SCENARIO_PLUGINS
 from environments.errors import InputError
 from environments.text import (
@@ -34,7 +41,6 @@ from environments.text import (
     format_number,
     format_percent,
     format_range,
-    format_settings,
     format_signed,
     keep_pairs_together,
     plural,
@@ -43,7 +49,6 @@ from policies.engine.plugins import POLICY_PLUGINS
 from studies.export import export
 from studies.results.describe import format_failures
 from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.source import LogSource, TraceSource
 from studies.storage.keys import project_version
@@ -69,6 +74,7 @@ class RecommendationRow:
     link: str
     file: str
     cells: list[Piece]
+    filters: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,12 @@ class ReportPage:
     subtitle: str
     version: str
     lead: list[str]
-    summary: list[SummaryGroup]
+    """Counts over all studies; how to create one if there are none."""
+    findings: list[VerdictRow]
+    axis: Axis | None
+    """Axis of the interval plot."""
+    facets: dict[str, list[str]]
+    """Choices of each filter; filters with one choice are omitted."""
     missing: list[MissingItem]
     columns: list[tuple[str, bool]]
     """Titles of the table of recommended parameters, and whether each column is numeric."""
@@ -95,7 +106,7 @@ class ReportPage:
     scenarios: list[ScenarioSection]
     grids: list[ReportSection]
     robust: list[ReportSection]
-    searches: list[ReportSection]
+    studies: list[ReportSection]
     methods: list[tuple[str, str]]
     limitations: Sequence[str] = LIMITATIONS
     contents: list[ContentsEntry] = field(default_factory=list)
@@ -105,32 +116,49 @@ class ReportPage:
     @property
     def all_panels(self) -> list[Panel]:
         """All figures in the order of the page."""
-        sections: list[ScenarioSection | ReportSection] = [*self.scenarios, *self.robust, *self.grids, *self.searches]
-        return [panel for section in sections for panel in section.panels]
+        sections = [*self.studies, *self.robust, *self.grids]
+        panels = [panel for section in sections for panel in section.all_panels]
+        return [*panels, *(panel for section in self.scenarios for panel in section.panels)]
 
 
 def build_report(data: ReportData) -> ReportPage:
     """Build the page: draw the figures and write the text."""
     slugs = Slugs()
-    ids = {study.name: slugs.new(study.name) for study in data.studies}
-    scenarios = make_scenario_sections(data, slugs)
-    recommended = [ids[study.name] for study in data.studies if study.recommendation is not None]
-    columns, rows = make_recommendation_table(data.recommendations, recommended)
+    ids = {study.name: slugs.new(f"study/{study.name}") for study in data.studies}
+    studies = make_study_sections(data, ids, slugs)
+    robust = make_robust_sections(data, slugs)
+    grids = make_grid_sections(data, slugs)
+    findings = [
+        make_verdict_row(study, section.short, section.id, section.filters)
+        for study, section in zip(data.studies, studies, strict=True)
+    ]
+    findings += [
+        make_robust_row(result, section.short, section.id, section.filters)
+        for result, section in zip(data.robust, robust, strict=True)
+    ]
+    recommended = [
+        section for study, section in zip(data.studies, studies, strict=True) if study.recommendation is not None
+    ]
+    columns, rows = make_recommendation_table(
+        data.recommendations, [section.id for section in recommended], [section.short for section in recommended]
+    )
     page = ReportPage(
         title=_format_title(data),
         subtitle=f"Storage: {data.where}",
         version=project_version(),
         lead=_describe_contents(data),
-        summary=make_summary_groups(data, scenarios),
+        findings=findings,
+        axis=choose_axis(findings),
+        facets=_list_facets([*studies, *robust, *grids]),
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
         has_trace=any(isinstance(study.spec.source, TraceSource) for study in data.studies),
         missing=_list_missing(data),
         columns=columns,
         rows=rows,
-        scenarios=scenarios,
-        grids=make_grid_sections(data, slugs),
-        robust=make_robust_sections(data, slugs),
-        searches=make_search_sections(data, ids, slugs),
+        scenarios=make_scenario_sections(data, slugs),
+        grids=grids,
+        robust=robust,
+        studies=studies,
         methods=describe_methods(data),
     )
     page.contents.extend(_list_contents(page))
@@ -144,7 +172,24 @@ def render_report(data: ReportData, page: ReportPage | None = None) -> str:
         row.id: {form: export([recommendation], form) for form in ("json", "toml")}
         for row, recommendation in zip(page.rows, data.recommendations, strict=True)
     }
-    return render_page("report", page.all_panels, exports, page=page)
+    surfaces = [
+        (section.what_if.id, Markup(escape_json(section.what_if.json)))
+        for section in page.studies
+        if section.what_if is not None
+    ]
+    return render_page("report", page.all_panels, exports, page=page, surfaces=surfaces)
+
+
+def _list_facets(sections: Sequence[ReportSection]) -> dict[str, list[str]]:
+    """List the choices of the filters; filters with one choice are omitted."""
+    choices = {
+        name: list(dict.fromkeys(value for section in sections for value in section.filters[name]))
+        for name in ("scenario", "horizon", "policy")
+    }
+    choices["scenario"].sort()
+    choices["policy"].sort()
+    choices["horizon"].sort(key=lambda text: int(text.replace(",", "")))
+    return {name: values for name, values in choices.items() if len(values) > 1}
 
 
 def _format_title(data: ReportData) -> str:
@@ -175,8 +220,7 @@ def _describe_contents(data: ReportData) -> list[str]:
         counts.append(f"{plural(len(data.studies), 'study', 'studies')} at T = {horizons} with {recommendations}.")
     if data.grids:
         counts.append(f"{plural(len(data.grids), 'sensitivity grid')} of α₀ and β₀.")
-    robust = [summarize_robust(result) for result in data.robust if isinstance(result, RobustRecommendation)]
-    return [line for line in (" ".join(counts), *summarize_all(data.recommendations), *robust) if line]
+    return [line for line in (" ".join(counts), *summarize_all(data.recommendations)) if line]
 
 
 def _list_missing(data: ReportData) -> list[MissingItem]:
@@ -219,35 +263,41 @@ def _list_contents(page: ReportPage) -> list[ContentsEntry]:
     def list_sections(sections: Sequence[ReportSection]) -> list[ContentsEntry]:
         return [ContentsEntry(section.id, section.short) for section in sections]
 
-    entries = [ContentsEntry("summary", "Summary")]
+    entries = [ContentsEntry("summary", "Recommendations")]
+    if page.studies:
+        entries.append(ContentsEntry("studies", "Studies", list_sections(page.studies)))
+    if page.robust:
+        entries.append(ContentsEntry("robust", "Robust settings", list_sections(page.robust)))
+    if page.grids:
+        entries.append(ContentsEntry("grids", "Sensitivity grids", list_sections(page.grids)))
     if page.rows:
-        entries.append(ContentsEntry("parameters", "Recommended parameters"))
+        entries.append(ContentsEntry("parameters", "Table and export"))
     if page.scenarios:
         children = [ContentsEntry(section.id, section.title) for section in page.scenarios]
         entries.append(ContentsEntry("scenarios", "Scenarios", children))
-    if page.robust:
-        entries.append(ContentsEntry("robust", "Robust settings", list_sections(page.robust)))
-    entries.append(ContentsEntry("grids", "Sensitivity grids", list_sections(page.grids)))
-    if page.searches:
-        entries.append(ContentsEntry("search", "Search", list_sections(page.searches)))
     return [*entries, ContentsEntry("methods", "Methods and limitations")]
 
 
 def make_recommendation_table(
-    recommendations: Sequence[Recommendation], ids: Sequence[str]
+    recommendations: Sequence[Recommendation], ids: Sequence[str], titles: Sequence[str]
 ) -> tuple[list[tuple[str, bool]], list[RecommendationRow]]:
-    """Make the table of recommended parameters; `ids` are the slugs of the studies."""
+    """Make the table of recommended parameters.
+
+    Args:
+        recommendations: The recommendations, one per row.
+        ids: Ids of the sections of their studies.
+        titles: Short titles of their studies.
+    """
     names = list(dict.fromkeys(name for each in recommendations for name in each.params))
     several = len({each.policy for each in recommendations}) > 1
     counted = any(each.failures is not None for each in recommendations)
     separate = len(names) + several + counted <= MAX_PARAM_COLUMNS
-    columns = [("Scenario", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
+    columns = [("Study", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
     columns += [("Regret (95 %)", True), *([("Failures", True)] if counted else [])]
     columns += [("Paper's advice", True), ("Defaults", True)]
     rows = []
-    for each, slug in zip(recommendations, ids, strict=True):
-        title = f"{each.scenario} ({format_settings(each.settings)})" if each.settings else each.scenario
+    for each, link, title in zip(recommendations, ids, titles, strict=True):
         cells = [Piece(title, title), *([Piece(each.policy, each.policy, "policy")] if several else [])]
         cells.append(Piece(format_count(each.horizon), each.horizon, "horizon"))
         cells.append(Piece(format_count(each.arms), each.arms, "arms"))
@@ -262,7 +312,8 @@ def make_recommendation_table(
         if counted:
             cells.append(_failure_cell(each))
         cells += [_baseline_cell(each, name) for name in ("paper", "defaults")]
-        rows.append(RecommendationRow(each.study, f"row-{slug}", f"search-{slug}", slugify(each.study), cells))
+        filters = make_filters([each.scenario], each.horizon, each.policy)
+        rows.append(RecommendationRow(each.study, f"row-{link}", link, slugify(each.study), cells, filters))
     return columns, rows
 
 

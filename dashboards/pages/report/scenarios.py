@@ -1,10 +1,10 @@
-"""Scenario sections of the report: definition, one world or recording, and results over time and horizons."""
+"""Scenario sections of the report: definition, one world or recording, and recommendations over horizons."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pandas import DataFrame
@@ -12,7 +12,6 @@ from pandas import DataFrame
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from dashboards.pages.report.data import GridData, ReportData, StudyData
-from dashboards.pages.report.summary import BASELINES, Sentence, summarize
 from environments import Scenario, find_scenario
 from environments.base import Effect
 from environments.checks import parse_steps
@@ -43,7 +42,6 @@ from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
 CATEGORIES = {"DPC": "distribution parameters change", "PC": "periodic change", "TF": "temporary fluctuation"}
-CURVE_NAMES = {"recommended": "recommended", **BASELINES}
 MAX_WORLD_SIZE = 20_000_000  # steps × arms up to which a world is drawn
 
 
@@ -69,26 +67,10 @@ class ScenarioSection:
     notes: list[str]
     table: PageTable | None = None
 
-
-@dataclass(frozen=True)
-class SummaryGroup:
-    """Summary sentences of one scenario, by study."""
-
-    title: str
-    link: str
-    sentences: list[tuple[str, Sentence]]
-
-
-def make_summary_groups(data: ReportData, sections: Iterable[ScenarioSection]) -> list[SummaryGroup]:
-    """Summarize every recommendation in one sentence, grouped by scenario."""
-    by_key = {section.key: section for section in sections}
-    groups: dict[str, SummaryGroup] = {}
-    for study in data.studies:
-        if study.recommendation is not None:
-            section = by_key[_study_key(study)]
-            group = groups.setdefault(section.key, SummaryGroup(section.title, section.id, []))
-            group.sentences.append((study.name, summarize(study.recommendation, _default_arms(study))))
-    return list(groups.values())
+    @property
+    def filters(self) -> dict[str, list[str]]:
+        """Values of the filters under which the section is shown."""
+        return {"scenario": [json.loads(self.key)[0]]}
 
 
 def make_scenario_sections(data: ReportData, slugs: Slugs) -> list[ScenarioSection]:
@@ -119,14 +101,6 @@ def _grid_key(part: GridData) -> str:
     return json.dumps([spec.scenario, dict(spec.settings), spec.arms], sort_keys=True)
 
 
-def _default_arms(study: StudyData) -> int:
-    """The scenario's default number of arms; the study's own if the scenario is not available."""
-    try:
-        return study.spec.source.open().arms
-    except InputError:
-        return study.spec.arms
-
-
 def _simulated_section(
     key: str, studies: list[StudyData], grids: list[ResolvedGridSpec], slugs: Slugs
 ) -> ScenarioSection:
@@ -147,7 +121,7 @@ def _simulated_section(
         panels.append(make_panel(slugs, f"world {title}", figures.plot_world(scenario, horizon, arms, seed=seed)))
     else:
         notes.append("The world is too large to be drawn.")
-    panels += [*_horizon_panels(title, studies, slugs), *_curve_panels(studies, slugs)]
+    panels += _horizon_panels(title, studies, slugs)
     definition = None if scenario is None else define_scenario(scenario, horizon)
     return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
 
@@ -158,7 +132,7 @@ def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slug
     panels = []
     if scenario is not None:
         panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon)))
-    panels += [*_horizon_panels(title, studies, slugs), *_curve_panels(studies, slugs)]
+    panels += _horizon_panels(title, studies, slugs)
     definition, table = None, None
     for recommendation in _recommendations(studies):
         if recommendation.trace is not None:
@@ -210,22 +184,6 @@ def share_by_arm(counts: Mapping[str, int], total: int) -> list[list[str]]:
     """
     ordered = sorted((-count, name) for name, count in counts.items() if count)
     return [[name, format_count(-negative), format_percent(-negative / total)] for negative, name in ordered]
-
-
-def _curve_panels(studies: list[StudyData], slugs: Slugs) -> list[Panel]:
-    """Draw regret over time, one figure per study; without bands on a trace, because its windows overlap."""
-    panels = []
-    for study in studies:
-        if study.curves is not None:
-            figure = figures.plot_curves(
-                list(study.curves.simulations.values()),
-                study.curves.changes,
-                [CURVE_NAMES[name] for name in study.curves.simulations],
-                costs=study.spec.minimize,
-                bands=not isinstance(study.spec.source, TraceSource),
-            )
-            panels.append(make_panel(slugs, f"curves {study.name}", figure))
-    return panels
 
 
 def _horizon_panels(title: str, studies: list[StudyData], slugs: Slugs) -> list[Panel]:

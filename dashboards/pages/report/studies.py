@@ -1,4 +1,4 @@
-"""Sections of the report on grids, searches and robust recommendations."""
+"""Sections of the report on studies, grids and robust recommendations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pandas import DataFrame
 
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
-from dashboards.pages.report.data import GridData, ReportData, StudyData
+from dashboards.pages.report.data import Curves, GridData, ReportData, StudyData
+from dashboards.pages.report.summary import BASELINES
+from dashboards.pages.report.what_if import WhatIf, make_what_if
 from environments.text import (
     format_count,
     format_number,
@@ -20,27 +22,41 @@ from environments.text import (
     keep_pairs_together,
     plural,
 )
-from studies.results.describe import describe_front, describe_price, describe_recommendation, describe_robust
+from studies.results.describe import describe_front, describe_recommendation, describe_robust
 from studies.results.grid import Grid
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.objective import parse_objective
+from studies.spec.source import TraceSource
 from studies.symbols import format_params
 
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
+LINKED_HEIGHT = 430  # pixels; low, so that linked figures are visible together
+CURVE_NAMES = {"recommended": "recommended", **BASELINES}
 
 
 @dataclass(frozen=True)
 class ReportSection:
-    """Section of one grid, search or robust recommendation. `short` is its title in headings and contents."""
+    """Section of one study, grid or robust recommendation. `short` is its title in headings and contents."""
 
     id: str
     title: str
     short: str
     lines: list[str]
     panels: list[Panel]
+    """Figures whose hover marks are linked, if there are several of the same parameters."""
+    filters: dict[str, list[str]]
+    """Values of the filters under which the section is shown."""
     table: PageTable | None = None
+    what_if: WhatIf | None = None
+    more: list[Panel] = field(default_factory=list)
+    """Further figures."""
+
+    @property
+    def all_panels(self) -> list[Panel]:
+        """All figures in the order of the page."""
+        return [*self.panels, *self.more]
 
 
 @dataclass(frozen=True)
@@ -53,13 +69,14 @@ class StudyLabel:
     arms: int
     settings: Mapping[str, int | float | str] = field(default_factory=dict)
     policy: str = GRID_POLICY
+    seed: int = 0
 
     @property
     def suffix(self) -> str:
         """The part of the name that the other fields do not state: overrides, a hash or a user's own name.
 
-        >>> StudyLabel("raven-ucb/blips/T500/K10/seed=3", "blips", 500, 10).suffix
-        'seed=3'
+        >>> StudyLabel("raven-ucb/blips/T500/K10/trials=30,seed=3", "blips", 500, 10, seed=3).suffix
+        'trials=30'
         >>> StudyLabel("compare/blips/T500/K10/raven-ucb", "blips", 500, 10).suffix
         'compare'
         """
@@ -67,17 +84,20 @@ class StudyLabel:
         parts = []
         for part in self.name.split("/"):
             prefix = next((each for each in known if part == each or part.startswith(f"{each}~")), "")
-            parts.append(part.removeprefix(prefix))
+            left = part.removeprefix(prefix).split(",")
+            parts.append(",".join(each for each in left if each != f"seed={self.seed}"))
         text = " ".join(part for part in parts if part)
         return text if len(text) <= MAX_SUFFIX_LENGTH else f"{text[: MAX_SUFFIX_LENGTH - 1]}…"
 
 
 def make_short_titles(labels: Sequence[StudyLabel]) -> list[str]:
-    """Make unique short titles from scenario and horizon, with further fields only where they are needed.
+    """Make unique short titles from scenario and horizon, with further fields only where titles would be the same.
 
     >>> labels = [("a", "blips", 500, 10), ("b", "blips", 500, 4), ("c", "periodic", 500, 4)]
     >>> make_short_titles([StudyLabel(*fields) for fields in labels])
     ['blips, T = 500, K = 10', 'blips, T = 500, K = 4', 'periodic, T = 500']
+    >>> make_short_titles([StudyLabel("a", "blips", 500, 10, seed=seed) for seed in (0, 3)])
+    ['blips, T = 500, seed 0', 'blips, T = 500, seed 3']
     """
     titles = [f"{_without_hash(label.scenario)}, T = {format_count(label.horizon)}" for label in labels]
     if len({label.policy for label in labels}) > 1:
@@ -88,7 +108,9 @@ def make_short_titles(labels: Sequence[StudyLabel]) -> list[str]:
     for details in (
         [f"K = {label.arms}" for label in labels],
         [format_settings(label.settings) for label in labels],
+        [f"seed {label.seed}" for label in labels],
         [label.suffix for label in labels],
+        [label.name for label in labels],
     ):
         by_title = defaultdict(set)
         for title, detail in zip(titles, details, strict=True):
@@ -105,40 +127,56 @@ def _without_hash(name: str) -> str:
 
 
 def make_grid_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
-    """Make one section per grid."""
-    specs = [(part.grid.study, part.grid.spec) for part in data.grids]
-    labels = [StudyLabel(name, spec.scenario, spec.horizon, spec.arms, spec.settings) for name, spec in specs]
-    return [
-        _grid_section(part, title, slugs) for part, title in zip(data.grids, make_short_titles(labels), strict=True)
+    """Make one section per grid, except for grids of the same problem as a study, which are in its section."""
+    recommendations = data.recommendations
+    parts = [part for part in data.grids if not any(part.recommendation is each for each in recommendations)]
+    specs = [(part.grid.study, part.grid.spec) for part in parts]
+    labels = [
+        StudyLabel(name, spec.scenario, spec.horizon, spec.arms, spec.settings, seed=spec.seed) for name, spec in specs
     ]
-
-
-def _grid_section(part: GridData, title: str, slugs: Slugs) -> ReportSection:
-    grid, spec = part.grid, part.grid.spec
-    drawn = {
-        "map": figures.plot_heat_map(grid, part.recommendation, part.played),
-        "lines": figures.plot_sensitivity_lines(grid),
-    }
-    if min(grid.mean.shape) > 1:
-        drawn["surface"] = figures.plot_surface(grid)
-    if part.samples:
-        drawn["distributions"] = figures.plot_distributions(
-            part.samples, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms
+    sections = []
+    for part, title in zip(parts, make_short_titles(labels), strict=True):
+        grid, spec = part.grid, part.grid.spec
+        panels, more = _draw_grid(part, slugs)
+        filters = make_filters([spec.scenario], spec.horizon, GRID_POLICY)
+        link = slugs.new(grid.study)
+        sections.append(
+            ReportSection(
+                link, grid.study, title, [_describe_grid(grid)], panels, filters, _grid_table(grid), more=more
+            )
         )
-    i, j = grid.best
-    line = (
-        f"Lowest mean regret: {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))}"
-        f" (standard error) at α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}."
-        f" {_describe_other_cells(grid)} {format_count(spec.replications)} worlds per cell,"
-        f" ε = {format_number(spec.epsilon)}."
-    )
-    return ReportSection(
-        id=slugs.new(grid.study),
-        title=grid.study,
-        short=title,
-        lines=[line],
-        panels=[make_panel(slugs, f"{kind} {grid.study}", figure) for kind, figure in drawn.items()],
-        table=_grid_table(grid) if grid.mean.size <= MAX_TABLE_CELLS else None,
+    return sections
+
+
+def make_filters(scenarios: Sequence[str], horizon: int, policy: str) -> dict[str, list[str]]:
+    """Return the values of the filters under which a study is shown."""
+    return {"scenario": list(scenarios), "horizon": [format_count(horizon)], "policy": [policy]}
+
+
+def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
+    """Draw a grid: the heat map and the lines, and further figures."""
+    grid, spec = part.grid, part.grid.spec
+    heat_map = figures.plot_heat_map(grid, part.recommendation, part.played)
+    panels = [
+        make_panel(slugs, f"map {grid.study}", heat_map, height=LINKED_HEIGHT),
+        make_panel(slugs, f"lines {grid.study}", figures.plot_sensitivity_lines(grid), height=LINKED_HEIGHT),
+    ]
+    more = []
+    if min(grid.mean.shape) > 1:
+        more.append(make_panel(slugs, f"surface {grid.study}", figures.plot_surface(grid)))
+    if part.samples:
+        boxes = figures.plot_distributions(part.samples, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms)
+        more.append(make_panel(slugs, f"distributions {grid.study}", boxes))
+    return panels, more
+
+
+def _describe_grid(grid: Grid) -> str:
+    spec, (i, j) = grid.spec, grid.best
+    return (
+        f"Lowest mean regret of the grid: {format_number(float(grid.mean[i, j]))} ±"
+        f" {format_number(float(grid.stderr[i, j]))} (standard error) at α₀ = {format_number(spec.alpha0[i])},"
+        f" β₀ = {format_number(spec.beta0[j])}. {_describe_other_cells(grid)}"
+        f" {format_count(spec.replications)} worlds per cell, ε = {format_number(spec.epsilon)}."
     )
 
 
@@ -152,7 +190,9 @@ def _describe_other_cells(grid: Grid) -> str:
     return f"{close:,} of the other {others:,} cells {verb} statistically indistinguishable from it."
 
 
-def _grid_table(grid: Grid) -> PageTable:
+def _grid_table(grid: Grid) -> PageTable | None:
+    if grid.mean.size > MAX_TABLE_CELLS:
+        return None
     spec = grid.spec
     rows = []
     for i, alpha0 in enumerate(spec.alpha0):
@@ -161,32 +201,27 @@ def _grid_table(grid: Grid) -> PageTable:
             f"{'*' if grid.indistinguishable[i, j] else ''}"
             for j in range(len(spec.beta0))
         ]
-        rows.append([f"α₀ = {format_number(alpha0)}", *cells])
-    columns = ["", *(f"β₀ = {format_number(beta0)}" for beta0 in spec.beta0)]
+        rows.append([format_number(alpha0), *cells])
+    columns = ["α₀", *(f"β₀ = {format_number(beta0)}" for beta0 in spec.beta0)]
     caption = "Mean regret ± standard error (*: statistically indistinguishable from the best cell)"
     return PageTable(caption, DataFrame(rows, columns=columns))
 
 
-def make_search_sections(data: ReportData, ids: Mapping[str, str], slugs: Slugs) -> list[ReportSection]:
-    """Make one section per search; `ids` are the slugs of the studies."""
-    labels = [
-        StudyLabel(
-            study.name,
-            study.spec.scenario,
-            study.spec.horizon,
-            study.spec.arms,
-            study.spec.settings,
-            study.spec.policy,
+def make_study_sections(data: ReportData, ids: Mapping[str, str], slugs: Slugs) -> list[ReportSection]:
+    """Make one section per study; `ids` are the ids of the sections by name."""
+    labels = []
+    for study in data.studies:
+        spec = study.spec
+        labels.append(
+            StudyLabel(study.name, spec.scenario, spec.horizon, spec.arms, spec.settings, spec.policy, spec.seed)
         )
-        for study in data.studies
-    ]
     return [
-        _search_section(study, title, f"search-{ids[study.name]}", slugs)
+        _study_section(study, title, ids[study.name], data.grids, slugs)
         for study, title in zip(data.studies, make_short_titles(labels), strict=True)
     ]
 
 
-def _search_section(study: StudyData, title: str, link: str, slugs: Slugs) -> ReportSection:
+def _study_section(study: StudyData, title: str, link: str, grids: Sequence[GridData], slugs: Slugs) -> ReportSection:
     spec, trials, recommendation = study.spec, study.trials, study.recommendation
     pruned = f" ({format_count(trials.pruned)} pruned)" if trials.pruned else ""
     failed = f"; {format_count(trials.failed)} failed" if trials.failed else ""
@@ -199,15 +234,48 @@ def _search_section(study: StudyData, title: str, link: str, slugs: Slugs) -> Re
         lines = describe_recommendation(recommendation) + progress
     else:
         lines = [*progress, study.missing, *_describe_best_trial(study)]
-    panels = []
+    panels: list[Panel] = []
+    more: list[Panel] = []
+    table = None
+    for part in grids:
+        if recommendation is not None and part.recommendation is recommendation:
+            linked, further = _draw_grid(part, slugs)
+            panels += linked
+            more += further
+            lines.append(_describe_grid(part.grid))
+            table = _grid_table(part.grid) if table is None else table
+    if study.curves is not None:
+        panels.append(_draw_curves(study, study.curves, slugs))
     if trials.drawn:
         states = {"COMPLETE": trials.complete, "PRUNED": trials.pruned}
         history = figures.plot_search_history(trials.drawn, recommendation, spec, states)
-        panels.append(make_panel(slugs, f"history {study.name}", history))
+        panels.append(make_panel(slugs, f"history {study.name}", history, height=LINKED_HEIGHT))
     if recommendation is not None and recommendation.importance:
         importances = figures.plot_param_importances(recommendation)
-        panels.append(make_panel(slugs, f"importances {study.name}", importances))
-    return ReportSection(link, study.name, title, lines, panels)
+        more.append(make_panel(slugs, f"importances {study.name}", importances))
+    return ReportSection(
+        link,
+        study.name,
+        title,
+        lines,
+        panels,
+        make_filters([spec.scenario], spec.horizon, spec.policy),
+        table,
+        make_what_if(study, slugs.new(f"what-if/{study.name}")),
+        more,
+    )
+
+
+def _draw_curves(study: StudyData, curves: Curves, slugs: Slugs) -> Panel:
+    """Draw regret over time; without bands on a trace, because its windows overlap."""
+    figure = figures.plot_curves(
+        list(curves.simulations.values()),
+        curves.changes,
+        [CURVE_NAMES[name] for name in curves.simulations],
+        costs=study.spec.minimize,
+        bands=not isinstance(study.spec.source, TraceSource),
+    )
+    return make_panel(slugs, f"curves {study.name}", figure, height=LINKED_HEIGHT)
 
 
 def _describe_best_trial(study: StudyData) -> list[str]:
@@ -237,12 +305,12 @@ def _robust_section(result: RobustRecommendation | Front, slugs: Slugs) -> Repor
         lines, settings = describe_front(result), list[EvaluatedSetting](result.kept())
         figure = figures.plot_pareto_front(result)
     else:
-        first, second, *rest = describe_robust(result)
-        lines, settings = [second, first, *rest], result.contenders
+        lines, settings = describe_robust(result), result.contenders
         figure = figures.plot_prices(result)
     link = slugs.new(result.study)
     panels = [make_panel(slugs, f"worlds {result.study}", figure)]
-    return ReportSection(link, result.study, short, lines, panels, _robust_table(result.scenarios, settings))
+    filters = make_filters(result.scenarios, result.horizon, result.policy)
+    return ReportSection(link, result.study, short, lines, panels, filters, _robust_table(result.scenarios, settings))
 
 
 def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> PageTable:
@@ -256,11 +324,3 @@ def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> Pag
         rows.append([setting.name, keep_pairs_together(format_params(setting.params)), *cells])
     caption = "Mean regret; in parentheses the excess over the tuned setting with its 95 % confidence interval"
     return PageTable(caption, DataFrame(rows, columns=["setting", "parameters", *scenarios]))
-
-
-def summarize_robust(result: RobustRecommendation) -> str:
-    """Summarize a robust recommendation in one sentence."""
-    return (
-        f"{result.policy} with {format_params(result.params)} for {join_words(result.scenarios, 'and')} at"
-        f" T = {format_count(result.horizon)}. {describe_price(result)}"
-    )

@@ -1,28 +1,41 @@
-"""Summary of the report: one sentence per recommendation, and counts over all of them."""
+"""First screen of the report: one verdict per study, and all recommendations and baselines in one interval plot."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
+from dashboards.pages.report.data import StudyData
 from environments.text import (
-    format_count,
+    format_interval,
     format_number,
     format_percent,
-    format_settings,
     format_signed,
+    join_words,
     plural,
 )
-from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE, warn_inconclusive
-from studies.results.recommendation import Baseline, Estimate, Recommendation
+from studies.results.describe import (
+    INCONCLUSIVE,
+    WITHIN_NOISE,
+    describe_front,
+    describe_price,
+    describe_robust,
+    describe_verdict,
+    format_estimate,
+    warn_inconclusive,
+)
+from studies.results.recommendation import Baseline, Recommendation
+from studies.results.robust import Front, RobustRecommendation
 from studies.symbols import format_symbol
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 
 BASELINES = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
-
-SMALLEST_SHARE = 0.001  # smaller differences are written as "less than"
+LANE_NAMES = {"recommended": "Recommended", "paper": "Paper's advice", "defaults": "Defaults"}
+CUTS = (" (", ": ", ", because ", " and keep ", " if the ")  # the decision of a verdict ends before one of these
+WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest
 
 
 @dataclass(frozen=True)
@@ -36,17 +49,208 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """Consecutive pieces.
+class Lane:
+    """One line of the interval plot: regret relative to the recommended parameters of the study.
 
-    >>> str(Sentence((Piece("regret "), Piece("41", 41.2))))
-    'regret 41'
+    Ratios are None if the recommended regret is not positive, as on some recorded data.
     """
 
-    pieces: tuple[Piece, ...]
+    kind: str
+    text: str
+    """The value beside the line, such as +155 %."""
+    detail: str
+    """The value in words, with its interval."""
+    ratios: tuple[float, float, float] | None = None
+    """Lower end of the 95 % interval, estimate and upper end."""
 
-    def __str__(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
+    @property
+    def name(self) -> str:
+        """Its name on the page."""
+        return LANE_NAMES[self.kind]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Logarithmic axis of the interval plot, shared by all studies."""
+
+    low: float
+    high: float
+
+    def position(self, ratio: float) -> float:
+        """Return the position of a ratio in percent of the width; values outside are moved to the end.
+
+        >>> Axis(0.5, 8.0).position(1.0), Axis(0.5, 8.0).position(100.0)
+        (25.0, 100.0)
+        """
+        share = math.log(max(ratio, 1e-300) / self.low) / math.log(self.high / self.low)
+        return round(100.0 * min(max(share, 0.0), 1.0), 2)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Positions and labels of the ticks.
+
+        >>> Axis(0.8, 2.5).ticks
+        [(19.58, '0'), (80.42, '+100 %')]
+        """
+        shown: list[float] = []
+        for ratio in (1.0, 2.0, 0.5, 5.0, 1.5, 10.0, 1.2, 1.1, 0.8, 0.9, 3.0, 20.0, 0.2):
+            if self.low < ratio < self.high and all(abs(self.position(ratio) - self.position(x)) > 24 for x in shown):
+                shown.append(ratio)
+        return [
+            (self.position(ratio), "0" if ratio == 1.0 else format_percent(ratio - 1.0, signed=True).replace(".0", ""))
+            for ratio in sorted(shown)
+        ]
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """The verdict of one study. `decision` is its first words, `rest` the reason."""
+
+    study: str
+    link: str
+    title: str
+    kind: str
+    """The decision for the style sheet, such as keep-the-defaults."""
+    decision: str
+    rest: str
+    facts: str
+    warnings: list[str]
+    filters: dict[str, list[str]]
+    """Values of the filters under which the study is shown."""
+    lanes: list[Lane] = field(default_factory=list)
+    better_policy: str | None = None
+    """Another policy that a stored comparison shows to be better, in one sentence."""
+
+    @property
+    def description(self) -> str:
+        """The lines of the interval plot in words."""
+        return "; ".join(f"{lane.name}: {lane.detail}" for lane in self.lanes)
+
+
+def make_verdict_row(
+    study: StudyData, title: str, link: str, filters: dict[str, list[str]], better_policy: str | None = None
+) -> VerdictRow:
+    """Summarize a study: what to do, the regret, and the baselines.
+
+    Args:
+        study: The study.
+        title: Its short title.
+        link: The id of its section.
+        filters: Values of the filters.
+        better_policy: Another policy that a stored comparison shows to be better, in one sentence.
+    """
+    recommendation = study.recommendation
+    if recommendation is None:
+        return VerdictRow(study.name, link, title, "no-result", "No recommendation yet", "", study.missing, [], filters)
+    decision, rest = split_verdict(describe_verdict(recommendation))
+    return VerdictRow(
+        study=study.name,
+        link=link,
+        title=title,
+        kind=recommendation.verdict.decision.replace(" ", "-"),
+        decision=decision,
+        rest=rest,
+        facts=_describe_facts(recommendation),
+        warnings=_list_warnings(recommendation),
+        filters=filters,
+        lanes=make_lanes(recommendation),
+        better_policy=better_policy,
+    )
+
+
+def make_robust_row(
+    result: RobustRecommendation | Front, title: str, link: str, filters: dict[str, list[str]]
+) -> VerdictRow:
+    """Summarize one setting for several scenarios, or a Pareto front."""
+    if isinstance(result, Front):
+        kept, balanced = describe_front(result)
+        return VerdictRow(result.study, link, title, "front", "Pareto front", "", f"{kept} {balanced}", [], filters)
+    decision, rest = split_verdict(describe_robust(result)[0])
+    return VerdictRow(
+        result.study, link, title, "use-these-values", decision, rest, describe_price(result), [], filters
+    )
+
+
+def split_verdict(text: str) -> tuple[str, str]:
+    """Split a verdict into the decision and the reason.
+
+    >>> split_verdict("Keep the defaults (α₀ 1): no parameters are better.")
+    ('Keep the defaults', ' (α₀ 1): no parameters are better.')
+    >>> split_verdict("Use α₀ 2.8, β₀ 0.1.")
+    ('Use α₀ 2.8, β₀ 0.1.', '')
+    """
+    place = min((text.find(cut) for cut in CUTS if cut in text), default=len(text))
+    return text[:place], text[place:]
+
+
+def _describe_facts(recommendation: Recommendation) -> str:
+    """State the regret on held-out data with its scale, or the replay score on a log."""
+    log, regret = recommendation.log, recommendation.regret
+    if log is not None:
+        return f"Replay score {format_estimate(log.score)}; mean of the logging policy {format_estimate(log.logged)}."
+    share = ""
+    if recommendation.attainable is not None and recommendation.attainable > 0.0:
+        share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
+    return f"Mean regret {format_estimate(regret)}{share}."
+
+
+def _list_warnings(recommendation: Recommendation) -> list[str]:
+    lines = [] if recommendation.log is None else warn_inconclusive(recommendation.log)
+    if recommendation.objective != "mean":
+        lines.append(f"Selected by the objective {recommendation.objective}, not by mean regret.")
+    edges = [format_symbol(edge.param) for edge in recommendation.edge]
+    if edges:
+        verb = "is" if len(edges) == 1 else "are"
+        lines.append(f"{join_words(edges, 'and')} {verb} at the edge of the search range; search a wider range.")
+    if recommendation.failures is not None and not recommendation.failures.reliable:
+        lines.append("The upper end of the interval may be too low, because failures are rare; use more report worlds.")
+    return lines
+
+
+def make_lanes(recommendation: Recommendation) -> list[Lane]:
+    """Make the lines of the interval plot: the recommended parameters, then the baselines."""
+    regret = recommendation.regret
+    relative = recommendation.log is None and regret.mean > 0.0
+    same = (1.0, 1.0, 1.0) if relative else None
+    lanes = [
+        Lane(
+            "recommended",
+            format_number(regret.mean),
+            f"regret {format_interval(regret.mean, regret.low, regret.high)}",
+            (regret.low / regret.mean, 1.0, regret.high / regret.mean) if relative else None,
+        )
+    ]
+    for baseline in recommendation.versus:
+        if judge_baseline(recommendation, baseline) == "same":
+            lanes.append(Lane(baseline.name, "identical", "identical to the recommended parameters", same))
+            continue
+        ends = (baseline.low, baseline.difference, baseline.high)
+        shares = [relative_difference(recommendation, value) for value in ends]
+        low, mean, high = (
+            format_signed(value) if share is None else format_percent(share, signed=True)
+            for value, share in zip(ends, shares, strict=True)
+        )
+        unclear = INCONCLUSIVE if recommendation.recorded is not None else WITHIN_NOISE
+        doubt = "" if baseline.significant else f"; {unclear}"
+        below, at, above = (1.0 + value / regret.mean if relative else 1.0 for value in ends)
+        lanes.append(
+            Lane(
+                baseline.name,
+                mean if baseline.significant else f"≈ {mean}",
+                f"{mean} regret (95 % CI of the difference {low} to {high}{doubt})",
+                (below, at, above) if relative else None,
+            )
+        )
+    return lanes
+
+
+def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:
+    """Choose the axis of the interval plot; None if there is nothing to draw."""
+    ratios = [ratio for row in rows for lane in row.lanes for ratio in lane.ratios or ()]
+    if not ratios:
+        return None
+    low, high = max(min(ratios), WIDEST[0]), min(max(ratios), WIDEST[1])
+    return Axis(min(low / 1.05, 0.95), max(high * 1.05, 1.25))
 
 
 def judge_baseline(recommendation: Recommendation, baseline: Baseline) -> BaselineVerdict:
@@ -66,34 +270,6 @@ def relative_difference(recommendation: Recommendation, difference: float) -> fl
     if recommendation.log is not None or recommendation.regret.mean <= 0.0:
         return None
     return difference / recommendation.regret.mean
-
-
-def summarize(recommendation: Recommendation, usual_arms: int | None = None) -> Sentence:
-    """Summarize a recommendation; K is omitted if it is the usual number of arms."""
-    pieces = [*_describe_problem(recommendation, usual_arms), Piece(": ")]
-    if not recommendation.params:
-        pieces.append(Piece("no parameters to set"))
-    for place, (name, value) in enumerate(recommendation.params.items()):
-        pieces.append(Piece(f"{', ' if place else 'use '}{format_symbol(name)} = "))
-        pieces.append(Piece(format_number(value), value, f"params.{name}"))
-    if recommendation.log is None:
-        pieces += [Piece("; regret "), *_estimate(recommendation.regret, "regret")]
-    else:
-        pieces += [Piece("; replay score "), *_estimate(recommendation.log.score, "log.score")]
-        effective = format_count(round(recommendation.log.effective))
-        pieces.append(Piece(f" from {effective} effective events; mean of the logging policy "))
-        pieces += _estimate(recommendation.log.logged, "log.logged")
-    for baseline in recommendation.versus:
-        pieces += [Piece("; "), *_compare(recommendation, baseline)]
-    pieces.append(Piece("."))
-    if recommendation.log is not None:
-        pieces += [Piece(f" {warning}") for warning in warn_inconclusive(recommendation.log)]
-    if recommendation.objective != "mean":
-        pieces.append(Piece(f" Selected by the objective {recommendation.objective}, not by mean regret."))
-    for edge in recommendation.edge:
-        symbol = format_symbol(edge.param)
-        pieces.append(Piece(f" {symbol} is at the edge of the search range; a wider range may give lower regret."))
-    return Sentence(tuple(pieces))
 
 
 def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
@@ -120,72 +296,6 @@ def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
             " before using them."
         )
     return lines
-
-
-def _describe_problem(recommendation: Recommendation, usual_arms: int | None) -> list[Piece]:
-    """Name the scenario, horizon, arms, settings and policy."""
-    pieces = [
-        Piece(f"{recommendation.scenario}, T = "),
-        Piece(format_count(recommendation.horizon), recommendation.horizon, "horizon"),
-    ]
-    if recommendation.arms != usual_arms:
-        pieces += [Piece(", K = "), Piece(format_count(recommendation.arms), recommendation.arms, "arms")]
-    if recommendation.settings:
-        pieces.append(Piece(f" ({format_settings(recommendation.settings)})"))
-    if recommendation.policy != "raven-ucb":
-        pieces.append(Piece(f", {recommendation.policy}"))
-    return pieces
-
-
-def _estimate(estimate: Estimate, field: str) -> list[Piece]:
-    """Format a mean with its interval."""
-    return [
-        Piece(format_number(estimate.mean), estimate.mean, f"{field}.mean"),
-        Piece(" ("),
-        Piece(format_number(estimate.low), estimate.low, f"{field}.low"),
-        Piece(" to "),
-        Piece(format_number(estimate.high), estimate.high, f"{field}.high"),
-        Piece(")"),
-    ]
-
-
-def _compare(recommendation: Recommendation, baseline: Baseline) -> list[Piece]:
-    """Compare one baseline with the recommendation."""
-    name, verdict = BASELINES[baseline.name], judge_baseline(recommendation, baseline)
-    verb = "has" if baseline.name == "paper" else "have"
-    if verdict == "same":
-        return [Piece(f"the parameters are identical to {name}")]
-    if verdict == "unclear":
-        reason = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
-        ends = [
-            _interval_end(recommendation, baseline.low),
-            Piece(" to "),
-            _interval_end(recommendation, baseline.high),
-        ]
-        return [Piece(f"the difference from {name} is {reason} ("), *ends, Piece(")")]
-    direction = "higher" if verdict == "worse" else "lower"
-    pieces = [Piece(f"{name} {verb} "), _amount(recommendation, baseline), Piece(f" {direction} regret")]
-    if verdict == "better":
-        pieces.append(Piece(f" on held-out worlds, so use {'it' if baseline.name == 'paper' else 'them'} instead"))
-    return pieces
-
-
-def _amount(recommendation: Recommendation, baseline: Baseline) -> Piece:
-    """Format the absolute difference: relative where that has a meaning."""
-    share = relative_difference(recommendation, baseline.difference)
-    if share is None:
-        return Piece(format_number(abs(baseline.difference)), baseline.difference, f"versus.{baseline.name}.difference")
-    small = abs(share) < SMALLEST_SHARE
-    text = f"less than {format_percent(SMALLEST_SHARE)}" if small else format_percent(abs(share))
-    return Piece(text, 100.0 * share, f"versus.{baseline.name}.percent")
-
-
-def _interval_end(recommendation: Recommendation, value: float) -> Piece:
-    """Format one end of the interval of a difference with its sign: relative where that has a meaning."""
-    share = relative_difference(recommendation, value)
-    if share is None:
-        return Piece(format_signed(value), value)
-    return Piece(format_percent(share, signed=True), 100.0 * share)
 
 
 def _count_verdicts(name: str, verdicts: Sequence[BaselineVerdict]) -> str:

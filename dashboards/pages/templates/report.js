@@ -1,5 +1,5 @@
 "use strict";
-// Sorting, copying, saving, and drawing figures when they become visible.
+// Filters, collapsible studies, predictions, linked figures, sorting, copying, and drawing figures when they become visible.
 window.ravenlabReport = (() => {
   const MOST_SCENES = 8; // Chromium keeps 16 WebGL contexts for all pages
   const byId = (id) => document.getElementById(id);
@@ -60,8 +60,247 @@ window.ravenlabReport = (() => {
     if (!button) return;
     if (button.dataset.copy) copy(button);
     else if (button.dataset.save) save(button);
+    else if (button.dataset.open) openAll(button);
     else if (button.closest(".sortable thead")) sort(button.closest("th"));
   });
+
+  // ---- collapsible studies: links and the address open the part that they lead to ----
+  const sections = () => [...document.querySelectorAll("details.study")];
+  function reveal(hash) {
+    const target = hash.length > 1 && byId(decodeURIComponent(hash.slice(1)));
+    if (!target) return;
+    for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+    target.scrollIntoView();
+  }
+  function openAll(button) {
+    const open = button.dataset.open === "yes";
+    for (const part of sections()) part.open = open;
+    button.dataset.open = open ? "no" : "yes";
+    button.textContent = open ? "Close all" : "Open all";
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) setTimeout(() => reveal(link.hash));
+  });
+  addEventListener("hashchange", () => reveal(location.hash));
+
+  // ---- filters; the address keeps them as #?scenario=…&horizon=… ----
+  const filters = byId("filters");
+  function filter() {
+    const chosen = [...new FormData(filters)].filter(([, value]) => value);
+    const matches = (part) => {
+      const values = JSON.parse(part.dataset.filter);
+      return chosen.every(([name, value]) => !values[name] || values[name].includes(value));
+    };
+    for (const part of document.querySelectorAll("[data-filter]")) part.hidden = !matches(part);
+    for (const section of document.querySelectorAll("main > section")) {
+      const parts = [...section.querySelectorAll("details[data-filter]")];
+      section.hidden = parts.length > 0 && parts.every((part) => part.hidden);
+    }
+    for (const link of document.querySelectorAll(".toc ol ol a")) link.parentNode.hidden = byId(link.hash.slice(1)).hidden;
+    const rows = [...document.querySelectorAll(".findings > li")], shown = rows.filter((row) => !row.hidden).length;
+    byId("shown").textContent = `${shown} of ${rows.length} shown`;
+    document.querySelector(".empty").hidden = shown > 0;
+    filters.querySelector("button").hidden = !chosen.length;
+    const address = chosen.length ? `#?${new URLSearchParams(chosen)}` : location.hash.startsWith("#?") ? "#" : location.hash;
+    if (address !== location.hash) history.replaceState(null, "", address || " ");
+  }
+  function beginFilters() {
+    if (!filters) return;
+    if (location.hash.startsWith("#?")) {
+      for (const [name, value] of new URLSearchParams(location.hash.slice(2))) {
+        const select = filters.elements[name];
+        if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+      }
+    }
+    filters.addEventListener("input", filter);
+    filters.addEventListener("reset", () => setTimeout(filter));
+    filter();
+  }
+
+  // ---- predictions: a Gaussian process, see studies/statistics/gaussian_process.py ----
+  const Z95 = 1.959964;
+  const text = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
+  const percent = (share) => {
+    const size = Math.abs(100 * share), digits = size < 9.95 ? size.toFixed(1) : Math.round(size).toLocaleString("en");
+    return `${Number(digits) === 0 ? "" : share < 0 ? "−" : "+"}${digits} %`;
+  };
+  const quadratic = (matrix, v) => {
+    let sum = 0; // of the lower triangle of a symmetric matrix
+    matrix.forEach((row, i) => row.forEach((value, j) => { sum += (i === j ? 1 : 2) * value * v[i] * v[j]; }));
+    return sum;
+  };
+  function features(surface, at) {
+    const out = new Float64Array(surface.weights.length);
+    surface.supports.forEach((support, m) => {
+      let square = 0;
+      support.forEach((place, d) => { square += ((at[d] - place) / surface.lengths[d]) ** 2; });
+      const r = Math.sqrt(5 * square), covariance = (1 + r + (r * r) / 3) * Math.exp(-r);
+      surface.projection[m].forEach((value, f) => { out[f] += covariance * value; });
+    });
+    return out;
+  }
+  function predict(surface, at) {
+    const f = features(surface, at);
+    let mean = surface.offset, explained = 0;
+    f.forEach((value, place) => { mean += value * surface.weights[place]; explained += value * value; });
+    const variance = quadratic(surface.covariance, f) + surface.amplitude ** 2 * Math.max(1 - explained, 0);
+    return { mean, deviation: Math.sqrt(variance + surface.noise ** 2), features: f };
+  }
+  const toValue = (knob, place) => {
+    const inner = knob.scale === "linear" ? knob.low + place * (knob.high - knob.low) : knob.low * (knob.high / knob.low) ** place;
+    return knob.scale === "one-minus" ? 1 - inner : inner;
+  };
+  const toPlace = (knob, value) => {
+    const inner = knob.scale === "one-minus" ? 1 - value : value;
+    const place = knob.scale === "linear" ? (inner - knob.low) / (knob.high - knob.low) : Math.log(inner / knob.low) / Math.log(knob.high / knob.low);
+    return Math.min(Math.max(place, 0), 1);
+  };
+  const rounded = (knob, place) => {
+    const value = toValue(knob, place);
+    if (knob.integer) return Math.round(value);
+    return knob.scale === "one-minus" ? 1 - Number((1 - value).toPrecision(2)) : Number(value.toPrecision(2));
+  };
+  const panels = new Map();
+  function makePanel(section) {
+    const surface = surfaceOf(section.id), start = surface.knobs.map((knob) => knob.start);
+    const sliders = [...section.querySelectorAll("input")], slices = [...section.querySelectorAll("svg")];
+    const shown = (value) => (surface.logarithmic ? Math.exp(value) : value);
+    const base = predict(surface, start);
+    let at = [...start], pointed = null;
+    const width = 240, height = 96, [low, high] = surface.range;
+    for (const [name, value] of [[".y-low", low], [".y-high", high]]) {
+      for (const label of section.querySelectorAll(name)) label.textContent = Number(value.toPrecision(2)).toLocaleString("en");
+    }
+    const y = (value) => {
+      const share = surface.logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+      return (height * (1 - Math.min(Math.max(share, -1), 2))).toFixed(1);
+    };
+    const line = (name, x) => `<line class="${name}" x1="${(x * width).toFixed(1)}" x2="${(x * width).toFixed(1)}" y1="0" y2="${height}"/>`;
+    function draw() {
+      const now = predict(surface, at), spread = Math.hypot(now.deviation, surface.sampling);
+      const ends = [-1, 1].map((sign) => text(shown(now.mean + sign * Z95 * spread)));
+      section.querySelector(".value").innerHTML = `${text(shown(now.mean))} <small>${ends[0]} to ${ends[1]} (95 %)</small>`;
+      const step = now.features.map((value, place) => value - base.features[place]);
+      const difference = now.mean - base.mean, doubt = Z95 * Math.sqrt(quadratic(surface.covariance, step));
+      const say = (value) => (surface.logarithmic ? percent(Math.expm1(value)) : text(value));
+      const back = at.every((place, i) => place === start[i]);
+      section.querySelector(".back").disabled = back;
+      section.querySelector(".relative").textContent = back
+        ? "These are the recommended values."
+        : `${say(difference)} relative to the recommended values (95 % CI ${say(difference - doubt)} to ${say(difference + doubt)}).`;
+      surface.knobs.forEach((knob, i) => {
+        const value = at[i] === start[i] ? toValue(knob, start[i]) : rounded(knob, at[i]);
+        const words = text(value);
+        sliders[i].value = Math.round(at[i] * sliders[i].max);
+        sliders[i].setAttribute("aria-valuetext", words);
+        sliders[i].parentNode.querySelector("output").textContent = words;
+        const top = [], bottom = [], middle = [];
+        for (let place = 0; place <= 40; place += 1) {
+          const other = [...at];
+          other[i] = place / 40;
+          const there = predict(surface, other), x = ((place * width) / 40).toFixed(1);
+          middle.push(`${x},${y(shown(there.mean))}`);
+          top.push(`${x},${y(shown(there.mean + Z95 * there.deviation))}`);
+          bottom.unshift(`${x},${y(shown(there.mean - Z95 * there.deviation))}`);
+        }
+        slices[i].innerHTML =
+          `<polygon class="area" points="${[...top, ...bottom].join(" ")}"/><polyline class="curve" points="${middle.join(" ")}"/>` +
+          line("advised", start[i]) + line("now", at[i]) +
+          (pointed && pointed[knob.name] !== undefined ? line("pointed", toPlace(knob, pointed[knob.name])) : "");
+      });
+      return shown(now.mean);
+    }
+    const values = () => Object.fromEntries(surface.knobs.map((knob, i) => [knob.name, rounded(knob, at[i])]));
+    section.addEventListener("input", (event) => {
+      const i = Number(event.target.dataset.place), knob = surface.knobs[i];
+      at[i] = toPlace(knob, rounded(knob, event.target.value / event.target.max));
+      const value = draw();
+      mark(section.closest(".study"), { params: values(), value }, section);
+    });
+    section.querySelector(".back").addEventListener("click", () => {
+      at = [...start];
+      draw();
+      mark(section.closest(".study"), null, section);
+    });
+    draw();
+    return { predict: (places) => predict(surface, places), point: (params) => { pointed = params; draw(); } };
+  }
+  function surfaceOf(id) {
+    return JSON.parse(document.querySelector(`script[data-for="${id}"]`).textContent);
+  }
+  document.addEventListener("toggle", (event) => {
+    if (!event.target.open) return;
+    for (const section of event.target.querySelectorAll(".what-if")) if (!panels.has(section.id)) panels.set(section.id, makePanel(section));
+  }, true);
+
+  // ---- linked figures: parameters under the pointer are marked in the other figures of the study ----
+  const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
+  function pointOf(plot, hit) {
+    const link = linkOf(plot), meta = hit.data.meta || {};
+    if (hit.data.type === "heatmap") {
+      return { params: { alpha0: link.alpha0[hit.x], beta0: link.beta0[hit.y], epsilon: link.epsilon }, value: hit.customdata[2] };
+    }
+    if (meta.params) return { params: meta.params };
+    if (meta.beta0 !== undefined) return { params: { alpha0: hit.x, beta0: meta.beta0, epsilon: link.epsilon }, value: hit.y };
+    if (meta.names) return { params: Object.fromEntries(meta.names.map((name, i) => [name, hit.customdata[i + 1]])), value: hit.y };
+    return null;
+  }
+  function cellPosition(values, value, log) {
+    const scale = log ? Math.log : Number;
+    const last = values.length - 1;
+    if (!(value >= values[0])) return -0.5;
+    if (value > values[last]) return last + 0.5;
+    const i = Math.min(values.findLastIndex((each) => each <= value), last - 1);
+    return last === 0 ? 0 : i + (scale(value) - scale(values[i])) / (scale(values[i + 1]) - scale(values[i]));
+  }
+  const same = (a, b) => Object.keys(a).every((name) => b[name] === undefined || Math.abs(a[name] - b[name]) <= 1e-3 * Math.abs(b[name]));
+  function fade(plot, chosen) {
+    const places = plot.data.map((trace, place) => place).filter((place) => plot.data[place].meta);
+    Plotly.restyle(plot, { opacity: places.map((place) => (!chosen || chosen(plot.data[place].meta) ? 1 : 0.2)) }, places);
+  }
+  function show(plot, point) {
+    const link = linkOf(plot), ring = plot.data.length - 1;
+    const place = (x, y) => Plotly.restyle(plot, { x: [x === undefined ? [] : [x]], y: [y === undefined ? [] : [y]] }, [ring]);
+    const { alpha0, beta0 } = point ? point.params : {};
+    if (link.kind === "map") {
+      if (alpha0 === undefined || beta0 === undefined) place();
+      else place(cellPosition(link.alpha0, alpha0, link.log[0]), cellPosition(link.beta0, beta0, link.log[1]));
+    } else if (link.kind === "lines") {
+      const lines = plot.data.filter((trace) => trace.meta).map((trace) => trace.meta.beta0);
+      const far = (each) => Math.abs(Math.log(each / beta0));
+      const nearest = beta0 === undefined ? undefined : lines.reduce((a, b) => (far(b) < far(a) ? b : a));
+      fade(plot, nearest === undefined ? null : (meta) => meta.beta0 === nearest);
+      place(alpha0, point && alpha0 !== undefined ? point.value : undefined);
+    } else if (link.kind === "curves") {
+      const known = point && plot.data.some((trace) => trace.meta && same(trace.meta.params, point.params));
+      fade(plot, known ? (meta) => same(meta.params, point.params) : null);
+      const level = point && !known && point.value !== undefined;
+      const added = { type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: point && point.value, y1: point && point.value, line: { color: "#d55e00", width: 2, dash: "dash" } };
+      Plotly.relayout(plot, { shapes: [...plot.ownShapes, ...(level ? [added] : [])] });
+    }
+  }
+  let waitingMark = null;
+  function mark(study, point, source) {
+    if (!study) return;
+    if (!waitingMark) requestAnimationFrame(() => { const next = waitingMark; waitingMark = null; next(); });
+    waitingMark = () => {
+      study.dataset.pointed = point ? JSON.stringify(point) : "";
+      for (const plot of study.querySelectorAll(".linked .plot")) if (plot !== source && drawn(plot) && linkOf(plot)) show(plot, point);
+      for (const section of study.querySelectorAll(".what-if")) {
+        if (section !== source && panels.has(section.id)) panels.get(section.id).point(point && point.params);
+      }
+    };
+  }
+  function attach(plot) {
+    if (!linkOf(plot) || !plot.closest(".linked") || plot.linked) return;
+    plot.linked = true;
+    plot.on("plotly_hover", (event) => {
+      const point = pointOf(plot, event.points[0]);
+      if (point) mark(plot.closest(".study"), point, plot);
+    });
+    plot.on("plotly_unhover", () => mark(plot.closest(".study"), null, plot));
+  }
 
   // ---- contents: closed on small screens ----
   const contents = byId("toc");
@@ -82,6 +321,7 @@ window.ravenlabReport = (() => {
     return Math.max(0, box.top - innerHeight, -box.bottom);
   };
   function rest(plot) {
+    plot.linked = false;
     plot.style.minHeight = `${plot.offsetHeight}px`;
     for (const canvas of plot.querySelectorAll("canvas")) {
       const context = canvas.getContext("webgl2") || canvas.getContext("webgl");
@@ -109,8 +349,14 @@ window.ravenlabReport = (() => {
       const keys = path.split("."), last = keys.pop();
       keys.reduce((part, key) => (part[key] ??= {}), layout)[last] = value;
     }
+    layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,0.6)", activecolor: "rgb(128,128,128)" };
     layout.autosize = true;
     delete layout.width;
+    if (layout.meta && layout.meta.link) {
+      plot.ownShapes = layout.shapes || [];
+      const ring = { symbol: "circle-open", size: 20, color: "#d55e00", line: { width: 3 } };
+      figure.data.push({ type: "scatter", x: [], y: [], mode: "markers", marker: ring, hoverinfo: "skip", showlegend: false, cliponaxis: false });
+    }
     return [figure.data, layout];
   }
   function loadPlotly() {
@@ -127,6 +373,7 @@ window.ravenlabReport = (() => {
     plot.replaceChildren();
     plot.dataset.state = "drawn"; // set first: a WebGL context exists before drawing is complete
     await Plotly.newPlot(plot, data, layout, CONFIG);
+    attach(plot);
     plot.style.minHeight = "";
   }
   async function work() {
@@ -144,6 +391,9 @@ window.ravenlabReport = (() => {
     for (const plot of plots.filter(drawn)) await Plotly.react(plot, ...spec(plot), CONFIG);
   }
   function begin() {
+    beginFilters();
+    reveal(location.hash.startsWith("#?") ? "" : location.hash);
+    for (const part of document.querySelectorAll("details.study[open]")) part.dispatchEvent(new Event("toggle"));
     document.documentElement.dataset.ready = "yes";
     document.documentElement.dataset.readyAfter = String(Math.round(performance.now())); // ms since it was opened
     if (!byId("plotly")) return;
@@ -158,8 +408,9 @@ window.ravenlabReport = (() => {
     dark.addEventListener("change", retheme);
     (window.requestIdleCallback || setTimeout)(loadPlotly);
     addEventListener("beforeprint", () => {
+      for (const part of sections()) part.open = true;
       for (const plot of plots) if (!drawn(plot) && !scenes(plot)) draw(plot);
     });
   }
-  return { begin };
+  return { begin, predict: (id, places) => panels.get(id).predict(places) };
 })();

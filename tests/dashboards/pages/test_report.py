@@ -10,9 +10,9 @@ import pytest
 
 from dashboards.pages.html import Slugs, escape_json, slugify
 from dashboards.pages.report.studies import MAX_SUFFIX_LENGTH, StudyLabel, make_short_titles
-from dashboards.pages.report.summary import summarize
 from environments.text import format_number
 from studies.export import export
+from studies.results.describe import describe_verdict
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
 from tests.dashboards.outline import Outline
@@ -45,7 +45,7 @@ def test_links_have_targets_and_ids_are_unique(outline: Outline) -> None:
     assert len(outline.ids) == len(set(outline.ids))
     assert {link for link in outline.links if not link.startswith("#")} == set()
     assert {link[1:] for link in outline.links} <= set(outline.ids)
-    for section in ("summary", "parameters", "scenarios", "grids", "search", "methods"):
+    for section in ("summary", "studies", "grids", "parameters", "scenarios", "methods"):
         assert f"#{section}" in outline.links
 
 
@@ -83,24 +83,25 @@ def test_the_buttons_contain_the_export(outline: Outline, storage: str) -> None:
     assert all(re.fullmatch(r"[a-z0-9-]{1,100}\.(json|toml)", name) for name in names)
 
 
-def test_the_summary_shows_the_exported_numbers(outline: Outline) -> None:
+def test_the_first_section_shows_verdicts_and_exported_numbers(outline: Outline) -> None:
+    first = outline.words[outline.words.index("Recommendations #") : outline.words.index("Studies #")]
     for recommendation in RECOMMENDATIONS:
-        sentence = str(summarize(recommendation, 10))
-        assert sentence in outline.words
-        for value in (
-            *recommendation.params.values(),
-            recommendation.regret.mean,
-            recommendation.regret.low,
-            recommendation.regret.high,
-        ):
-            assert format_number(value) in sentence
+        assert describe_verdict(recommendation) in first
+        regret = recommendation.regret
+        for value in (*recommendation.params.values(), regret.mean, regret.low, regret.high):
+            assert format_number(value) in first
+    lanes = [
+        str(each["aria-label"]) for each in outline.items["div"] if each.get("class") == "lanes" and "role" in each
+    ]
+    assert len(lanes) == 3
+    assert all("Recommended: regret 41.5" in lane and "Paper's advice: +45 % regret" in lane for lane in lanes)
 
 
 def test_every_figure_has_a_description(outline: Outline) -> None:
     plots = [each for each in outline.items["div"] if each.get("class") == "plot"]
     assert len(plots) == len(outline.items["figure"]) == len(outline.items["figcaption"]) >= 12
     for plot in plots:
-        assert plot["role"] == "img"
+        assert plot["role"] == "group"
         assert len(str(plot["aria-label"])) > 30
     assert sum("data-scenes" in plot for plot in plots) == 2
 
@@ -150,6 +151,19 @@ def test_equal_short_titles_get_distinguishing_fields() -> None:
     ]
     assert len(set(titles)) == len(titles)
     assert len(titles[5]) == len("blips, T = 500, K = 10, ") + MAX_SUFFIX_LENGTH
+
+
+def test_studies_that_differ_only_in_seed_or_name_are_distinguished() -> None:
+    labels = [
+        StudyLabel("raven-ucb/blips/T500/K10", "blips", 500, 10),
+        StudyLabel("raven-ucb/blips/T500/K10/seed=3", "blips", 500, 10, seed=3),
+        StudyLabel("long/blips", "blips", 500, 10, seed=3),
+        StudyLabel(f"{'x' * 90}a", "blips", 500, 10, seed=3),
+        StudyLabel(f"{'x' * 90}b", "blips", 500, 10, seed=3),
+    ]
+    titles = make_short_titles(labels)
+    assert titles[:3] == ["blips, T = 500, seed 0", "blips, T = 500, seed 3", "blips, T = 500, seed 3, long"]
+    assert len(set(titles)) == len(titles)
 
 
 def test_grids_are_distinguished_by_their_hash() -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
-from environments.text import format_number
 from studies.export import export
 from studies.results.recommendation import Recommendation
+from studies.statistics.gaussian_process import GaussianProcess
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
-from tests.dashboards.browser import require_browser
-from tests.dashboards.storages import store_examples
+from tests.dashboards.browser import find_violations, require_browser
+from tests.dashboards.storages import store_examples, store_search, store_search_grid
 from tuning.api import report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 
 GRIDS = 9
@@ -26,14 +28,22 @@ MAX_SCENES = 8
 COUNT_SCENES = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.querySelector('canvas')).length"
 
 
+SEARCHED = "a search"
+"""A study with predictions and a grid."""
+OPEN_ALL = "() => document.querySelectorAll('details').forEach(each => { each.open = true; })"
+
+
 @pytest.fixture(scope="module")
 def report_and_recommendations(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Recommendation]]:
     """URL of the page, and the recommendations in its storage."""
     require_browser()
     folder = tmp_path_factory.mktemp("browser")
-    storage = store_examples(folder / "s.sqlite3", grids=GRIDS)
-    path = report(output=folder / "report #1.html", storage=storage)
-    return path.as_uri(), read_recommendations(open_storage(storage, create=False))
+    url = store_examples(folder / "s.sqlite3", grids=GRIDS)
+    storage = open_storage(url, create=False)
+    store_search(storage, 60, SEARCHED)
+    store_search_grid(storage)
+    path = report(output=folder / "report #1.html", storage=url)
+    return path.as_uri(), read_recommendations(storage)
 
 
 @pytest.fixture
@@ -59,12 +69,13 @@ def draw_all(page: Page) -> int:
 
 
 def test_every_figure_is_drawn_with_few_simultaneous_scenes(page: Page) -> None:
-    assert page.locator(".plot[data-scenes]").count() == GRIDS
+    page.evaluate(OPEN_ALL)
+    assert page.locator(".plot[data-scenes]").count() == GRIDS + 1
     assert page.locator(".plot[data-state=waiting]").count() > 20
     assert 2 <= draw_all(page) <= MAX_SCENES
     assert page.locator(".plot[data-state=waiting]").count() == 0
     resting = page.locator(".plot[data-state=resting]")
-    assert resting.count() >= GRIDS - MAX_SCENES
+    assert resting.count() > GRIDS - MAX_SCENES
     resting.first.evaluate("plot => { plot.scrollIntoView({behavior: 'instant'}); plot.id = 'again'; }")
     page.wait_for_function("() => document.getElementById('again').dataset.state === 'drawn'")
     assert int(page.evaluate(COUNT_SCENES)) <= MAX_SCENES
@@ -81,17 +92,17 @@ def column(page: Page, title: str) -> list[str]:
 
 
 def test_the_table_sorts_by_mouse_and_keyboard(page: Page) -> None:
-    heading = page.locator("#recommended thead th", has_text="T").first
+    heading = page.locator("#recommended thead th", has=page.get_by_role("button", name="T", exact=True))
     heading.locator("button").click()
-    assert column(page, "T") == ["300", "400", "1000"]
+    assert column(page, "T") == ["300", "400", "1000", "1000"]
     assert heading.get_attribute("aria-sort") == "ascending"
     heading.locator("button").focus()
     page.keyboard.press("Enter")
-    assert column(page, "T") == ["1000", "400", "300"]
+    assert column(page, "T") == ["1000", "1000", "400", "300"]
     assert heading.get_attribute("aria-sort") == "descending"
-    page.locator("#recommended thead button", has_text="Scenario").click()
+    page.locator("#recommended thead button", has_text="Study").click()
     assert heading.get_attribute("aria-sort") is None
-    assert column(page, "Scenario") == ["blips", "variance-drift", "variance-drift"]
+    assert [title.split(",")[0] for title in column(page, "Study")] == ["blips", *["variance-drift"] * 3]
 
 
 def test_buttons_copy_and_save_the_export(
@@ -123,42 +134,153 @@ def test_the_real_clipboard(browser: Browser, report_and_recommendations: tuple[
     context.close()
 
 
-def test_the_summary_shows_the_exported_numbers(
-    page: Page, report_and_recommendations: tuple[str, list[Recommendation]]
-) -> None:
-    for each in report_and_recommendations[1]:
-        entry = json.loads(export([each], "json"))["recommendations"][0]
-        item = page.locator(f"#summary ~ .finding li[data-study={json.dumps(each.study, ensure_ascii=False)}]")
-        for field in (
-            "horizon",
-            "regret.mean",
-            "regret.low",
-            "regret.high",
-            *(f"params.{name}" for name in each.params),
-        ):
-            value = entry
-            for key in field.split("."):
-                value = value[key]
-            shown = item.locator(f"[data-field='{field}']")
-            assert float(str(shown.get_attribute("value"))) == value
-            assert shown.inner_text() == format_number(value)
+def test_the_first_screen_shows_all_verdicts_and_intervals(page: Page) -> None:
+    findings = page.locator(".findings > li")
+    assert findings.count() == 4
+    for finding in findings.all():
+        for part in (".decision", ".lane.recommended .mark", ".lane.paper .mark", ".lane.defaults .mark"):
+            box = finding.locator(part).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= 900
+    centers = findings.first.locator(".mark").evaluate_all("marks => marks.map(each => each.getBoundingClientRect().x)")
+    assert centers[2] < centers[0] < centers[1], "defaults −1.2 %, recommended, paper's advice +45 %"
 
 
-def test_single_items_have_no_bullets(page: Page) -> None:
-    looks = page.locator(".finding ul").evaluate_all(
-        "lists => lists.map(each => [each.children.length, getComputedStyle(each.children[0]).listStyleType])"
+def test_filters_hide_studies_and_are_kept_in_the_address(page: Page) -> None:
+    shown = ".findings > li:not([hidden])"
+    page.get_by_role("combobox", name="Scenario").select_option("variance-drift")
+    assert page.locator(shown).count() == 3
+    assert page.locator("#shown").inner_text() == "3 of 4 shown"
+    page.get_by_role("combobox", name="Horizon").select_option("400")
+    for part in (shown, "#recommended tbody tr:not([hidden])", "details.study[data-study]:not([hidden])"):
+        assert page.locator(part).count() == 1
+    assert not page.locator("#grids").is_visible(), "there is no grid of this scenario"
+    assert page.locator(shown).inner_text().startswith("variance-drift, T = 400".replace(" = ", "\xa0=\xa0"))
+    assert page.url.endswith("#?scenario=variance-drift&horizon=400")
+    page.reload()
+    assert page.locator(shown).count() == 1
+    page.get_by_role("button", name="Show all").click()
+    page.wait_for_function("() => document.getElementById('shown').textContent === '4 of 4 shown'")
+    assert "?" not in page.url
+
+
+def open_search(page: Page) -> Locator:
+    """Open the study with predictions by its keyboard control."""
+    study = page.locator(f"details.study[data-study='{SEARCHED}']")
+    study.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    assert study.get_attribute("open") is not None
+    return study
+
+
+def test_predictions_agree_with_python(page: Page) -> None:
+    study = open_search(page)
+    panel = str(study.locator(".what-if").get_attribute("id"))
+    places = np.random.default_rng(1).uniform(0.0, 1.0, (20, 3))
+    text = page.locator(f"script[data-for='{panel}']").text_content()
+    process = read_process(json.loads(str(text)))
+    mean, deviation = process.predict(places)
+    shown = page.evaluate(
+        "([id, places]) => places.map(each => window.ravenlabReport.predict(id, each))", [panel, places.tolist()]
     )
-    assert sorted(looks) == [[1, "none"], [2, "disc"]]
+    assert [each["mean"] for each in shown] == pytest.approx(mean.tolist(), rel=1e-12)
+    assert [each["deviation"] for each in shown] == pytest.approx(deviation.tolist(), rel=1e-9)
+    assert "Median cross-validated relative error" in study.locator(".what-if .note").inner_text()
+
+
+def read_process(data: dict[str, Any]) -> GaussianProcess:
+    """Read the process from the data of the page."""
+    size = len(data["weights"])
+    covariance = np.zeros((size, size))
+    for place, row in enumerate(data["covariance"]):
+        covariance[place, : place + 1] = covariance[: place + 1, place] = row
+    arrays = {name: np.array(data[name]) for name in ("lengths", "supports", "projection", "weights")}
+    numbers = {name: data[name] for name in ("offset", "amplitude", "noise", "logarithmic")}
+    return GaussianProcess(**arrays, **numbers, covariance=covariance, error=0.0)
+
+
+def test_sliders_change_the_prediction_and_mark_figures(page: Page) -> None:
+    study = open_search(page)
+    predicted, relative = study.locator(".what-if .value"), study.locator(".what-if .relative")
+    assert relative.inner_text() == "These are the recommended values."
+    before = predicted.inner_text()
+    draw(page, study)
+    slider = study.get_by_role("slider", name="α₀")
+    slider.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowRight")
+    assert predicted.inner_text() != before
+    assert re.fullmatch(
+        r"[+−]?[\d.]+ % relative to .* \(95 % CI [+−]?[\d.]+ % to [+−]?[\d.]+ %\)\.", relative.inner_text()
+    )
+    value = float(str(slider.get_attribute("aria-valuetext")))
+    assert study.locator(".knob output").first.inner_text() == str(slider.get_attribute("aria-valuetext"))
+    page.wait_for_function("study => study.dataset.pointed", arg=study.element_handle())
+    pointed = json.loads(str(study.get_attribute("data-pointed")))
+    assert pointed["params"]["alpha0"] == pytest.approx(value)
+    (ring,) = page.evaluate(RING, heat_map(study).element_handle())
+    assert 0 < ring[0] < 3
+    study.get_by_role("button", name="Recommended values").click()
+    assert predicted.inner_text() == before
+
+
+RING = "plot => { const last = plot.data.at(-1); return [...last.x].map((x, i) => [x, last.y[i]]); }"
+OPACITIES = "plot => plot.data.filter(each => each.meta).map(each => each.opacity)"
+SHAPES = "plot => (plot.layout.shapes || []).filter(shape => shape.type === 'line').map(shape => shape.y0)"
+
+
+def heat_map(study: Locator) -> Locator:
+    """Return the heat map of a study."""
+    return study.locator(".linked .plot").first
+
+
+def draw(page: Page, study: Locator) -> None:
+    """Wait until the linked figures are drawn."""
+    for plot in study.locator(".linked .plot").all():
+        plot.scroll_into_view_if_needed()
+        page.wait_for_function("plot => plot.dataset.state === 'drawn' && plot.linked", arg=plot.element_handle())
+
+
+def test_pointing_at_a_figure_marks_the_same_parameters_in_the_others(page: Page) -> None:
+    study = open_search(page)
+    draw(page, study)
+    cells, lines, curves, _ = study.locator(".linked .plot").all()
+    cells.scroll_into_view_if_needed()
+    area = cells.locator(".heatmaplayer image").bounding_box()
+    assert area is not None
+    page.mouse.move(area["x"] + 5, area["y"] + area["height"] - 5)  # to the first cell
+    page.mouse.move(area["x"] + 12, area["y"] + area["height"] - 12)
+    page.wait_for_function("study => study.dataset.pointed", arg=study.element_handle())
+    pointed = json.loads(str(study.get_attribute("data-pointed")))
+    assert pointed["params"] == {"alpha0": 0.5, "beta0": 0.5, "epsilon": 0.1}
+    assert page.evaluate(RING, lines.element_handle()) == [[0.5, pointed["value"]]]
+    assert page.evaluate(OPACITIES, lines.element_handle()) == [1, 0.2, 0.2, 0.2]
+    assert page.evaluate(SHAPES, curves.element_handle()) == [pointed["value"]]
+    assert study.locator(".slice .pointed").count() == 3
+    page.mouse.move(5, 5)
+    page.wait_for_function("study => study.dataset.pointed === ''", arg=study.element_handle())
+    assert page.evaluate(RING, lines.element_handle()) == []
+    assert page.evaluate(SHAPES, curves.element_handle()) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
+def test_accessibility(page: Page, scheme: str, width: int) -> None:
+    """axe-core finds nothing to object to, contrast included."""
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": width, "height": 900})
+    study = open_search(page)
+    page.locator("details:not(.study)").evaluate_all("all => all.forEach(each => { each.open = true; })")
+    draw(page, study)
+    assert find_violations(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_horizontal_scrolling(page: Page, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 400, "height": 800})
+    page.evaluate(OPEN_ALL)
     page.locator(".plot").nth(1).scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelectorAll('.plot')[1].dataset.state === 'drawn'")
-    for details in page.locator("details").all():
-        details.evaluate("each => { each.open = true; }")
     assert page.evaluate("document.documentElement.scrollWidth") == 400
     ink = page.evaluate("document.querySelectorAll('.plot')[1]._fullLayout.font.color")
     assert (int(ink[1:3], 16) > 128) == (scheme == "dark")
@@ -171,3 +293,9 @@ def test_deep_links_and_the_keyboard(page: Page, report_and_recommendations: tup
     page.wait_for_function("() => document.getElementById('methods').getBoundingClientRect().top < innerHeight")
     for target in page.locator(".toc a").all():
         assert page.evaluate("id => !!document.getElementById(id)", str(target.get_attribute("href"))[1:])
+    study = page.locator("details.study").last
+    page.goto(f"{report_and_recommendations[0]}#{study.get_attribute('id')}")
+    assert study.get_attribute("open") is not None
+    page.locator(".findings h3 a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('details.study').open")

@@ -90,7 +90,7 @@ def test_unknown_scenarios_and_incompatible_studies(tmp_path: Path) -> None:
         "ravenlab:spec", {"scenario": "gone"}
     )
     words = render_storage_report(where).words
-    assert f"{WILD}, T = 1,000: use" in words
+    assert "Use α₀ 0.25, β₀ 4, ε 0.0001." in words
     assert "for a scenario that this version does not define" in words
     assert "incompatible version" in words
 
@@ -122,7 +122,7 @@ def test_curves_that_would_take_too_long_are_omitted(tmp_path: Path) -> None:
 def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     store_study(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
-    (shown,) = build_report(load_report_data(opened, "here")).searches[0].panels
+    (shown,) = build_report(load_report_data(opened, "here")).studies[0].panels
     best = next(trace for trace in shown.figure.data if trace.name == "best so far")
     assert list(best.y) == [50, 50], "the larger of 50 and 48"
     assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"

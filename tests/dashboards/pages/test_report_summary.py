@@ -1,34 +1,89 @@
-"""The summary: verdicts on baselines, and the numbers in the sentences."""
+"""The first screen: verdicts, intervals of recommendations and baselines, and counts."""
 
 from __future__ import annotations
 
-from dashboards.pages.report.summary import Sentence, judge_baseline, summarize, summarize_all
-from studies.results.describe import WITHIN_NOISE
-from studies.results.recommendation import Baseline, Estimate
+import pytest
+
+from dashboards.pages.report.data import StudyData, Trials
+from dashboards.pages.report.summary import (
+    Axis,
+    VerdictRow,
+    choose_axis,
+    judge_baseline,
+    make_lanes,
+    make_verdict_row,
+    summarize_all,
+)
+from studies.results.describe import WITHIN_NOISE, describe_verdict
+from studies.results.recommendation import Baseline, Estimate, Recommendation
+from studies.results.verdict import Verdict
+from studies.spec.study import StudySpec
 from tests.studies.examples import make_recommendation
 
-
-def fields(sentence: Sentence) -> dict[str, str]:
-    """Return the displayed text of each number with a field name."""
-    return {piece.field: piece.text for piece in sentence.pieces if piece.field}
+DEFAULTS = {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
 
 
-def test_sentence_contains_all_numbers() -> None:
-    recommendation = make_recommendation()
-    shown = fields(summarize(recommendation, usual_arms=10))
-    assert shown == {
-        "horizon": "1,000",
-        "params.alpha0": "0.25",
-        "params.beta0": "4",
-        "params.epsilon": "0.0001",
-        "regret.mean": "41.5",
-        "regret.low": "40.25",
-        "regret.high": "42.75",
-        "versus.paper.percent": "45 %",
-    }
-    text = str(summarize(recommendation))
-    assert f"{WITHIN_NOISE} (−4.8 % to +2.4 %)" in text
-    assert "ε is at the edge of the search range" in text
+def make_row(recommendation: Recommendation | None, better_policy: str | None = None) -> VerdictRow:
+    """Make the row of a study with this recommendation."""
+    spec = StudySpec(scenario="variance-drift", horizon=1000).resolved()
+    study = StudyData("name", spec, recommendation, Trials(0, 0, 0, []))
+    return make_verdict_row(study, "title", "link", {}, better_policy)
+
+
+def test_the_row_has_the_text_of_the_verdict() -> None:
+    for verdict, decision in (
+        (Verdict(decision="keep the defaults", set=[]), "Keep the defaults"),
+        (Verdict(decision="set one parameter", set=["alpha0"]), "Set only α₀ 1"),
+        (Verdict(decision="use these values", set=["alpha0"]), "Use α₀ 1, β₀ 1, ε 0.1."),
+        (Verdict(decision="inconclusive", set=[], reason="9 worlds are too few"), "Inconclusive"),
+    ):
+        recommendation = make_recommendation(verdict=verdict, params=DEFAULTS)
+        row = make_row(recommendation)
+        assert row.decision == decision
+        assert row.decision + row.rest == describe_verdict(recommendation)
+        assert row.kind == verdict.decision.replace(" ", "-")
+
+
+def test_facts_and_warnings() -> None:
+    row = make_row(make_recommendation(attainable=830.0, objective="cvar:0.9"))
+    assert row.facts == "Mean regret 41.5 (95 % CI 40.25 to 42.75), 5.0 % of the attainable reward."
+    assert ["cvar:0.9" in row.warnings[0], "ε is at the edge" in row.warnings[1], len(row.warnings)] == [True, True, 2]
+    assert row.better_policy is None
+    assert make_row(make_recommendation(), "ucb1 is better.").better_policy == "ucb1 is better."
+    missing = make_row(None)
+    assert (missing.kind, missing.lanes) == ("no-result", [])
+    assert "No trial has finished yet" in missing.facts
+
+
+def test_lanes_show_regret_relative_to_the_recommendation() -> None:
+    recommended, paper, defaults = make_lanes(make_recommendation())
+    assert recommended.ratios == pytest.approx((40.25 / 41.5, 1.0, 42.75 / 41.5))
+    assert (recommended.text, paper.text, defaults.text) == ("41.5", "+45 %", "≈ −1.2 %")
+    assert paper.ratios == pytest.approx((57.5 / 41.5, 60.0 / 41.5, 62.5 / 41.5))
+    assert paper.detail == "+45 % regret (95 % CI of the difference +39 % to +51 %)"
+    assert WITHIN_NOISE in defaults.detail
+    same = Baseline(name="paper", params={"alpha0": 0.25}, regret=41.5, difference=0.0, low=0.0, high=0.0)
+    assert make_lanes(make_recommendation(versus=[same]))[1].text == "identical"
+
+
+def test_without_positive_regret_differences_are_absolute() -> None:
+    paper = make_recommendation().versus[0]
+    none = make_recommendation(regret=Estimate(mean=0.0, low=0.0, high=0.0, replications=5), versus=[paper])
+    lanes = make_lanes(none)
+    assert [lane.ratios for lane in lanes] == [None, None]
+    assert lanes[1].text == "+18.5"
+    assert choose_axis([make_row(none)]) is None
+
+
+def test_the_axis_contains_all_intervals() -> None:
+    axis = choose_axis([make_row(make_recommendation())])
+    assert axis is not None
+    assert axis.low <= 0.95
+    assert axis.high >= 62.5 / 41.5
+    positions = [position for position, _ in axis.ticks]
+    assert positions == sorted(positions)
+    assert (axis.position(1.0), "0") in axis.ticks
+    assert Axis(0.5, 4.0).position(0.0) == 0.0
 
 
 def test_baselines_are_judged_by_their_interval() -> None:
@@ -38,19 +93,4 @@ def test_baselines_are_judged_by_their_interval() -> None:
     same = Baseline(name="paper", params=recommendation.params, regret=41.5, difference=0.0, low=0.0, high=0.0)
     verdicts = [judge_baseline(recommendation, rival) for rival in (paper, defaults, better, same)]
     assert verdicts == ["worse", "unclear", "better", "same"]
-    assert fields(summarize(make_recommendation(versus=[better])))["versus.defaults.percent"] == "1.2 %"
-    assert "identical to the paper's advice" in str(summarize(make_recommendation(versus=[same])))
     assert [line.split()[-1] for line in summarize_all([recommendation, recommendation])] == ["2.", "2.", "them."]
-
-
-def test_without_regret_differences_are_absolute() -> None:
-    paper = make_recommendation().versus[0]
-    none = make_recommendation(regret=Estimate(mean=0.0, low=0.0, high=0.0, replications=5), versus=[paper])
-    assert fields(summarize(none))["versus.paper.difference"] == "18.5"
-
-
-def test_unusual_settings_are_named() -> None:
-    recommendation = make_recommendation(objective="cvar:0.9", policy="sw-raven", settings={"every": "5%"}, arms=3)
-    text = str(summarize(recommendation, usual_arms=10))
-    assert "K = 3 (every = 5%), sw-raven" in text
-    assert "cvar:0.9" in text
