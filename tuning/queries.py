@@ -304,7 +304,7 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
     from studies.storage.database import use_storage
     from studies.storage.library import find_studies
     from studies.storage.trials import read_comparison, read_grid
-    from tuning.comparison.ranking import analyze_comparison
+    from studies.results.ranking import analyze_comparison
 
     result: StoredResult | None
     with use_storage(storage) as store:

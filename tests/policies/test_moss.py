@@ -14,7 +14,7 @@ class ReferenceMOSS(ReferenceBase):
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float]:
         def bonus(n: int) -> float:
-            return self.values["c"] * max(0.0, math.log(self.values["horizon"] / (len(open_arms) * n))) / n
+            return float(self.values["c"]) * max(0.0, math.log(self.values["horizon"] / (len(open_arms) * n))) / n
 
         return {k: float(np.mean(self.rewards[k])) + math.sqrt(bonus(len(self.rewards[k]))) for k in open_arms}
 

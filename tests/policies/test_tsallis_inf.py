@@ -68,4 +68,4 @@ def test_regret_grows_sublinearly() -> None:
 def test_rejects_invalid_parameters() -> None:
     for bad in ({"c": 0.0}, {"c": -1.0}, {"high": 0.0}):
         with pytest.raises(InputError, match=next(iter(bad))):
-            find_policy("tsallis-inf")(arms=2, **bad)
+            find_policy("tsallis-inf").resolve(bad, 2, None)

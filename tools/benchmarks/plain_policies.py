@@ -90,17 +90,17 @@ class MOSS(Plain):
 class KalmanTS(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
-        self.center, self.variance = np.zeros(arms), np.ones(arms)
+        self.center, self.spread = np.zeros(arms), np.ones(arms)
 
     def scores(self, t: int) -> Array:
-        self.variance += 0.0001
-        return self.rng.normal(self.center, np.sqrt(self.variance))
+        self.spread += 0.0001
+        return self.rng.normal(self.center, np.sqrt(self.spread))
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
-        gain = self.variance[k] / (self.variance[k] + 0.25)
+        gain = self.spread[k] / (self.spread[k] + 0.25)
         self.center[k] += gain * (x - self.center[k])
-        self.variance[k] *= 1.0 - gain
+        self.spread[k] *= 1.0 - gain
 
 
 class TsallisINF(Plain):
