@@ -90,6 +90,22 @@ def describe_verdict(recommendation: Recommendation) -> str:
     return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
 
 
+def summarize_verdict(recommendation: Recommendation) -> tuple[str, str]:
+    """Return the verdict in a few words, and a sentence that explains it, which may be empty."""
+    verdict = recommendation.verdict
+    match verdict.decision:
+        case "keep the defaults":
+            return "Keep the defaults", f"No parameters are better by more than {100 * MARGIN:g} %."
+        case "set one parameter":
+            (name,) = verdict.set
+            others = join_words([format_symbol(other) for other in recommendation.box if other != name], "and")
+            value = format_params({name: recommendation.params[name]})
+            return f"Set only {value}", f"Keep the defaults of {others}, which do not matter."
+        case "use these values":
+            return "Use these values", ""
+    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate:"
+
+
 def describe_better_policy(better: BetterPolicy) -> str:
     """Describe in one sentence that another policy is better, and the evidence for it.
 
