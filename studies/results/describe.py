@@ -252,8 +252,8 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
         )
     defaults = recommendation.contenders[-1]
     lines.append(
-        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)}"
-        f" (measure {recommendation.measure})."
+        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)};"
+        f" measure {recommendation.measure}."
     )
     lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     lines += describe_edges(recommendation.policy, recommendation.edge)
@@ -318,10 +318,10 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
     verdict = "" if baseline.significant else f"; {unclear}"
     mean, relative = recommendation.regret.mean, ""
     if recommendation.recorded is None and mean > 0.0:
-        relative = f" ({format_percent(baseline.difference / mean, signed=True)})"
+        relative = f"{format_percent(baseline.difference / mean, signed=True)}; "
     return (
         f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))}"
-        f" {direction}{relative} (95 % CI of the difference {format_number(baseline.low)} to"
+        f" {direction} ({relative}95 % CI of the difference {format_number(baseline.low)} to"
         f" {format_number(baseline.high)}{verdict})."
     )
 
