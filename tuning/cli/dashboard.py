@@ -56,7 +56,7 @@ def dashboard(
             print_message(warning)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; press Ctrl-C to stop)")
         typer.echo(
-            "The recommendation is in the study's Note tab; the best trial is an optimistically biased search estimate."
+            "The first figure of a study states the recommendation; the best trial is an optimistically biased estimate."
         )
         if open_browser:
             import webbrowser
