@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dashboards.figures.card import plot_comparison_card, plot_recommendation_card, plot_robust_card
     from dashboards.figures.comparison import (
         plot_comparison_curves,
         plot_critical_difference,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from dashboards.figures.world import plot_world
 
 _MODULES = {
+    "card": ("plot_comparison_card", "plot_recommendation_card", "plot_robust_card"),
     "comparison": ("plot_comparison_curves", "plot_critical_difference", "plot_relative_regret", "plot_standings"),
     "curves": ("plot_curves",),
     "diagnosis": ("plot_diagnosis",),
@@ -51,6 +53,7 @@ __all__ = [
     "IntervalRow",
     "apply_theme",
     "get_alt_text",
+    "plot_comparison_card",
     "plot_comparison_curves",
     "plot_critical_difference",
     "plot_curves",
@@ -62,8 +65,10 @@ __all__ = [
     "plot_params_by_horizon",
     "plot_pareto_front",
     "plot_prices",
+    "plot_recommendation_card",
     "plot_recommendations",
     "plot_relative_regret",
+    "plot_robust_card",
     "plot_scores",
     "plot_search_history",
     "plot_sensitivity_lines",

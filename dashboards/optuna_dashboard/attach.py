@@ -7,18 +7,19 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dashboards.optuna_dashboard.notes import grid_note, robust_note, study_note
+from dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
 from dashboards.pages.report.data import find_recommendation, make_history_point, play_recommendation
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
+from studies.results.alternatives import BetterPolicy, is_evidence
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front
 from studies.spec.objective import parse_objective
 from studies.spec.source import ScenarioSource
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
-from studies.storage.library import is_internal
-from studies.storage.trials import read_grid
+from studies.storage.library import find_better_policies, is_internal, list_comparison_specs
+from studies.storage.trials import read_comparison, read_grid
 
 if TYPE_CHECKING:
     import optuna
@@ -31,6 +32,12 @@ PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
 VALUE_NAMES = "study:metric_names"  # Optuna's attribute
 DIGITS = 5
 HEIGHT = 450  # pixels of a figure in the dashboard
+
+FIGURES = (
+    *("card", "heat-map", "standings", "prices", "front", "history", "importances", "curves", "ranks", "lines"),
+    *("surface", "world"),
+)
+"""Names of all figures in the order of the page. The dashboard itself has no fixed order."""
 
 
 def shrink_figure(figure: go.Figure) -> go.Figure:
@@ -123,7 +130,9 @@ def compute_stamp(study: optuna.Study) -> str | None:
     if robust is not None:
         inputs.append(robust)
     elif attributes.get(keys.RECOMMENDATION) is not None:
-        inputs.append(attributes[keys.RECOMMENDATION])
+        inputs += [attributes[keys.RECOMMENDATION], _list_evidence(study)]
+    elif attributes.get(keys.COMPARISON) is not None and attributes.get(keys.FURTHER_WORLDS) is not None:
+        inputs += [attributes[keys.COMPARISON], attributes[keys.FURTHER_WORLDS]]
     elif attributes.get(keys.INDISTINGUISHABLE) is not None:
         spec = keys.read_grid_spec(study)
         recommendation = None if spec is None else find_recommendation(spec, list_recommendations(study))
@@ -131,6 +140,16 @@ def compute_stamp(study: optuna.Study) -> str | None:
     else:
         return None
     return digest(json.dumps(inputs, sort_keys=True))
+
+
+def _list_evidence(study: optuna.Study) -> list[Any]:
+    """List the comparisons that may show a policy to be better than the recommended one, with their state."""
+    recommendation = keys.read_recommendation(study)
+    return [
+        [other.study_name, spec.model_dump(mode="json"), keys.FURTHER_WORLDS in other.user_attrs]
+        for other, spec in list_comparison_specs(study._storage.get_all_studies())
+        if recommendation is not None and is_evidence(spec, recommendation)
+    ]
 
 
 def has_stamp(study: optuna.Study, stamp: str | None) -> bool:
@@ -169,7 +188,7 @@ def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
 
 
 def attach(study: optuna.Study, *, missing: bool = False) -> int:
-    """Attach the note, figures and value names to a study, grid or robust search.
+    """Attach the note, figures and value names to a study, grid, robust search or comparison.
 
     Returns the number of changed items. With `missing`, a study that is up to date is skipped.
 
@@ -182,6 +201,8 @@ def attach(study: optuna.Study, *, missing: bool = False) -> int:
         return 0
     if keys.ROBUST in study.user_attrs:
         changed = attach_to_robust(study)
+    elif keys.COMPARISON in study.user_attrs:
+        changed = attach_to_comparison(study)
     else:
         changed = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
     save_stamp(study, stamp)
@@ -195,7 +216,10 @@ def attach_to_study(study: optuna.Study) -> int:
         return 0
     recommendation = keys.read_recommendation(study)
     trials = study.get_trials(deepcopy=False)
-    note = study_note(spec, recommendation, len(trials))
+    better = None
+    if recommendation is not None:
+        better = find_better_policies(study._storage, [recommendation]).get(recommendation.study)
+    note = study_note(spec, recommendation, len(trials), better)
     points = [
         make_history_point(
             spec, each.number, each.values[0], each.state.name, each.user_attrs.get(keys.STDERR), each.params
@@ -203,7 +227,7 @@ def attach_to_study(study: optuna.Study) -> int:
         for each in trials
         if each.values
     ]
-    figures = _study_figures(spec, recommendation, points)
+    figures = _study_figures(spec, recommendation, points, better)
     return _attach(study, [parse_objective(spec.objective).label()], note, figures)
 
 
@@ -236,7 +260,26 @@ def attach_to_robust(study: optuna.Study) -> int:
     else:
         names = [f"relative regret ({recommendation.measure})"]
         drawn = {"prices": figures.plot_prices(recommendation)}
+    drawn["card"] = figures.plot_robust_card(recommendation)
     return _attach(study, names, robust_note(recommendation), drawn)
+
+
+def attach_to_comparison(study: optuna.Study) -> int:
+    """Attach to a finished comparison."""
+    from dashboards import figures
+    from studies.results.ranking import analyze_comparison
+
+    comparison = read_comparison(study, study.get_trials(deepcopy=False))
+    if comparison is None:
+        return 0
+    result = analyze_comparison(comparison)
+    board, order = result.main, [standing.policy for standing in result.main.standings]
+    drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
+    if board.best.entry.curve.steps:
+        drawn["curves"] = figures.plot_comparison_curves(result, board, order)
+    if board.ranks is not None:
+        drawn["ranks"] = figures.plot_critical_difference(result, board, order)
+    return _attach(study, ["mean regret"], comparison_note(result), drawn)
 
 
 def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, go.Figure]) -> int:
@@ -248,11 +291,16 @@ def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str
 
 
 def _study_figures(
-    spec: ResolvedStudy, recommendation: Recommendation | None, points: list[HistoryPoint]
+    spec: ResolvedStudy,
+    recommendation: Recommendation | None,
+    points: list[HistoryPoint],
+    better: BetterPolicy | None,
 ) -> dict[str, go.Figure]:
     from dashboards import figures
 
     drawn = {}
+    if recommendation is not None:
+        drawn["card"] = figures.plot_recommendation_card(recommendation, better)
     if points:
         drawn["history"] = figures.plot_search_history(points, recommendation, spec)
     if recommendation is not None and recommendation.importance:

@@ -6,11 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from environments.text import format_number, format_range, format_settings
+from environments.text import format_interval, format_number, format_range, format_settings
+from studies.export.comparison import mark_standing
+from studies.results.alternatives import BetterPolicy
+from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
 from studies.results.describe import describe_front, describe_recommendation, describe_robust
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.study import StudySpec
+from studies.symbols import format_params
 
 if TYPE_CHECKING:
     from studies.results.grid import Grid
@@ -42,13 +46,15 @@ def code(text: str) -> str:
     return f"{fence}{edge}{clean}{edge}{fence}"
 
 
-def study_note(spec: StudySpec, recommendation: Recommendation | None, finished: int) -> str:
+def study_note(
+    spec: StudySpec, recommendation: Recommendation | None, finished: int, better: BetterPolicy | None = None
+) -> str:
     """State the recommendation of a study, or the progress of an unfinished one."""
     resolved = spec.resolved()
     problem = f"{code(resolved.policy)} in {code(resolved.scenario)}, T = {resolved.horizon:,}, K = {resolved.arms}"
     if recommendation is None:
         return f"# No recommendation yet\n\n{problem}\n\n{finished:,} of {resolved.trials:,} trials are finished.\n"
-    verdict, *lines = describe_recommendation(recommendation)
+    verdict, *lines = describe_recommendation(recommendation, better)
     return _note(verdict.removesuffix("."), problem + _settings(recommendation.settings), lines)
 
 
@@ -94,6 +100,25 @@ def robust_note(result: RobustRecommendation | Front) -> str:
     else:
         first, *rest = describe_robust(result)
     return _note(first, problem + _settings(result.settings), rest)
+
+
+def comparison_note(result: ComparisonResult) -> str:
+    """State which policy is best, and which are indistinguishable from it, with a table."""
+    spec, board = result.comparison.spec, result.main
+    first, *rest = describe_result(result)
+    search = describe_search(result)
+    problem = f"{code(spec.scenario)}, T = {spec.horizon:,}, K = {spec.arms}" + _settings(spec.settings)
+    marks = describe_marks([result])
+    note = _note(
+        f"{board.best.policy} has the lowest regret", problem, [first, *rest, *([] if search is None else [search])]
+    )
+    gap = "&emsp;| "
+    lines = [f"| policy{gap}mean regret (95 % CI){gap}parameters |", "| --- | --- | --- |"]
+    for each in board.standings:
+        regret = format_interval(each.mean, each.low, each.high)
+        name = f"{code(each.policy)} {mark_standing(each)}".strip()
+        lines.append(f"| {name}{gap}{escape(regret)}{gap}{escape(format_params(each.entry.shown_params()))} |")
+    return "\n".join([note, *lines, "", escape(marks), ""])
 
 
 def _note(title: str, problem: str, lines: Sequence[str]) -> str:

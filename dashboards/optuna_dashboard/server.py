@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from dashboards.optuna_dashboard.access import is_loopback, restrict_access
+from dashboards.optuna_dashboard.page import add_style, make_style
 from environments.errors import InputError
 from studies.storage.library import is_internal
 
@@ -90,8 +91,9 @@ def make_server(
         if not internal:
             # the dashboard takes its list of studies from this method
             storage.get_all_studies = partial(_list_visible, storage.get_all_studies)  # type: ignore[method-assign]
+        page = add_style(wsgi(storage), make_style(writable))
         server.set_app(
-            restrict_access(wsgi(storage), writable=writable, names=allowed if allowed or is_loopback(host) else None)
+            restrict_access(page, writable=writable, names=allowed if allowed or is_loopback(host) else None)
         )
     except BaseException:
         server.server_close()

@@ -90,6 +90,22 @@ def describe_verdict(recommendation: Recommendation) -> str:
     return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
 
 
+def summarize_verdict(recommendation: Recommendation) -> tuple[str, str]:
+    """Return the verdict in a few words, and a sentence that explains it, which may be empty."""
+    verdict = recommendation.verdict
+    match verdict.decision:
+        case "keep the defaults":
+            return "Keep the defaults", f"No parameters are better by more than {100 * MARGIN:g} %."
+        case "set one parameter":
+            (name,) = verdict.set
+            others = join_words([format_symbol(other) for other in recommendation.box if other != name], "and")
+            value = format_params({name: recommendation.params[name]})
+            return f"Set only {value}", f"Keep the defaults of {others}, which do not matter."
+        case "use these values":
+            return "Use these values", ""
+    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate:"
+
+
 def describe_better_policy(better: BetterPolicy) -> str:
     """Describe in one sentence that another policy is better, and the evidence for it.
 
@@ -236,8 +252,8 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
         )
     defaults = recommendation.contenders[-1]
     lines.append(
-        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)}"
-        f" (measure {recommendation.measure})."
+        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)};"
+        f" measure {recommendation.measure}."
     )
     lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     lines += describe_edges(recommendation.policy, recommendation.edge)
@@ -302,10 +318,10 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
     verdict = "" if baseline.significant else f"; {unclear}"
     mean, relative = recommendation.regret.mean, ""
     if recommendation.recorded is None and mean > 0.0:
-        relative = f" ({format_percent(baseline.difference / mean, signed=True)})"
+        relative = f"{format_percent(baseline.difference / mean, signed=True)}; "
     return (
         f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))}"
-        f" {direction}{relative} (95 % CI of the difference {format_number(baseline.low)} to"
+        f" {direction} ({relative}95 % CI of the difference {format_number(baseline.low)} to"
         f" {format_number(baseline.high)}{verdict})."
     )
 

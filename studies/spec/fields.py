@@ -97,7 +97,7 @@ PrunerName = Annotated[
 ]
 
 
-MAX_SUFFIX = 60  # characters of a name that state what differs from the defaults; a hash replaces more
+MAX_SUFFIX = 100  # characters of a name that state what differs from the defaults; a hash replaces more
 
 
 def short_hash(text: str, letters: int = 4) -> str:
@@ -114,7 +114,8 @@ def name_suffix(overrides: Mapping[str, object], letters: int = 4) -> str:
 
     >>> name_suffix({}), name_suffix({"every": "5%", "drift": 0.5, "alpha0": (1.0, 5.0)})
     ('', '/every=5%,drift=0.5,alpha0=1:5')
-    >>> name_suffix({"policies": ["published-wls-optimistic-ts", "published-epsilon-greedy", "published-raven-ucb"]})
+    >>> name_suffix({"policies": ["published-wls-optimistic-ts", "published-epsilon-greedy", "published-raven-ucb",
+    ...                           "published-thompson"]})
     '~700b'
     """
     if not overrides:

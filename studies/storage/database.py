@@ -276,12 +276,15 @@ def check_sqlite_file(path: Path, create: bool) -> None:
         if not create:
             raise InputError(f"storage {path} is empty; create studies with ravenlab tune.", field="storage")
         return
+    had_log = _log_path(path).exists()
     try:
         with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:
             defect = _find_defect(connection)
     except sqlite3.Error as error:
-        raise InputError(f"storage {path} is not a readable SQLite database: {error}.") from None
+        defect = f"is not a readable SQLite database: {error}"
     if defect is not None:
+        if not had_log:
+            _remove_log(_log_path(path))  # a reader of a damaged file creates an empty log and does not remove it
         raise InputError(f"storage {path} {defect}.")
 
 

@@ -19,7 +19,7 @@ from studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
 from studies.storage.lock import find_running
 
 if TYPE_CHECKING:
-    from optuna.storages import RDBStorage
+    from optuna.storages import BaseStorage, RDBStorage
     from optuna.study._frozen import FrozenStudy
 
     from studies.results.comparison import Comparison
@@ -127,7 +127,7 @@ def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None)
     return sorted((result for result in results if result is not None), key=lambda result: result.study)
 
 
-def find_better_policies(storage: RDBStorage, recommendations: Iterable[Recommendation]) -> dict[str, BetterPolicy]:
+def find_better_policies(storage: BaseStorage, recommendations: Iterable[Recommendation]) -> dict[str, BetterPolicy]:
     """Find better policies in the stored comparisons, by the study of each recommendation.
 
     Comparisons that are unfinished, or that this version cannot read, are skipped.
@@ -162,7 +162,7 @@ def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenSt
     return listed
 
 
-def _read_comparison(storage: RDBStorage, study: FrozenStudy) -> Comparison | None:
+def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | None:
     from studies.storage.trials import read_comparison
 
     try:

@@ -238,7 +238,7 @@ def add_further_worlds(
         ) from None
 
 
-def read_comparison(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> Comparison | None:
+def read_comparison(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial]) -> Comparison | None:
     """Return the comparison of a study; None if the study is not a finished comparison."""
     spec = keys.read_comparison_spec(study)
     if spec is None or len(trials) < len(spec.entries()):

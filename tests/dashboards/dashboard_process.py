@@ -44,6 +44,7 @@ def start_server(words: Sequence[str | Path], folder: Path) -> Iterator[RunningS
         assert process.stderr is not None
         line = process.stdout.readline()
         assert line.startswith("http://"), process.stderr.read()
+        timer.cancel()
         url = line.split()[0]
         yield RunningServer(int(url.rstrip("/").rsplit(":", 1)[1]), url, process)
     finally:

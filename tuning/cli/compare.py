@@ -149,23 +149,23 @@ def compare(
 
 
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
-    """Print the ranking of each comparison, and an overview of several."""
+    """Print the conclusions and the ranking of each comparison, after an overview of several."""
     from studies.export.comparison import board_caption, board_table, overview_caption, overview_table
     from studies.results.comparison import describe_marks, describe_overview, describe_result, describe_search
     from tuning.cli.output import print_line, print_table
 
+    if len(results) > 1:
+        print_line(describe_overview(results))
+        table = overview_table(results)
+        print_table(overview_caption(results), table.columns, table.to_numpy().tolist(), numbers=table.columns[1:])
     for result in results:
-        for board in reversed(result.boards):
-            table = board_table(result, board, timed=True).drop(columns="Parameters")
-            rows, numbers = table.to_numpy().tolist(), table.columns[1:]
-            print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
         for line in describe_result(result):
             print_line(line)
         search = describe_search(result)
         if search is not None:
             print_line(search)
-    if len(results) > 1:
-        table = overview_table(results)
-        print_table(overview_caption(results), table.columns, table.to_numpy().tolist(), numbers=table.columns[1:])
-        print_line(describe_overview(results))
+        for board in result.boards:
+            table = board_table(result, board, timed=True).drop(columns="Parameters")
+            rows, numbers = table.to_numpy().tolist(), table.columns[1:]
+            print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
     print_line(describe_marks(results))

@@ -56,7 +56,7 @@ def dashboard(
             print_message(warning)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; press Ctrl-C to stop)")
         typer.echo(
-            "The recommendation is in the study's Note tab; the best trial is an optimistically biased search estimate."
+            "The first figure of a study states the recommendation; the best trial is an optimistically biased estimate."
         )
         if open_browser:
             import webbrowser
@@ -80,13 +80,13 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None, internal: bo
     from dashboards.optuna_dashboard.attach import attach
     from environments.errors import ExternalError, InputError
     from studies.storage.faults import StorageReplaced, StorageUnreachable
-    from studies.storage.keys import GRID, ROBUST, SPEC
+    from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
     from studies.storage.library import select_studies
     from studies.storage.lock import run_as_driver
 
     def find_incomplete(storage: RDBStorage) -> list[str]:
         studies = select_studies(storage, None, internal or names is not None)
-        ours = {study.study_name for study in studies if {SPEC, GRID, ROBUST} & study.user_attrs.keys()}
+        ours = {study.study_name for study in studies if {SPEC, GRID, ROBUST, COMPARISON} & study.user_attrs.keys()}
         if not ours.issuperset(names or ()):
             raise StorageReplaced(url)
         selected = sorted(ours if names is None else names)

@@ -115,13 +115,13 @@ def _print_result(result: RecommendedParameters, command: str, better: BetterPol
     from studies.symbols import format_params
     from tuning.cli.output import print_line
 
-    print_line(f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms: {result.kind}")
+    problem = f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms"
     if result.kind == "exact":
         for line in describe_recommendation(result.sources[0], better):
             print_line(line)
-        print_line(f"From study {result.sources[0].study}.")
+        print_line(f"Exact: from the study of this horizon, {result.sources[0].study} ({problem}).")
         return
-    print_line(f"Use {format_params(result.params)}.")
+    print_line(f"Use {format_params(result.params)} ({problem}).")
     if result.kind == "interpolated":
         left, right = result.sources
         print_line(

@@ -121,11 +121,11 @@ def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> Non
         result = None if contents.result is None else contents.result.as_object()
         print_json({**asdict(row), "spec": contents.spec.model_dump(mode="json"), contents.key: result})
         return
-    print_line(_describe_progress(row, contents.unit))
     if contents.result is None:
         print_line(f"Not complete; rerun the same ravenlab {contents.command} command to resume.")
     else:
         contents.print_result(contents.result)
+    print_line(_describe_progress(row, contents.unit))
 
 
 def _describe_progress(row: StudyRow, unit: str) -> str:

@@ -270,8 +270,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
         print_line(f"{name}{describe_verdict(recommendation)}")
     rows = []
     for recommendation in recommendations:
-        recorded = recommendation.recorded is not None
-        baselines = {baseline.name: _format_extra_regret(baseline, recorded) for baseline in recommendation.versus}
+        baselines = {each.name: _format_extra_regret(each, recommendation) for each in recommendation.versus}
         regret = recommendation.regret
         rows.append(
             [
@@ -301,17 +300,22 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
             print_line(describe_failures(recommendation.failures, recommendation.regret.replications)[-1])
 
 
-def _format_extra_regret(baseline: Baseline, recorded: bool) -> str:
-    """Format the extra regret of a baseline with its interval, or state that it is not significant."""
-    from environments.text import format_number, format_signed
+def _format_extra_regret(baseline: Baseline, recommendation: Recommendation) -> str:
+    """Format the extra regret of a baseline with its interval, in percent of the regret in simulated worlds."""
+    from environments.text import format_percent, format_signed
     from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE
 
-    if recorded and baseline.same:
+    if baseline.same:
         return "identical"
-    difference = format_signed(baseline.difference)
+    recorded, mean = recommendation.recorded is not None, recommendation.regret.mean
+    values = [baseline.difference, baseline.low, baseline.high]
+    if recorded or mean <= 0.0:
+        difference, low, high = map(format_signed, values)
+    else:
+        difference, low, high = (format_percent(value / mean, signed=True) for value in values)
     if not baseline.significant:
         return f"{difference} ({INCONCLUSIVE if recorded else WITHIN_NOISE})"
-    return f"{difference} ({format_number(baseline.low)} to {format_number(baseline.high)})"
+    return f"{difference} ({low} to {high})"
 
 
 def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
@@ -332,23 +336,21 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
 
 
 def print_robust(result: RobustRecommendation | Front) -> None:
-    """Print the settings in every scenario, and the conclusions."""
+    """Print the conclusions, and the settings in every scenario."""
     from studies.results.describe import describe_front, describe_robust
     from studies.results.robust import Front
     from tuning.cli.output import print_line
 
+    for line in describe_front(result) if isinstance(result, Front) else describe_robust(result):
+        print_line(line)
     if isinstance(result, Front):
         settings = result.kept()
         part = f"; first {MAX_PRINTED_FRONT} of {len(settings):,}" if len(settings) > MAX_PRINTED_FRONT else ""
         title = f"{result.study}: Pareto front on held-out worlds{part}"
         _print_settings(title, result.scenarios, settings[:MAX_PRINTED_FRONT])
-        lines = describe_front(result)
     else:
         title = f"{result.study}: regret (excess over the parameters tuned for the scenario)"
         _print_settings(title, result.scenarios, result.contenders)
-        lines = describe_robust(result)
-    for line in lines:
-        print_line(line)
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:

@@ -19,6 +19,7 @@ from environments.view import change_steps
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.simulation import Simulation, simulate
+from studies.results.alternatives import BetterPolicy
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
@@ -38,7 +39,7 @@ from studies.storage.keys import (
     read_robust,
     read_spec,
 )
-from studies.storage.library import select_studies
+from studies.storage.library import find_better_policies, select_studies
 from studies.storage.trials import read_grid
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class StudyData:
     recommendation: Recommendation | None
     trials: Trials
     curves: Curves | None = None
+    better: BetterPolicy | None = None
+    """Another policy that a stored comparison shows to be better."""
 
     @property
     def missing(self) -> str:
@@ -168,7 +171,8 @@ def load_report_data(
         played = play_recommendation(grid, recommendation)
         data.grids.append(GridData(grid, simulate_best_cells(grid, len(grids)), recommendation, played))
     count = len(data.recommendations)
-    data.studies[:] = [_with_curves(study, count) for study in data.studies]
+    better = find_better_policies(storage, data.recommendations)
+    data.studies[:] = [_complete(study, count, better) for study in data.studies]
     return data
 
 
@@ -196,10 +200,12 @@ def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids
     return True
 
 
-def _with_curves(study: StudyData, count: int) -> StudyData:
+def _complete(study: StudyData, count: int, better: Mapping[str, BetterPolicy]) -> StudyData:
+    """Add what follows from the recommendation of a study."""
     if study.recommendation is None:
         return study
-    return replace(study, curves=simulate_recommendation(study.recommendation, count, study.spec))
+    curves = simulate_recommendation(study.recommendation, count, study.spec)
+    return replace(study, curves=curves, better=better.get(study.recommendation.study))
 
 
 def _sort_key(study: StudyData) -> tuple[str, str, int, int, str]:

@@ -19,6 +19,7 @@ from environments.text import (
 from studies.results.describe import (
     INCONCLUSIVE,
     WITHIN_NOISE,
+    describe_better_policy,
     describe_front,
     describe_price,
     describe_robust,
@@ -127,9 +128,7 @@ class VerdictRow:
         return "; ".join(f"{lane.name}: {lane.detail}" for lane in self.lanes)
 
 
-def make_verdict_row(
-    study: StudyData, title: str, link: str, filters: dict[str, list[str]], better_policy: str | None = None
-) -> VerdictRow:
+def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str, list[str]]) -> VerdictRow:
     """Summarize a study: what to do, the regret, and the baselines.
 
     Args:
@@ -137,7 +136,6 @@ def make_verdict_row(
         title: Its short title.
         link: The id of its section.
         filters: Values of the filters.
-        better_policy: Another policy that a stored comparison shows to be better, in one sentence.
     """
     recommendation = study.recommendation
     if recommendation is None:
@@ -154,7 +152,7 @@ def make_verdict_row(
         warnings=_list_warnings(recommendation),
         filters=filters,
         lanes=make_lanes(recommendation),
-        better_policy=better_policy,
+        better_policy=None if study.better is None else describe_better_policy(study.better),
     )
 
 

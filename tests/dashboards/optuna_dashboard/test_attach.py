@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import plotly.graph_objects as go
 import pytest
 
 from dashboards.optuna_dashboard.attach import (
+    FIGURES,
     attach,
     attach_to_grid,
     attach_to_study,
@@ -22,6 +24,7 @@ from dashboards.optuna_dashboard.attach import (
 )
 from dashboards.optuna_dashboard.notes import code, escape, study_note
 from studies.export import export
+from studies.spec.comparison import ComparisonSpec
 from studies.spec.grid import FINE_VALUES
 from studies.spec.objective import parse_objective
 from studies.spec.study import StudySpec
@@ -30,9 +33,20 @@ from studies.storage.copy import read_study_rows, write_study_rows
 from studies.storage.database import open_storage
 from studies.storage.library import find_studies, read_recommendations
 from tests.dashboards.storages import store_search, store_search_grid
-from tests.studies.examples import LINES, WILD, make_recommendation, snapshot, store_study, url
+from tests.studies.examples import (
+    LINES,
+    WILD,
+    make_comparison,
+    make_recommendation,
+    snapshot,
+    store_comparison,
+    store_study,
+    url,
+)
 from tuning.cli.app import run
 
+MEANS = {"raven-ucb": 40.0, "sw-raven": 30.0}
+COMPARISON = ComparisonSpec(scenario="variance-drift", horizon=1000, policies=tuple(MEANS), tune=5, replications=50)
 HARD = "raven-ucb/variance-drift/T1000/K10"
 
 
@@ -51,12 +65,12 @@ def attached_figures(study: optuna.Study) -> set[str]:
 
 def test_attaching_to_a_study(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
-    assert attach_to_study(study) == 5
+    assert attach_to_study(study) == 6
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001\n")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
-    assert attached_figures(study) == {"ravenlab-history", "ravenlab-importances", "ravenlab-world"}
+    assert attached_figures(study) == {"ravenlab-card", "ravenlab-history", "ravenlab-importances", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
     assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
@@ -73,6 +87,37 @@ def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     assert attach_to_grid(study) >= 1
     assert "recommended" in json.dumps(load_figure(study, "ravenlab-heat-map"))
     assert load_figure(study, "ravenlab-heat-map") != before
+
+
+def test_attaching_to_a_comparison(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    assert (
+        attach(
+            store_comparison(storage, make_comparison(COMPARISON.model_copy(update={"name": "part"}), MEANS), done=3)
+        )
+        == 0
+    )
+    study = store_comparison(storage, make_comparison(COMPARISON, MEANS))
+    assert attach(study) == 6
+    names = {f"ravenlab-{name}" for name in ("card", "standings", "curves", "ranks")}
+    assert attached_figures(study) == names <= {f"ravenlab-{name}" for name in FIGURES}
+    note = optuna_dashboard.get_note(study)
+    assert note.startswith("# sw-raven has the lowest regret\n")
+    assert re.findall(r"^\| `(.*?)`", note, re.MULTILINE) == ["sw-raven", "raven-ucb"]
+    assert attach(study, missing=True) == attach(study) == 0
+
+
+def test_a_better_policy_is_noted(tmp_path: Path) -> None:
+    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+    study = store_search(storage)
+    attach(study)
+    assert is_attached(study)
+    store_comparison(storage, make_comparison(COMPARISON, MEANS))
+    assert not is_attached(study)
+    assert attach(study, missing=True) == 2, "note and card"
+    assert "Another policy is better: tuned sw-raven" in optuna_dashboard.get_note(study)
+    assert "Another policy is better" in json.dumps(load_figure(study, "ravenlab-card"))
+    assert is_attached(study)
 
 
 def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
@@ -93,7 +138,7 @@ def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     grid = store_search_grid(storage)
     assert attach(grid, missing=True) == 5
     study = store_search(storage)
-    assert attach(study, missing=True) == 5
+    assert attach(study, missing=True) == 6
     assert attach(grid, missing=True) >= 1, "the heat map does not mark the new recommendation"
     with monkeypatch.context() as patched:
         patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
@@ -134,7 +179,7 @@ def test_figures_stay_small() -> None:
     """For 2000 trials and 625 cells: each row has 2 kB and is committed separately, and every page reads all rows."""
     memory = optuna.storages.InMemoryStorage()
     for study in (store_search(memory, done=2000), store_search_grid(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
-        assert attach(study) == 5
+        assert attach(study) > 4
         assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
@@ -183,8 +228,8 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
 def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
-    assert attach(study) == 4
-    assert attached_figures(study) == {"ravenlab-history", "ravenlab-importances"}
+    assert attach(study) == 5
+    assert attached_figures(study) == {"ravenlab-card", "ravenlab-history", "ravenlab-importances"}
     assert is_attached(study)
 
 

@@ -8,28 +8,39 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from studies.spec.comparison import ComparisonSpec
 from studies.storage.database import open_storage
 from tests.dashboards.browser import assert_visible
 from tests.dashboards.dashboard_process import RunningServer, start_dashboard
 from tests.dashboards.storages import store_search, store_search_grid
-from tests.studies.examples import WILD, url
+from tests.studies.examples import WILD, make_comparison, store_comparison, url
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, Route
 
 
-SEARCH, GRID, OTHER = 1, 2, 3
+SEARCH, GRID, OTHER, COMPARISON = 1, 2, 3, 4
+MEANS = {"raven-ucb": 40.0, "sw-raven": 30.0}
+
+
+PLOTS = """() => [...document.querySelectorAll('.js-plotly-plot')]
+    .map(plot => [plot.getBoundingClientRect(), plot.id])
+    .sort(([a], [b]) => a.top - b.top || a.left - b.left)
+    .map(([_, id]) => id)"""
+"""The ids of all figures, from the top left."""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A search, a grid and a search with a hostile name; the command attaches figures when it starts."""
+    """Two searches, one with a hostile name, a grid and a comparison; the command attaches figures when it starts."""
     folder = tmp_path_factory.mktemp("dashboard")
     place = url(folder / "s.sqlite3")
     storage = open_storage(place, create=True)
     store_search(storage)
     store_search_grid(storage)
     store_search(storage, name=WILD)
+    spec = ComparisonSpec(scenario="variance-drift", horizon=1000, policies=tuple(MEANS), tune=5, replications=50)
+    store_comparison(storage, make_comparison(spec, MEANS))
     storage.engine.dispose()
     with start_dashboard(place, folder=folder) as site:
         yield site
@@ -91,6 +102,62 @@ def test_a_search_shows_its_attached_figures_and_value_name(page: Page, site: Ru
         drawn.wait_for(state="attached")
         assert title in (drawn.text_content() or "")
     assert_visible(page.get_by_text("mean regret", exact=True).first)
+
+
+@pytest.mark.parametrize(
+    ("study", "names", "headline"),
+    [
+        (SEARCH, ["card", "history", "importances", "world"], "Use these values"),
+        (COMPARISON, ["card", "standings", "curves", "ranks"], "sw-raven is best"),
+        (GRID, ["heat-map", "lines", "surface"], None),
+    ],
+)
+def test_attached_figures_come_first_in_a_fixed_order(
+    page: Page, site: RunningServer, study: int, names: list[str], headline: str | None
+) -> None:
+    page.goto(f"{site.url}dashboard/studies/{study}")
+    for name in names:
+        page.locator(f"[id='user-defined-plot:ravenlab-{name}'] .main-svg").first.wait_for(state="attached")
+    page.locator(".js-plotly-plot:not([id^='user-defined'])").first.wait_for(state="attached")
+    shown = page.evaluate(PLOTS)
+    assert [name.rpartition("ravenlab-")[2] for name in shown[: len(names)]] == names
+    assert len(shown) > len(names)
+    if headline is not None:
+        assert_visible(page.locator("[id='user-defined-plot:ravenlab-card']").get_by_text(headline))
+
+
+def test_a_study_fits_a_phone(page: Page, site: RunningServer) -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    page.goto(f"{site.url}dashboard/studies/{SEARCH}")
+    card = page.locator("[id='user-defined-plot:ravenlab-card']")
+    card.locator(".annotation-text").first.wait_for(state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    box = card.bounding_box()
+    assert box is not None
+    assert box["width"] > 300
+    widest = card.locator(".annotation-text").evaluate_all(
+        "texts => Math.max(...texts.map(text => text.getBoundingClientRect().right))"
+    )
+    assert widest <= box["x"] + box["width"]
+
+
+@pytest.mark.parametrize(
+    ("place", "icons"),
+    [
+        ("", ["AddBoxIcon", "DeleteIcon", "DriveFileRenameOutlineIcon"]),
+        (f"/studies/{SEARCH}/note", ["EditIcon"]),
+        (f"/studies/{SEARCH}/trials", ["EditIcon"]),
+    ],
+)
+def test_nothing_offers_to_write(page: Page, site: RunningServer, place: str, icons: list[str]) -> None:
+    """The buttons are there without the style sheet of a read-only dashboard."""
+    page.goto(f"{site.url}dashboard{place}")
+    for icon in icons:
+        page.locator(f"button [data-testid={icon}]").first.wait_for(state="attached")
+        assert not page.locator(f"button [data-testid={icon}]").first.is_visible()
+    page.evaluate("document.getElementById('ravenlab').remove()")
+    for icon in icons:
+        assert page.locator(f"button [data-testid={icon}]").first.is_visible()
 
 
 def test_notes_are_shown(page: Page, site: RunningServer) -> None:

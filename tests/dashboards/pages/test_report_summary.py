@@ -14,7 +14,8 @@ from dashboards.pages.report.summary import (
     make_verdict_row,
     summarize_all,
 )
-from studies.results.describe import WITHIN_NOISE, describe_verdict
+from studies.results.alternatives import BetterPolicy
+from studies.results.describe import WITHIN_NOISE, describe_better_policy, describe_verdict
 from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.results.verdict import Verdict
 from studies.spec.study import StudySpec
@@ -23,11 +24,11 @@ from tests.studies.examples import make_recommendation
 DEFAULTS = {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
 
 
-def make_row(recommendation: Recommendation | None, better_policy: str | None = None) -> VerdictRow:
+def make_row(recommendation: Recommendation | None, better: BetterPolicy | None = None) -> VerdictRow:
     """Make the row of a study with this recommendation."""
     spec = StudySpec(scenario="variance-drift", horizon=1000).resolved()
-    study = StudyData("name", spec, recommendation, Trials(0, 0, 0, []))
-    return make_verdict_row(study, "title", "link", {}, better_policy)
+    study = StudyData("name", spec, recommendation, Trials(0, 0, 0, []), better=better)
+    return make_verdict_row(study, "title", "link", {})
 
 
 def test_the_row_has_the_text_of_the_verdict() -> None:
@@ -49,7 +50,8 @@ def test_facts_and_warnings() -> None:
     assert row.facts == "Mean regret 41.5 (95 % CI 40.25 to 42.75), 5.0 % of the attainable reward."
     assert ["cvar:0.9" in row.warnings[0], "ε is at the edge" in row.warnings[1], len(row.warnings)] == [True, True, 2]
     assert row.better_policy is None
-    assert make_row(make_recommendation(), "ucb1 is better.").better_policy == "ucb1 is better."
+    better = BetterPolicy("ucb1", {"c": 0.5}, 30.0, 10.0, 9.0, 11.0, 0.25, 1e-9, "raven-ucb", "mine")
+    assert make_row(make_recommendation(), better).better_policy == describe_better_policy(better)
     missing = make_row(None)
     assert (missing.kind, missing.lanes) == ("no-result", [])
     assert "No trial has finished yet" in missing.facts

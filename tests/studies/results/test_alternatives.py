@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dashboards.pages.report.data import load_report_data
 from studies.export import FORMATS
 from studies.results.alternatives import find_better_policy, is_evidence
 from studies.results.describe import describe_better_policy
@@ -111,6 +112,8 @@ def test_displays_mention_it_and_exports_do_not_change(tmp_path: Path, capsys: p
     store_comparison(storage, comparison)
     better = find_better_policies(storage, [RECOMMENDATION])
     assert better == {RECOMMENDATION.study: find_better_policy(RECOMMENDATION, [comparison])}
+    (study,) = load_report_data(storage, url).studies
+    assert study.better == better[RECOMMENDATION.study]
     storage.engine.dispose()
     assert {form: print_out("export", "--format", form) for form in FORMATS} == exports
     sentence = describe_better_policy(better[RECOMMENDATION.study])

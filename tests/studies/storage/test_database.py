@@ -1,4 +1,4 @@
-"""SQLite files: concurrent connections."""
+"""SQLite files: concurrent connections and damaged files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import optuna
+import pytest
+
+from environments.errors import InputError
 from studies.storage import database
+from studies.storage.database import open_storage
 
 
 def test_connections_may_switch_to_the_write_ahead_log_at_the_same_time(tmp_path: Path) -> None:
@@ -31,3 +36,14 @@ def test_connections_may_switch_to_the_write_ahead_log_at_the_same_time(tmp_path
         for thread in threads:
             thread.join()
     assert failures == []
+
+
+def test_reading_a_damaged_file_leaves_no_files_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite3"
+    storage = open_storage(f"sqlite:///{path}", create=True)
+    optuna.create_study(storage=storage)
+    storage.engine.dispose()
+    path.write_bytes(path.read_bytes()[:-5000])
+    with pytest.raises(InputError):
+        open_storage(f"sqlite:///{path}", create=False)
+    assert list(tmp_path.iterdir()) == [path]

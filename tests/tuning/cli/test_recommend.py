@@ -32,7 +32,7 @@ def test_exact_parameters(storage: str, capsys: Captured) -> None:
     assert recommendation["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75, "replications": 2000}
     assert run(words) == 0
     out = capsys.readouterr().out
-    assert "exact" in out
+    assert "Exact" in out
     assert_names(out, "41.5")
 
 

@@ -1,0 +1,296 @@
+"""Cards: the answer of a study in large type, with its parameters and an interval plot of what it is compared with.
+
+A card has its own dark background, so that it looks the same on light and dark pages. Positions are in pixels, because
+Plotly does not wrap text: lines are short enough for a phone.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dashboards.figures.style import (
+    SKY,
+    PlotlyTrace,
+    escape_text,
+    make_axis,
+    make_error_bars,
+    make_figure,
+    round_number,
+    round_numbers,
+)
+from environments.text import format_interval, format_number, format_percent, join_words
+from studies.results.alternatives import BetterPolicy
+from studies.results.comparison import ComparisonResult, Standing
+from studies.results.describe import summarize_verdict
+from studies.results.recommendation import Baseline, Recommendation
+from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.symbols import format_params, format_symbol
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+UNBREAKABLE = re.compile(r" (?=%|=)|(?<==) ")  # spaces in "2 %" and "T = 100"
+
+HEIGHT = 450  # pixels
+MARGINS = {"t": 20, "r": 16, "b": 44, "l": 16}
+INNER = HEIGHT - MARGINS["t"] - MARGINS["b"]
+BACKGROUND, TEXT, MUTED, GRID = "#12344d", "#ffffff", "#b9cbd9", "rgba(255,255,255,0.16)"
+GOOD, UNSURE, OTHER = "#7fd1ae", "#ffc44d", SKY
+"""Colors of a clear answer, of an inconclusive one, and of what the answer is compared with."""
+
+HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pixels
+MAX_TILES = 4  # more parameters are written as lines
+MAX_ROWS = 4  # rows of the interval plot
+MIN_ROW, MAX_ROW = 34, 54  # height of a row of the interval plot, in pixels
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """One row of the interval plot: a mean with its 95 % interval."""
+
+    label: str
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """Content of a card, as plain text."""
+
+    context: str
+    """What the study is about."""
+    headline: str
+    explanation: str
+    params: Mapping[str, float | str]
+    rows: Sequence[CardRow]
+    """The answer first."""
+    axis: str
+    """What the rows show."""
+    sure: bool = True
+    hint: str = ""
+    """A line that the reader must not miss, such as a better policy."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """A word about a parameter, such as "default"."""
+
+
+def plot_recommendation_card(recommendation: Recommendation, better: BetterPolicy | None = None) -> go.Figure:
+    """Show the verdict of a study, the parameters, and the regret compared with the paper's advice and the defaults."""
+    headline, explanation = summarize_verdict(recommendation)
+    regret, verdict = recommendation.regret, recommendation.verdict
+    rows = [
+        CardRow(
+            f"recommended: {format_interval(regret.mean, regret.low, regret.high, level=None)}",
+            regret.mean,
+            regret.low,
+            regret.high,
+        )
+    ]
+    rows += [_baseline_row(recommendation, baseline) for baseline in recommendation.versus if not baseline.same]
+    hint = ""
+    if better is not None:
+        less = "less" if better.reduction is None else f"{format_percent(better.reduction)} less"
+        hint = f"Another policy is better: tuned {better.policy} has {less} regret."
+    kept = verdict.decision in ("set one parameter", "keep the defaults")
+    return plot_card(
+        Card(
+            context=_context(recommendation.policy, recommendation.scenario, recommendation),
+            headline=headline,
+            explanation=explanation,
+            params=recommendation.params,
+            rows=rows,
+            axis="regret on held-out data, 95 % CI"
+            if recommendation.recorded
+            else "mean regret on held-out worlds, 95 % CI",
+            sure=verdict.decision != "inconclusive",
+            hint=hint,
+            tags={name: "default" for name in recommendation.params if kept and name not in verdict.set},
+        )
+    )
+
+
+def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
+    """Show the setting for several scenarios, and its price compared with those of the other settings."""
+    context = _context(result.policy, join_words(result.scenarios), result)
+    settings: Sequence[EvaluatedSetting]
+    if isinstance(result, Front):
+        kept = sorted(result.kept(), key=lambda member: member.price.mean)
+        headline = f"{len(kept)} settings on the Pareto front"
+        explanation, params, settings = "The most balanced one:", kept[0].params, kept
+    else:
+        headline, params, settings = "One setting for all scenarios", result.params, result.contenders
+        explanation = "Use it if the scenario is not known."
+    rows = [_price_row(setting) for setting in settings]
+    return plot_card(
+        Card(
+            context, headline, explanation, params, rows, "excess over the setting tuned for the scenario (%), 95 % CI"
+        )
+    )
+
+
+def plot_comparison_card(result: ComparisonResult) -> go.Figure:
+    """Show the policy with the lowest regret, and the regrets of the others."""
+    board, spec = result.main, result.comparison.spec
+    tied = [each.policy for each in board.standings[1:] if each.among_the_best]
+    best = board.best
+    if tied:
+        are = "is" if len(tied) == 1 else "are"
+        explanation = (
+            f"{best.policy} has the lowest regret; {join_words(tied, 'and')} {are} as good within sampling noise."
+        )
+    else:
+        explanation = "All other policies are significantly worse." if len(board.standings) > 1 else ""
+    return plot_card(
+        Card(
+            context=_context(f"{len(spec.policies)} policies ({board.setting})", spec.scenario, spec),
+            headline="No single best policy" if tied else f"{best.policy} is best",
+            explanation=explanation,
+            params={} if tied else best.entry.shown_params(),
+            rows=[_standing_row(each) for each in board.standings],
+            axis=f"mean regret on {result.comparison.worlds:,} held-out {spec.replications_name}, 95 % CI",
+            sure=not tied,
+        )
+    )
+
+
+def plot_card(card: Card) -> go.Figure:
+    """Draw a card."""
+    color = GOOD if card.sure else UNSURE
+    rows = card.rows[:MAX_ROWS]
+    texts, y = _write_lines(card, color)
+    if len(card.params) <= MAX_TILES:
+        for i, (name, value) in enumerate(card.params.items()):
+            x, tag = i / max(3, len(card.params)), card.tags.get(name)
+            label = format_symbol(name) if tag is None else f"{format_symbol(name)} · {tag}"
+            shown = value if isinstance(value, str) else format_number(value)
+            texts.append(_text(escape_text(label, 16), 12, MUTED, x, y))
+            texts.append(_text(f"<b>{escape_text(shown, 10)}</b>", 22, TEXT, x, y + 17))
+        y += 56 if card.params else 0
+    height = min(MAX_ROW, max(MIN_ROW, (INNER - y) / max(1, len(rows))))
+    ink = {"size": 11, "color": MUTED}
+    lines: dict[str, Any] = {"gridcolor": GRID, "linecolor": GRID, "tickcolor": GRID}
+    return make_figure(
+        [_interval(row, i, color if i == 0 else OTHER) for i, row in enumerate(rows)],
+        "",
+        _describe(card),
+        height=HEIGHT,
+        margin=MARGINS,
+        paper_bgcolor=BACKGROUND,
+        annotations=[*texts, *(_row_label(row, i, color if i == 0 else TEXT) for i, row in enumerate(rows))],
+        xaxis=make_axis(card.axis, title_font=ink, tickfont=ink, nticks=5, fixedrange=True, **lines),
+        yaxis={
+            "visible": False,
+            "range": [len(rows) - 0.6, -0.6],
+            "domain": [0.0, round_number(min(1.0, height * len(rows) / INNER), 4)],
+            "fixedrange": True,
+        },
+        showlegend=False,
+    )
+
+
+def _write_lines(card: Card, color: str) -> tuple[list[dict[str, Any]], int]:
+    """Write everything above the tiles; return it with the position below it, in pixels."""
+    params = format_params(card.params) if len(card.params) > MAX_TILES else ""
+    blocks = (
+        # text, lines, letters per line, size, color, height of a line, space below
+        (card.context, 2, TEXT_LETTERS, 12, MUTED, 17, 6),
+        (card.headline, 2, HEADLINE_LETTERS, 25, color, 32, 4),
+        (card.explanation, 3, TEXT_LETTERS, 12, TEXT, 17, 6),
+        (card.hint, 2, TEXT_LETTERS, 12, UNSURE, 17, 6),
+        (params, 2, TEXT_LETTERS, 12, TEXT, 17, 6),
+    )
+    texts, y = [], 0
+    for text, most, letters, size, ink, height, space in blocks:
+        lines = textwrap.wrap(UNBREAKABLE.sub(NO_BREAK, text), letters)[:most]
+        for line in lines:
+            shown = escape_text(line, letters + 1)
+            texts.append(_text(f"<b>{shown}</b>" if size > 20 else shown, size, ink, 0.0, y))
+            y += height
+        y += space if lines else 0
+    return texts, y
+
+
+def _text(text: str, size: int, color: str, x: float, y: float) -> dict[str, Any]:
+    """Make a line of text whose top is y pixels below the top of the card."""
+    return {
+        "text": text,
+        "font": {"size": size, "color": color},
+        "showarrow": False,
+        "align": "left",
+        "xref": "paper",
+        "yref": "paper",
+        "x": round_number(x, 3),
+        "y": round_number(1.0 - y / INNER, 4),
+        "xanchor": "left",
+        "yanchor": "top",
+        "borderpad": 0,
+    }
+
+
+def _row_label(row: CardRow, place: int, color: str) -> dict[str, Any]:
+    return {
+        **_text(escape_text(row.label, TEXT_LETTERS), 12, color, 0.0, 0.0),
+        "yref": "y",
+        "y": place - 0.12,
+        "yanchor": "bottom",
+    }
+
+
+def _interval(row: CardRow, place: int, color: str) -> PlotlyTrace:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": round_numbers([row.mean]),
+        "y": [place],
+        "error_x": make_error_bars([row.mean], [row.low], [row.high], color, thickness=3, width=0),
+        "marker": {"color": color, "size": 11},
+        "hovertext": f"{escape_text(row.label)}: {format_interval(row.mean, row.low, row.high)}",
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "showlegend": False,
+        "cliponaxis": False,
+    }
+
+
+def _context(policy: str, scenario: str, sizes: Any) -> str:
+    return f"{policy} in {scenario}, T = {sizes.horizon:,}, K = {sizes.arms}"
+
+
+def _baseline_row(recommendation: Recommendation, baseline: Baseline) -> CardRow:
+    """Compare a baseline with the recommendation: in percent in simulated worlds, otherwise in units of the file."""
+    name = {"paper": "paper's advice", "defaults": "defaults"}[baseline.name]
+    mean = recommendation.regret.mean
+    values = (baseline.difference, baseline.low, baseline.high)
+    if recommendation.recorded is None and mean > 0.0:
+        change, low, high = (format_percent(value / mean, signed=True) for value in values)
+    else:
+        change, low, high = (f"{'+' if value > 0 else ''}{format_number(value)}" for value in values)
+    label = f"{name}: {change} ({low} to {high})" if baseline.significant else f"{name}: {change}, not significant"
+    return CardRow(label, mean + baseline.difference, mean + baseline.low, mean + baseline.high)
+
+
+def _price_row(setting: EvaluatedSetting) -> CardRow:
+    price = setting.price
+    label = f"{setting.name if setting.tuned_for is None else f'tuned for {setting.tuned_for}'}"
+    return CardRow(f"{label}: {format_percent(price.mean)}", 100.0 * price.mean, 100.0 * price.low, 100.0 * price.high)
+
+
+def _standing_row(standing: Standing) -> CardRow:
+    if standing.behind is None:
+        value = format_interval(standing.mean, standing.low, standing.high, level=None)
+    elif standing.behind.share is None:
+        value = f"{format_number(standing.behind.difference)} more"
+    else:
+        value = format_percent(standing.behind.share[0], signed=True)
+    return CardRow(f"{standing.policy}: {value}", standing.mean, standing.low, standing.high)
+
+
+def _describe(card: Card) -> str:
+    rows = "; ".join(f"{row.label}: {format_interval(row.mean, row.low, row.high)}" for row in card.rows)
+    params = f" {format_params(card.params)}." if card.params else ""
+    sentences = [f"{card.context}: {card.headline}.", card.explanation, card.hint]
+    return f"{' '.join(sentence for sentence in sentences if sentence)}{params} {card.axis}: {rows}."

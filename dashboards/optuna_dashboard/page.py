@@ -1,0 +1,92 @@
+"""The page of the Optuna dashboard, with a style sheet of our own.
+
+The dashboard shows attached figures below its own, in the order of a Python set, at half the width of the window. The
+style sheet puts them first, in a fixed order. On a read-only dashboard it also hides everything that offers to write.
+`data-testid` and `Mui…` are names of Material UI, which do not change with each build of the dashboard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dashboards.figures.card import BACKGROUND
+from dashboards.optuna_dashboard.attach import FIGURES, PREFIX
+
+Environ = dict[str, Any]
+Start = Callable[..., Any]
+Application = Callable[[Environ, Start], Iterable[bytes]]
+
+FIGURE = "user-defined-plot:" + PREFIX  # the start of the id of an attached figure
+STUDY = f'div:has(> .MuiGrid-container > * [id^="{FIGURE}"])'  # the column that contains all parts of a study's page
+BEST_TRIAL = f'.MuiGrid-container:has([id="{FIGURE}history"]) > .MuiGrid-item:nth-last-child(2)'
+
+WRITING_ICONS = (
+    *("AddBoxIcon", "DriveFileRenameOutlineIcon", "DeleteIcon", "EditIcon", "StopCircleIcon", "SaveIcon"),
+    *("UploadFileIcon", "UndoIcon", "RestoreFromTrashIcon", "ThumbUpAltIcon"),
+)
+"""Icons of the buttons that create, rename, edit, stop or delete something."""
+
+LAYOUT = f"""
+{STUDY} {{ flex-flow: row wrap !important; align-items: stretch; padding: 0 16px 16px 0; }}
+{STUDY} > .MuiGrid-container {{ display: contents; }}
+{STUDY} > fieldset, {STUDY} > .MuiCard-root {{ flex: 1 1 100%; box-sizing: border-box; }}
+{STUDY} > .MuiCard-root {{ margin: 16px 0 0 16px; }}
+{STUDY} .MuiGrid-root:has([id^="{FIGURE}"]) {{ padding: 16px 0 0 16px; box-sizing: border-box; }}
+[id^="{FIGURE}"]:not([id$="card"]) :is([class$="title"], [class$="tick"] text, .legendtext) {{
+    fill: currentColor !important;
+}}
+.MuiCard-root:has([id="{FIGURE}card"]) {{ height: 100%; background: {BACKGROUND}; }}
+.MuiCardContent-root:has(> [id="{FIGURE}card"]) {{ padding: 0 !important; }}
+{BEST_TRIAL} .MuiTypography-root {{ font-size: 1.25rem; color: inherit; }}
+{BEST_TRIAL} .MuiCardContent-root::after {{
+    display: block; margin-top: 16px;
+    content: "Search estimate, optimistically biased (selection bias). The recommendation is at the top of the page.";
+}}
+main {{ min-width: 0; }}
+@media (max-width: 900px) {{
+    {STUDY} > .MuiGrid-container > .MuiGrid-root {{ flex-basis: 100%; max-width: 100%; }}
+}}
+"""
+
+
+def make_style(writable: bool) -> str:
+    """Return the style sheet of the page."""
+    order = "\n".join(
+        f'{STUDY} .MuiGrid-root:has([id="{FIGURE}{name}"]) {{ order: {place - len(FIGURES)}; }}'
+        for place, name in enumerate(FIGURES)
+    )
+    icons = ", ".join(f'[data-testid="{icon}"]' for icon in WRITING_ICONS)
+    hidden = "" if writable else f"button:has({icons}) {{ display: none !important; }}\n"
+    return f"{LAYOUT}{order}\n{hidden}"
+
+
+def add_style(inner: Application, style: str) -> Application:
+    """Wrap the dashboard so that its page contains a style sheet.
+
+    The page is never answered with "not modified", because the style sheet depends on how the server was started.
+    """
+    addition = f"<style id=ravenlab>{style}</style></head>".encode()
+
+    def answer(environ: Environ, start: Start) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] != "GET" or not environ.get("PATH_INFO", "").startswith("/dashboard"):
+            return inner(environ, start)
+        started: list[Any] = []
+
+        def remember(status: str, headers: list[tuple[str, str]], *rest: Any) -> None:
+            started[:] = [status, headers, *rest]
+
+        conditions = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_NONE_MATCH", "HTTP_RANGE")
+        body = inner({key: value for key, value in environ.items() if key not in conditions}, remember)
+        try:
+            page = b"".join(body).replace(b"</head>", addition, 1)
+        finally:
+            if hasattr(body, "close"):
+                body.close()
+        status, headers, *rest = started
+        dropped = ("content-length", "last-modified", "etag", "accept-ranges", "cache-control")
+        kept = [(name, value) for name, value in headers if name.lower() not in dropped]
+        start(status, [*kept, ("Content-Length", str(len(page))), ("Cache-Control", "no-cache")], *rest)
+        return [page]
+
+    return answer
