@@ -122,7 +122,7 @@ def write_reference(name: str) -> str:
     """Write a page of the API reference: one directive of mkdocstrings per public name."""
     title, introduction, names = REFERENCE[name]
     parts = [f"# {title}", introduction]
-    parts += ["\n\n".join(_write_object(public)) for public in names.split()]
+    parts += [part for public in names.split() for part in _write_object(public)]
     if name == "figures":
         module = "tuning.figures"
         figures = [public for public in ravenlab.figures.__all__ if public != "plot"]
@@ -131,20 +131,28 @@ def write_reference(name: str) -> str:
 
 
 def _write_object(public: str) -> Iterator[str]:
+    """Write a function or class; for a model, its fields with their descriptions, and then its methods."""
     thing = getattr(ravenlab, public)
-    directive = _write_directive(f"{inspect.getmodule(thing).__name__}.{thing.__name__}", public)  # type: ignore[union-attr]
-    fields = getattr(thing, "model_fields", None)
-    yield f"{directive}\n      members: false" if public.endswith("Spec") else directive
-    if fields:
-        rows = [
-            f"| `{name}` | `{_format_type(field.annotation)}` | {(field.description or '').replace('|', '/')} |"
-            for name, field in fields.items()
-        ]
-        yield "\n".join(["| field | type | meaning |", "| --- | --- | --- |", *rows])
+    path = f"{inspect.getmodule(thing).__name__}.{thing.__name__}"  # type: ignore[union-attr]
+    directive, fields = _write_directive(path, public), getattr(thing, "model_fields", None)
+    if not fields:
+        yield directive
+        return
+    yield f"{directive}\n      members: false"
+    rows = [
+        f"| `{name}` | `{_format_type(field.annotation)}` | {(field.description or '').replace('|', '/')} |"
+        for name, field in fields.items()
+    ]
+    yield "\n".join(["| field | type | meaning |", "| --- | --- | --- |", *rows])
+    if not public.endswith("Spec"):
+        methods = [name for name, member in vars(thing).items() if inspect.isfunction(member) and name[0] != "_"]
+        yield from (f"{_write_directive(f'{path}.{name}', name)}\n      heading_level: 3" for name in methods)
 
 
-def _write_directive(path: str, heading: str) -> str:
-    return f"::: {path}\n    options:\n      heading: ravenlab.{heading}\n      toc_label: {heading}"
+def _write_directive(path: str, label: str) -> str:
+    is_method = path.split(".")[-2][0].isupper()
+    heading = label if is_method else f"ravenlab.{label}"
+    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {label}"
 
 
 def _format_type(annotation: Any) -> str:
@@ -174,6 +182,6 @@ def _write_output(output: dict[str, Any]) -> Iterator[str]:
         yield f'<img class="figure" alt="{alt}" src="data:image/png;base64,{data["image/png"].strip()}">'
     elif "text/html" in data:
         lines = "".join(data["text/html"]).splitlines()
-        yield f'<div class="output">{"".join(line.strip() for line in lines)}</div>'
+        yield f'<div class="output">{"&#10;".join(lines)}</div>'  # a blank line would end the HTML block
     elif text:
         yield f"```text\n{text.rstrip()}\n```"
