@@ -43,19 +43,28 @@ def run_notebook(path: Path = NOTEBOOK) -> Any:
 
 
 def stored_outputs(notebook: Any) -> list[list[dict[str, Any]]]:
-    """Return the outputs of every code cell without pictures, which may differ between browsers."""
+    """Return the outputs of every code cell: of figures, the numbers without the style and the pictures."""
     return [
         [
             {
                 "kind": output.output_type,
                 "text": output.get("text"),
-                "data": {kind: value for kind, value in output.get("data", {}).items() if kind != PICTURE},
+                "data": {
+                    kind: _figure_numbers(value) if kind == FIGURE else value
+                    for kind, value in output.get("data", {}).items()
+                    if kind != PICTURE
+                },
             }
             for output in cell.outputs
         ]
         for cell in notebook.cells
         if cell.cell_type == "code"
     ]
+
+
+def _figure_numbers(figure: Any) -> list[dict[str, Any]]:
+    """Return type, name and coordinates of the traces of a figure."""
+    return [{key: trace.get(key) for key in ("type", "name", "x", "y", "z")} for trace in figure["data"]]
 
 
 def add_pictures(notebook: Any) -> None:

@@ -300,11 +300,11 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
     ...     load_result("raven-ucb/stationary", storage=url) == result
     True
     """
+    from studies.results.ranking import analyze_comparison
     from studies.storage import keys
     from studies.storage.database import use_storage
     from studies.storage.library import find_studies
     from studies.storage.trials import read_comparison, read_grid
-    from studies.results.ranking import analyze_comparison
 
     result: StoredResult | None
     with use_storage(storage) as store:
