@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BASE := $(VENV)/base
 READY := $(VENV)/ready
+SITE := $(VENV)/site
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench lint pytest kernels stress audit clean
+.PHONY: demo test bench lint pytest kernels docs stress audit clean
 
 demo: $(BASE)
 	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
@@ -40,6 +41,11 @@ stress: $(READY)
 	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tools.recommendation_coverage --studies 1000
 
+# Pages, notebook and API reference as a site that needs no network and no server: open site/index.html.
+docs: $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html in a browser."
+
 bench: $(READY)
 	$(BIN)/python -m tools.benchmarks
 
@@ -49,7 +55,7 @@ audit: $(READY)
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info
 
 # --no-compile: pip would compile 9,000 files, of which a run imports a quarter.
 define environment
@@ -67,3 +73,8 @@ $(BASE): pyproject.toml constraints.txt
 $(READY): pyproject.toml constraints.txt
 	$(environment) ".[test]"
 	touch $(BASE) $(READY)
+
+# The packages of the documentation site.
+$(SITE): pyproject.toml constraints.txt
+	$(environment) ".[docs]"
+	touch $(BASE) $(SITE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,10 @@ class _Figures(ModuleType):
 
 if not TYPE_CHECKING:
     figures = sys.modules[f"{__name__}.figures"] = _Figures(f"{__name__}.figures")
+
+
+# In notebooks without ipywidgets, Optuna's import of tqdm warns about progress bars, which ravenlab does not use.
+warnings.filterwarnings("ignore", message="IProgress not found")
 
 
 def __getattr__(name: str) -> Any:

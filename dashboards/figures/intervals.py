@@ -80,7 +80,7 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
         alt,
         height=170 + ROW_HEIGHT * max(3, len(labels)),
         xaxis=make_value_axis(f"mean regret ({join_words([f'{n:,}' for n in worlds])} held-out replications)", every),
-        yaxis=make_category_axis(labels, autorange="reversed", showgrid=False),
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
         showlegend=not single,
     )
 
@@ -96,7 +96,7 @@ def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure
         f"{title}: {alt}.",
         height=150 + ROW_HEIGHT * max(3, len(rows)),
         xaxis=make_axis(axis),
-        yaxis=make_category_axis(labels, autorange="reversed", showgrid=False),
+        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
         showlegend=False,
     )
 

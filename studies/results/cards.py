@@ -329,7 +329,7 @@ def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFram
 def diagnosis_card(diagnosis: Diagnosis) -> Card:
     """State the kinds of change, and tabulate all of them."""
     answer, *facts = describe_diagnosis(diagnosis)
-    columns = [capitalize_first(name) for name in FINDING_COLUMNS]
+    columns = [name if name == "p" else capitalize_first(name) for name in FINDING_COLUMNS]
     text = tuple(columns[:3])
     return Card(
         answer=answer,

@@ -1,0 +1,88 @@
+"""Results in Python: the short text leads with the answer, cards are safe and small, tables have usual types."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments.display import ResultList
+from policies.engine.simulation import simulate
+from studies.diagnosis import diagnose
+from studies.results.describe import describe_verdict
+from studies.results.interpolation import RecommendedParameters
+from studies.results.recommendation import Recommendation
+from tests.dashboards.figure_checks import make_grid
+from tests.studies.examples import LINES, WILD, make_recommendation
+
+SIMULATION = simulate("ucb1", "blips", horizon=50, arms=3, replications=4, seed=1)
+WILD_RECOMMENDATION = make_recommendation(study=LINES, scenario=WILD)
+
+
+def results() -> list[Any]:
+    return [
+        make_recommendation(),
+        WILD_RECOMMENDATION,
+        make_grid(),
+        SIMULATION,
+        diagnose(np.random.default_rng(1).normal(size=(400, 2)), ["<b>a</b>", "b"]),
+        diagnose(np.zeros((10, 2))),
+        RecommendedParameters("exact", "raven-ucb", "blips", 100, 5, {"alpha0": 1.0}, (make_recommendation(),)),
+        RecommendedParameters("extrapolated", "raven-ucb", "blips", 9, 5, {"alpha0": 1.0}, (WILD_RECOMMENDATION,)),
+        ResultList([make_recommendation(), WILD_RECOMMENDATION]),
+        ResultList([SIMULATION] * 100),
+    ]
+
+
+@pytest.mark.parametrize("result", results(), ids=lambda result: type(result).__name__)
+def test_text_and_card(result: Any) -> None:
+    text, card = repr(result), result._repr_html_()
+    assert str(result) == text
+    assert "\x1b" not in text + card
+    assert "<script" not in card
+    assert "<b>a" not in card
+    assert not re.search(r"https?:|url\(|<link|<img", card)
+    assert len(card) < 40_000
+    style, content = card.split("</style>")
+    assert card.count("<style>") == 1
+    assert not re.search(r"[^-]color:(?!inherit)|font-family", style.split(".map")[0])  # colors of the notebook
+    assert content.count("<div") == content.count("</div>")
+
+
+def test_the_first_line_is_the_answer() -> None:
+    recommendation = make_recommendation()
+    first, scale, label = repr(recommendation).splitlines()
+    assert first == describe_verdict(recommendation)
+    assert "41.5" in scale
+    assert "+45 %" in scale  # the paper's advice: 18.5 / 41.5
+    assert recommendation.study in label
+    assert first in recommendation._repr_html_()
+    assert repr(make_grid()).startswith("Best cell")
+    assert repr(SIMULATION).startswith("ucb1: mean regret")
+
+
+def test_tables_have_usual_types() -> None:
+    frame = make_recommendation().to_frame()
+    assert frame["setting"].tolist() == ["recommended", "paper", "defaults"]
+    assert frame["regret"].tolist() == [41.5, 60.0, 41.0]
+    assert frame["significant"].tolist() == [False, True, False]
+    assert frame["significant"].dtype == bool
+    assert frame["regret"].dtype == frame["alpha0"].dtype == np.float64
+    grid = make_grid()
+    cells = grid.to_frame()
+    assert len(cells) == grid.mean.size
+    best = cells.loc[cells["regret"].idxmin()]
+    assert (best["alpha0"], best["beta0"]) == (grid.spec.alpha0[grid.best[0]], grid.spec.beta0[grid.best[1]])
+    np.testing.assert_allclose(cells.pivot(index="alpha0", columns="beta0", values="regret").to_numpy(), grid.mean)
+
+
+def test_lists_of_results_are_lists() -> None:
+    several = ResultList([make_recommendation(), make_recommendation(horizon=5000)])
+    assert isinstance(several, list)
+    assert several[1:] == [make_recommendation(horizon=5000)]
+    assert several.to_frame()["horizon"].tolist() == [1000] * 3 + [5000] * 3
+    assert list(ResultList([SIMULATION]).to_frame().columns[:4]) == ["policy", "scenario", "horizon", "arms"]
+    assert "policy" not in SIMULATION.to_frame()
+    assert repr(ResultList[Recommendation]()) == "[]"
