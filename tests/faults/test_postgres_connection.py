@@ -15,11 +15,13 @@ import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from dashboards.optuna_dashboard import attach
+from dashboards.pages.report import data
 from studies.storage import keys
 from studies.storage.database import open_storage
 from studies.storage.lock import lock_studies, run_as_driver
 from studies.storage.postgres import lock_key, open_locked
 from studies.storage.urls import mask_url
+from tests.command import run_command
 from tests.faults.studies import (
     KILLS,
     NAME,
@@ -181,6 +183,13 @@ def test_server_restarts_in_every_phase(own_postgres: Server, tmp_path: Path, mo
     assert app.run([*words, f"--storage={storage_in(tmp_path)}"]) == app.DONE
     assert export_json(database) == export_json(tmp_path)
     assert count_figures(database) == 2
+    report = tmp_path / "report.html"
+    with monkeypatch.context() as patch:
+        load = data.load_report_data
+        patch.setattr(data, "load_report_data", lambda *args: own_postgres.restart(IMMEDIATE) or load(*args))
+        code, _, err = run_command(["report", f"--storage={database}", f"--output={report}"])
+    assert (code, err) == (0, "")
+    assert report.exists()
 
 
 def count_figures(database: str) -> int:

@@ -105,13 +105,30 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+PLUGIN = """
+from environments import find_scenario
+
+world = find_scenario("blips")
+
+
+class Mine:
+    def __init__(self, arms): self.arms = arms
+    def select(self): return 0
+    def update(self, arm, reward): pass
+"""
+
+
 def test_names_are_escaped_on_every_page(here: Path, browser: Browser) -> None:
-    """Names of studies, of a custom scenario, and of the file and columns of a trace."""
+    """Names of studies, of a custom scenario and policy, and of the file and columns of a trace.
+
+    The pages of a reproduction contain no names of others; test_browser.py in tests/dashboards shows notes.
+    """
     plugin = here / "<evil7 onload=x>.py"
-    plugin.write_text("from environments import find_scenario\nworld = find_scenario('blips')\n")
+    plugin.write_text(PLUGIN)
     tiny("tune", f"{plugin.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
     tiny("grid", f"{plugin.name}:world", f"--name=grid {EVIL}", "--alpha0=1,2", "--beta0=1")
-    tiny("compare", "blips", f"--name=fight {EVIL}", "--tune=0", "--policies=ucb1,raven-ucb", "--output=fight")
+    policies = f"--policies=ucb1,./{plugin.name}:Mine"
+    tiny("compare", "blips", f"--name=fight {EVIL}", "--tune=0", policies, "--output=fight")
     trace = here / "<evil7 onload=x>.csv"
     rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
     trace.write_text('<evil7 onload=x>,"</script><evil7>",c\n' + rows)

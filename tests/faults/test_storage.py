@@ -185,6 +185,33 @@ def test_removed_or_replaced_file_is_a_failure(
     assert count_trials(folder) == 16
 
 
+@pytest.mark.parametrize("replacement", ["empty", "another study"])
+def test_overwritten_file_is_noticed_or_harmless(
+    replacement: str, stored_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file overwritten in place keeps its identity; SQLite notices it, or its write-ahead log holds all pages."""
+    path = tmp_path / "studies.sqlite3"
+    content = database._empty_database() if replacement == "empty" else stored_study.read_bytes()
+    original, done = StudyProgress.batch, []
+
+    def store_and_overwrite(*args: Any) -> None:
+        original(*args)
+        if not done:
+            done.append(path.stat().st_ino)
+            with path.open("r+b") as file:
+                file.write(content)
+                file.truncate()
+
+    words = [*SMALL, "--trials=16", "--seed=6", "--selection=20", "--report=20", "--jobs=1"]
+    monkeypatch.setattr(StudyProgress, "batch", store_and_overwrite)
+    run_done = run_in_process(*words, folder=tmp_path)
+    assert done == [path.stat().st_ino]
+    if run_done.returncode == 0:
+        assert trial_states(tmp_path) == {"COMPLETE": 16}
+    else:
+        check_refused(run_done, "studies.sqlite3", code=run_done.returncode)
+
+
 def test_stale_write_ahead_log_is_not_applied(stored_study: Path, tmp_path: Path) -> None:
     """After `rm studies.sqlite3` during a run that is killed, the log of the removed file remains."""
     path = tmp_path / "studies.sqlite3"

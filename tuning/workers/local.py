@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from environments.checks import check_address_space, check_integer
-from environments.errors import InputError
+from environments.errors import ExternalError, InputError
 from environments.text import join_words
 from tuning.interrupts import acknowledge_interrupt
 
@@ -48,12 +48,19 @@ def _run_in_threads(task: Callable[..., T], calls: Sequence[Call], jobs: int) ->
 
 def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
     from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     from environments.plugins import register_for_pickling
 
     register_for_pickling()
     workers = Parallel(n_jobs=jobs, backend="loky", initializer=end_with_driver, initargs=(os.getpid(),))
-    return list(workers(delayed(task)(*call) for call in calls))
+    try:
+        return list(workers(delayed(task)(*call) for call in calls))
+    except TerminatedWorkerError:
+        raise ExternalError(
+            "a worker process was killed, possibly out of memory; completed trials are saved; rerun the same command to"
+            " resume, with fewer jobs if memory is short."
+        ) from None
 
 
 BACKENDS: dict[str, Backend] = {

@@ -10,8 +10,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import metadata
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -35,13 +38,14 @@ from tuning.workers.cluster import (
     MIN_TASK_SECONDS,
     SCHEDULER_SECONDS,
     TASK_SECONDS,
+    ClusterWorkers,
     check_address,
     chunk_size,
     connect,
     open_cluster,
 )
 from tuning.workers.local import TaskTime
-from tuning.workers.payload import SMALL_BYTES, Packer, unpack
+from tuning.workers.payload import SMALL_BYTES, MachineIdentity, Packer, TaskResult, run_task, unpack
 from tuning.workers.problem import Evaluator, Problem, play_range
 
 EXAMPLES = DOCS / "examples"
@@ -135,6 +139,18 @@ def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
         lonely.wait(1)
         words = ["tune", "blips", "--horizon=50", "--arms=3", *TINY, f"--cluster={lonely.address}"]
         assert "other sources of ravenlab" in refused(*words, f"--storage=sqlite:///{tmp_path}/s.sqlite3")
+
+
+def test_other_versions_on_workers_are_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Results of other versions of numpy and numba may differ in the last digits."""
+    driver = MachineIdentity.current()
+    versions = tuple((name, "0.1" if name in ("numpy", "numba") else version) for name, version in driver.versions)
+    result = run_task(divmod, (7, 2), replace(driver, versions=versions))
+    assert isinstance(result, TaskResult)
+    assert result.value == (3, 1)
+    ClusterWorkers("tcp://here:1", Mock())._report_differences([result, result])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert_names(line, "tcp://here:1", f"numpy {metadata.version('numpy')} there and 0.1 here", "numba")
 
 
 def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:

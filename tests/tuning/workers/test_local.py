@@ -9,7 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+from environments.errors import ExternalError
+from tests.messages import raises_naming
 from tests.project import environment
+from tuning.workers.local import LocalWorkers
 
 DRIVER = """
 import os, sys, time
@@ -33,6 +36,12 @@ def test_worker_processes_end_with_a_killed_driver(tmp_path: Path) -> None:
     while any(map(is_running, workers)):
         assert time.monotonic() < limit, "worker processes remain"
         time.sleep(0.05)
+
+
+def test_killed_worker_process_is_one_line() -> None:
+    """The system kills processes when memory is short."""
+    with raises_naming(ExternalError, "killed", "out of memory", "fewer jobs"):
+        LocalWorkers(2, "loky").run(signal.raise_signal, [(signal.SIGKILL,)] * 2)
 
 
 def is_running(process: int) -> bool:
