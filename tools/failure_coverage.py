@@ -50,7 +50,7 @@ ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 WEIGHTS = (0.1, 0.2)  # of UCB1
 CHOICES = (20, 50, 200)  # worlds of the search for the cost of the choice
 CANDIDATES = 64
-CANDIDATE_WORLDS = 8_000
+CANDIDATE_WORLDS = 2_000
 
 
 @dataclass(frozen=True)
