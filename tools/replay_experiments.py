@@ -45,7 +45,7 @@ def favor(arm: int) -> list[float]:
     return [FAVORED if k == arm else (1.0 - FAVORED) / (ARMS - 1) for k in range(ARMS)]
 
 
-def measure_uneven(policy: str, best: bool, logs: range) -> tuple[float, float, float, float]:
+def measure_uneven(policy: str, best: bool, logs: range, runs: int = RUNS) -> tuple[float, float, float, float]:
     """Return the bias of the score, its standard error, the mean half-width of intervals, and their coverage."""
     errors, widths, covered = [], [], 0
     for number in logs:
@@ -53,7 +53,7 @@ def measure_uneven(policy: str, best: bool, logs: range) -> tuple[float, float, 
         means = path.level[0, 0, :, 0]
         log = simulate_log(path, "uneven", rng, favor(int(np.argmax(means) if best else np.argmin(means))))
         found = replay(policy, log, resamples=RESAMPLES, seed=number)
-        (regret,), _ = true_regrets(path, policy, [{}], RUNS, rng)
+        (regret,), _ = true_regrets(path, policy, [{}], runs, rng)
         truth = float(path.best.mean()) - regret
         errors.append(found.score - truth)
         widths.append((found.high - found.low) / 2.0)

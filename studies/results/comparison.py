@@ -485,8 +485,8 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     else:
         change = f"Tuning did not reduce the regret of {best.policy} ({format_number(before.mean)} at its defaults)"
     same = untuned.best.policy == best.policy
-    leader = "it is also best" if same else f"{untuned.best.policy} is best"
-    return f"{change}; with {untuned.description}, {leader}."
+    leader = "it" if same else untuned.best.policy
+    return f"{change}; with {untuned.description}, {leader} has the lowest regret{' as well' if same else ''}."
 
 
 def _list_standings(standings: Sequence[Standing]) -> str:
