@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def choose_by_matches(log: Log, policy: str, candidates: Sequence[Mapping[str, V
     """Return the candidate with the best mean reward over the events at which it selects the logged arm."""
     found, scores = find_policy(policy), []
     for params in candidates:
-        one = found(log.arms, **found.resolve(params, log.arms, log.events))
+        given: dict[str, Any] = dict(found.resolve(params, log.arms, log.events))
+        one = found(log.arms, **given)
         selected, rewards = one.select(), []
         for arm, reward in zip(log.arm.tolist(), log.reward.tolist(), strict=True):
             if arm == selected:
