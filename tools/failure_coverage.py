@@ -32,6 +32,7 @@ from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
+from studies.registry import StudyDefaults
 from studies.results.ranking import pairwise_p_values
 from studies.spec.study import StudySpec
 from studies.statistics import intervals
@@ -50,7 +51,7 @@ ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 WEIGHTS = (0.1, 0.2)  # of UCB1
 CHOICES = (20, 50, 200)  # worlds of the search for the cost of the choice
 CANDIDATES = 64
-CANDIDATE_WORLDS = 8_000
+CANDIDATE_WORLDS = 2_000
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,6 @@ def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.G
     The first is that of the candidate with the lowest mean on the worlds of the search, the second that of the
     candidate chosen on further worlds as in `tune`, without its preference for simple parameters.
     """
-    spec = StudySpec()
     regret = pool[..., 0]
     true = regret.mean(axis=1)
 
@@ -173,10 +173,10 @@ def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.G
 
     searched, chosen = [], []
     for _ in range(validations):
-        trials = best(np.arange(true.size), worlds, REEVALUATED * spec.candidates)
+        trials = best(np.arange(true.size), worlds, REEVALUATED * StudyDefaults.candidates)
         searched.append(true[trials[0]])
-        finalists = best(trials, REEVALUATION_FACTOR * worlds, spec.candidates)
-        chosen.append(true[best(finalists, spec.selection, 1)[0]])
+        finalists = best(trials, REEVALUATION_FACTOR * worlds, StudyDefaults.candidates)
+        chosen.append(true[best(finalists, StudyDefaults.selection, 1)[0]])
     return float(np.mean(searched) / true.min() - 1.0), float(np.mean(chosen) / true.min() - 1.0)
 
 

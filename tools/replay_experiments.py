@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def favor(arm: int) -> list[float]:
     return [FAVORED if k == arm else (1.0 - FAVORED) / (ARMS - 1) for k in range(ARMS)]
 
 
-def measure_uneven(policy: str, best: bool, logs: range) -> tuple[float, float, float, float]:
+def measure_uneven(policy: str, best: bool, logs: range, runs: int = RUNS) -> tuple[float, float, float, float]:
     """Return the bias of the score, its standard error, the mean half-width of intervals, and their coverage."""
     errors, widths, covered = [], [], 0
     for number in logs:
@@ -53,7 +54,7 @@ def measure_uneven(policy: str, best: bool, logs: range) -> tuple[float, float, 
         means = path.level[0, 0, :, 0]
         log = simulate_log(path, "uneven", rng, favor(int(np.argmax(means) if best else np.argmin(means))))
         found = replay(policy, log, resamples=RESAMPLES, seed=number)
-        (regret,), _ = true_regrets(path, policy, [{}], RUNS, rng)
+        (regret,), _ = true_regrets(path, policy, [{}], runs, rng)
         truth = float(path.best.mean()) - regret
         errors.append(found.score - truth)
         widths.append((found.high - found.low) / 2.0)
@@ -77,7 +78,8 @@ def choose_by_matches(log: Log, policy: str, candidates: Sequence[Mapping[str, V
     """Return the candidate with the best mean reward over the events at which it selects the logged arm."""
     found, scores = find_policy(policy), []
     for params in candidates:
-        one = found(log.arms, **found.resolve(params, log.arms, log.events))
+        given: dict[str, Any] = dict(found.resolve(params, log.arms, log.events))
+        one = found(log.arms, **given)
         selected, rewards = one.select(), []
         for arm, reward in zip(log.arm.tolist(), log.reward.tolist(), strict=True):
             if arm == selected:

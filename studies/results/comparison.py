@@ -85,6 +85,8 @@ class RecordedResult:
     """Log: why it does not support a conclusion; None if it does."""
     simulated: bool = False
     """Log: whether regrets come from a simulator fitted to the log, instead of its events."""
+    estimator: str = ""
+    """Log: how rewards are estimated, and why."""
 
 
 @dataclass(frozen=True)
@@ -375,6 +377,8 @@ def describe_result(result: ComparisonResult) -> list[str]:
     if len(board.standings) > 1:
         lines.append(describe_margin(board))
     lines += describe_shortage(result)
+    if board.best.entry.recorded is not None and board.best.entry.recorded.estimator:
+        lines.append(f"Estimator: {board.best.entry.recorded.estimator}.")
     untuned = result.board("defaults")
     if board.setting == "tuned" and untuned is not None:
         lines.append(_describe_tuning(board.best, untuned))
@@ -408,7 +412,7 @@ def describe_shortage(result: ComparisonResult) -> list[str]:
     reasons = [standing.entry.recorded.inconclusive for standing in standings if standing.entry.recorded is not None]
     reason = next((reason for reason in reasons if reason is not None), None)
     if reason is not None:
-        return [f"Inconclusive: {reason}"]
+        return [f"Inconclusive: {reason}."]
     few = [standing.policy for standing in standings if standing.behind is not None and not standing.behind.enough]
     if not few:
         return []
@@ -424,8 +428,11 @@ def describe_margin(board: Leaderboard) -> str:
     if not close:
         return f"Second is {_describe_standing(board.standings[1])}. All other policies are significantly worse."
     worse = len(board.standings) - 1 - len(close)
-    rest = f" {capitalize_first(plural(worse, 'other policy is', 'other policies are'))} significantly worse."
-    return f"Statistically indistinguishable from it: {_list_standings(close)}.{rest if worse else ''}"
+    rest = plural(worse, "other policy is", "other policies are") if worse else "No policy is"
+    return (
+        f"Statistically indistinguishable from it: {_list_standings(close)}."
+        f" {capitalize_first(rest)} significantly worse."
+    )
 
 
 def describe_distance(behind: DifferenceFromBest) -> str:
@@ -478,8 +485,8 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     else:
         change = f"Tuning did not reduce the regret of {best.policy} ({format_number(before.mean)} at its defaults)"
     same = untuned.best.policy == best.policy
-    leader = "it is also best" if same else f"{untuned.best.policy} is best"
-    return f"{change}; with {untuned.description}, {leader}."
+    leader = "it" if same else untuned.best.policy
+    return f"{change}; with {untuned.description}, {leader} has the lowest regret{' as well' if same else ''}."
 
 
 def _list_standings(standings: Sequence[Standing]) -> str:

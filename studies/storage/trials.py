@@ -157,7 +157,12 @@ def _read_recorded(stored: dict[str, Any] | None) -> RecordedResult | None:
         return None
     parts = None if stored["parts"] is None else np.array(stored["parts"], dtype=np.float64)
     return RecordedResult(
-        float(stored["reward"]), int(stored["rows"]), parts, stored["inconclusive"], stored["simulated"]
+        float(stored["reward"]),
+        int(stored["rows"]),
+        parts,
+        stored["inconclusive"],
+        stored["simulated"],
+        str(stored.get("estimator", "")),
     )
 
 

@@ -86,6 +86,7 @@ def _play_log_entry(
         rows=played.events,
         inconclusive=prepared.describe_shortage(scenario.log.names, effective),
         simulated=simulated,
+        estimator=prepared.describe_estimator(),
     )
     curve = RegretCurve((), (), ())
     return played.logged - played.score, curve, result, 1e9 * seconds / (count * played.events)
