@@ -26,6 +26,7 @@ def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         (finding, row, format_arms(finding, diagnosis.arms))
         for finding, row in zip(diagnosis.findings, tabulate_findings(diagnosis), strict=True)
     ]
+    kinds.sort(key=lambda kind: not kind[0].found)
     return render_page(
         "diagnosis",
         panels,

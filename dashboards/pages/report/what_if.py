@@ -79,23 +79,28 @@ def position_in_range(value: float, bounds: Range) -> float:
     return math.log(value / bounds.low) / math.log(bounds.high / bounds.low)
 
 
+def locate_trials(study: StudyData) -> tuple[Floats, Floats, Floats]:
+    """Return the positions in the search space [n, d], values and standard errors of the complete trials."""
+    space = study.spec.space
+    trials = [
+        point
+        for point in study.trials.drawn
+        if point.state == "COMPLETE" and point.value is not None and space.keys() <= point.params.keys()
+    ]
+    places = [[position_in_range(float(each.params[name]), space[name]) for name in space] for each in trials]
+    values = np.array([each.value for each in trials], dtype=float)
+    errors = np.array([each.stderr or 0.0 for each in trials])
+    return np.array(places).reshape(len(trials), len(space)), values, errors
+
+
 def make_what_if(study: StudyData, id: str) -> WhatIf | None:
     """Fit a surface to the trials of a study; None if it has too few or no parameters were searched."""
     spec = study.spec
     names = list(spec.space)
-    trials = [
-        point
-        for point in study.trials.drawn
-        if point.state == "COMPLETE" and point.value is not None and set(names) <= point.params.keys()
-    ]
-    if len(trials) < MIN_TRIALS or not names:
+    points, values, errors = locate_trials(study)
+    if len(points) < MIN_TRIALS or not names:
         return None
-    points = np.array(
-        [[position_in_range(float(each.params[name]), spec.space[name]) for name in names] for each in trials]
-    )
-    values = np.array([each.value for each in trials], dtype=float)
     process = fit_gaussian_process(points, values)
-    errors = np.array([each.stderr or 0.0 for each in trials])
     sampling = float(np.median(errors / values if process.logarithmic else errors))
     recommended = {} if study.recommendation is None else study.recommendation.params
     middle = dict(zip(names, np.median(points, axis=0), strict=True))
@@ -110,7 +115,7 @@ def make_what_if(study: StudyData, id: str) -> WhatIf | None:
         id=id,
         label=label,
         knobs=knobs,
-        note=_describe(process, len(trials), spec.replications, sampling),
+        note=_describe(process, len(points), spec.replications, sampling),
         json=json.dumps(_as_object(process, knobs, sampling, values, label), separators=(",", ":")),
         process=process,
     )
