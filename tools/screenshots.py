@@ -31,9 +31,10 @@ def take_report_screenshots(browser: Browser, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(path.as_uri())
     page.screenshot(path=IMAGES / "report.png")
-    figure = page.locator("#grids ~ .part figure.panel").first
+    page.goto(f"{path.as_uri()}#study-quick-variance-drift")
+    figure = page.locator("#study-quick-variance-drift .linked figure.panel").first
     figure.scroll_into_view_if_needed()
-    plot = "#grids ~ .part .plot"
+    plot = "#study-quick-variance-drift .linked .plot"
     page.wait_for_function(f"() => document.querySelector('{plot}').dataset.state === 'drawn'")
     page.wait_for_timeout(1000)
     figure.screenshot(path=IMAGES / "grid.png")

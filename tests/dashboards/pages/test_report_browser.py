@@ -194,7 +194,7 @@ def read_process(data: dict[str, Any]) -> GaussianProcess:
     covariance = np.zeros((size, size))
     for place, row in enumerate(data["covariance"]):
         covariance[place, : place + 1] = covariance[: place + 1, place] = row
-    arrays = {name: np.array(data[name]) for name in ("lengths", "supports", "projection", "weights")}
+    arrays: dict[str, Any] = {name: np.array(data[name]) for name in ("lengths", "supports", "projection", "weights")}
     numbers = {name: data[name] for name in ("offset", "amplitude", "noise", "logarithmic")}
     return GaussianProcess(**arrays, **numbers, covariance=covariance, error=0.0)
 
