@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+MAX_NAME_LETTERS = 200  # of an unknown name in a message
 MAX_LISTED_LETTERS = 300  # of the known names that a message lists
 MAX_COMPARED_LETTERS = 200  # of an unknown name when the closest known one is searched
 MIN_PREFIX_LETTERS = 2  # an unknown name of fewer letters is not completed
@@ -44,7 +45,10 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:
     listed = ", ".join(names)
     if len(listed) > MAX_LISTED_LETTERS:
         listed = f"{listed[:MAX_LISTED_LETTERS].rpartition(', ')[0]}, … ({len(names)} in all)"
-    return InputError(f"unknown {kind} {name!r}{did_you_mean(name, names)} Known: {listed}.")
+    shown = repr(name)
+    if len(shown) > MAX_NAME_LETTERS:
+        shown = f"{shown[:MAX_NAME_LETTERS]}…"
+    return InputError(f"unknown {kind} {shown}{did_you_mean(name, names)} Known: {listed}.")
 
 
 def did_you_mean(name: object, known: Sequence[str]) -> str:
