@@ -428,11 +428,8 @@ def describe_margin(board: Leaderboard) -> str:
     if not close:
         return f"Second is {_describe_standing(board.standings[1])}. All other policies are significantly worse."
     worse = len(board.standings) - 1 - len(close)
-    rest = plural(worse, "other policy is", "other policies are") if worse else "No policy is"
-    return (
-        f"Statistically indistinguishable from it: {_list_standings(close)}."
-        f" {capitalize_first(rest)} significantly worse."
-    )
+    rest = capitalize_first(plural(worse, "other policy is", "other policies are") if worse else "no policy is")
+    return f"Statistically indistinguishable from it: {_list_standings(close)}. {rest} significantly worse."
 
 
 def describe_distance(behind: DifferenceFromBest) -> str:
@@ -477,13 +474,10 @@ def describe_overview(results: Sequence[ComparisonResult]) -> str:
 def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     """Describe how tuning changed the regret of the best policy, and which policy is best without tuning."""
     before = untuned.find(best.policy)
+    was, now = format_number(before.mean), format_number(best.mean)
+    change = f"Tuning did not reduce the regret of {best.policy} ({was} at its defaults)"
     if before.mean > best.mean:
-        change = (
-            f"Tuning reduced the regret of {best.policy} from {format_number(before.mean)} to"
-            f" {format_number(best.mean)}"
-        )
-    else:
-        change = f"Tuning did not reduce the regret of {best.policy} ({format_number(before.mean)} at its defaults)"
+        change = f"Tuning reduced the regret of {best.policy} from {was} to {now}"
     same = untuned.best.policy == best.policy
     leader = "it" if same else untuned.best.policy
     return f"{change}; with {untuned.description}, {leader} has the lowest regret{' as well' if same else ''}."
