@@ -70,7 +70,7 @@ def small_study(number: int) -> Outcome:
         batch=8,
         replications=20,
         candidates=4,
-        selection=100,
+        selection=200,
         report=400,
         seed=number,
         sampler="random",

@@ -49,7 +49,7 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     lines = [describe_verdict(recommendation)]
     lines += [] if better is None else [describe_better_policy(better)]
     lines += describe_regret(recommendation)
-    lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
+    lines += describe_ranges(recommendation)
     lines += [_describe_baseline(recommendation, baseline) for baseline in recommendation.versus]
     if recommendation.importance:
         ordered = sorted(recommendation.importance.items(), key=lambda item: -item[1])
@@ -83,7 +83,8 @@ def describe_verdict(recommendation: Recommendation) -> str:
             return (
                 f"Set only {format_params({name: params[name]})} and keep the other defaults"
                 f" ({format_params({key: value for key, value in params.items() if key != name})}):"
-                f" {join_words(others, 'and')} {'does' if len(others) == 1 else 'do'} not matter."
+                f" {join_words(others, 'and')} {'does' if len(others) == 1 else 'do'} not matter, since tuning"
+                f" {'it' if len(others) == 1 else 'them'} too reduces the regret by at most {100 * MARGIN:g} %."
             )
         case "use these values":
             return f"Use {values}."
@@ -156,16 +157,32 @@ def format_failures(failures: Failures | None) -> str:
     return f"{format_percent(failures.rate)}{'' if failures.reliable else ' !'}"
 
 
+def describe_ranges(recommendation: Recommendation) -> list[str]:
+    """Describe how far each parameter may differ from the recommended value."""
+    if recommendation.verdict.defaults is None:
+        return describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
+    if not recommendation.box:
+        return []
+    return [
+        f"Each parameter may lie within a range that costs at most {100 * MARGIN:g} %, if the others have these values:"
+        f" {_format_ranges(recommendation.box)}."
+    ]
+
+
+def _format_ranges(box: Mapping[str, tuple[float, float]]) -> str:
+    ranges = [
+        f"{format_symbol(name)} {format_number(low)} to {format_number(high)}" for name, (low, high) in box.items()
+    ]
+    return ", ".join(ranges)
+
+
 def describe_indistinguishable(candidates: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:
     """Describe the candidates that are as good as the best; an empty list if there are none."""
     if not box or len(candidates) < 2:
         return []
-    ranges = [
-        f"{format_symbol(name)} {format_number(low)} to {format_number(high)}" for name, (low, high) in box.items()
-    ]
     return [
         f"{format_count(len(candidates))} candidates are statistically indistinguishable from the best:"
-        f" {', '.join(ranges)}."
+        f" {_format_ranges(box)}."
     ]
 
 

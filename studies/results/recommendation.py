@@ -157,7 +157,10 @@ class Recommendation(Result, FrozenModel):
     )
     search_estimate: float = Field(description="Objective value in the search; optimistically biased (selection bias).")
     indistinguishable: list[Parameters] = Field(description="Candidates statistically indistinguishable from the best.")
-    box: dict[str, tuple[float, float]] = Field(description="Range of each parameter over these candidates.")
+    box: dict[str, tuple[float, float]] = Field(
+        description="Range of each parameter that costs at most 2 %, if the others have the recommended values. On"
+        " recorded data and with fewer than 200 selection worlds: its range over these candidates."
+    )
     versus: list[Baseline]
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)

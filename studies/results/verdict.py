@@ -21,8 +21,8 @@ class Excess(FrozenModel):
     """Regret of a candidate relative to the best one, minus 1, on the selection worlds."""
 
     mean: float
-    low: float = Field(description="Lower 95 % bound.")
-    high: float = Field(description="Upper 95 % bound.")
+    low: float = Field(description="Lower 95 % bound, which holds at all looks of the race together.")
+    high: float = Field(description="Upper 95 % bound, which holds at all looks of the race together.")
     worlds: int
     tied: bool = Field(description="Whether the upper bound is at most 2 %.")
     worse: bool = Field(description="Whether the lower bound is above 2 %.")

@@ -19,6 +19,8 @@ ROUNDS = 4  # rounds of fitting; each weighs the candidates by the surface of th
 RIDGE = 1e-6  # keeps the equations solvable if parameters do not vary
 LINE = 25  # points per line of the search for the lowest point
 SWEEPS = 10  # passes over the coordinates
+UPPER = 1.645  # standard errors of an upper 95 % bound
+RANGE_POINTS = 201  # points between a value and the end of its search range
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Surface:
     mean: Floats
     spread: Floats
     coefficients: Floats
+    covariance: Floats
+    """Covariance of the coefficients, from the deviations of the fitted values (a sandwich estimate)."""
 
     def predict(self, points: Floats) -> Floats:
         """Predict the objective at points [n, d]."""
@@ -60,10 +64,40 @@ def fit_surface(points: Floats, values: Floats) -> Surface:
     weights = np.exp(-(target - target.min()) / NEAR)
     for _ in range(ROUNDS):
         normal = np.einsum("ni,n,nj->ij", terms, weights, terms) + RIDGE * np.eye(terms.shape[1])
-        coefficients = multiply(invert(normal), np.einsum("ni,n->i", terms, weights * target))
+        solver = multiply(invert(normal), terms.T * weights)
+        coefficients = multiply(solver, target)
         fitted = np.einsum("nt,t->n", terms, coefficients)
         weights = np.exp(-np.maximum(fitted - np.quantile(fitted, 0.05), 0.0) / NEAR)
-    return Surface(mean, spread, coefficients)
+    residuals = target - fitted
+    freedom = max(1.0, len(values) - terms.shape[1]) / len(values)
+    covariance = np.einsum("in,n,jn->ij", solver, residuals**2, solver) / freedom
+    return Surface(mean, spread, coefficients, covariance)
+
+
+def tied_range(
+    surface: Surface, point: Floats, axis: int, low: float, high: float, margin: float
+) -> tuple[float, float]:
+    """Return how far a coordinate of a point may move while the upper 95 % bound of the excess is at most `margin`.
+
+    Args:
+        surface: The surface.
+        point: The point [d].
+        axis: The coordinate.
+        low: Least value of the coordinate.
+        high: Largest value.
+        margin: Largest excess relative to the value at the point.
+    """
+    ends = []
+    for end in (min(low, float(point[axis])), max(high, float(point[axis]))):
+        line = np.tile(point, (RANGE_POINTS, 1))
+        line[:, axis] = np.linspace(point[axis], end, RANGE_POINTS)
+        terms = _terms((line - surface.mean) / surface.spread)
+        terms -= terms[0]
+        error = np.sqrt(np.einsum("pi,ij,pj->p", terms, surface.covariance, terms))
+        beyond = np.exp(np.einsum("pt,t->p", terms, surface.coefficients) + UPPER * error) - 1.0 > margin
+        last = int(np.argmax(beyond)) - 1 if beyond.any() else RANGE_POINTS - 1
+        ends.append(float(line[last, axis]))
+    return ends[0], ends[1]
 
 
 def _terms(points: Floats) -> Floats:

@@ -41,16 +41,21 @@ from studies.statistics.failures import grow_sample, include_unseen, include_uns
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
-from tuning.validation.choice import MIN_WORLDS, SelectionWorlds, choose_by_surface, make_design
+from tuning.validation.choice import (
+    MIN_WORLDS,
+    NOMINATION_SHARE,
+    Race,
+    choose,
+    find_ranges,
+    make_design,
+    nominate,
+)
 from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
 from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
 
 if TYPE_CHECKING:
     import optuna
 
-
-REEVALUATED = 3  # trials that are evaluated again, per finalist
-REEVALUATION_FACTOR = 3  # worlds of that evaluation, per world of a trial
 
 NEAR_BOUNDARY = 0.01
 """Share of a range, on its search scale, within which a value counts as being at the boundary."""
@@ -90,16 +95,13 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     """
     spec = spec.resolved()
     baselines = _list_baselines(spec)
-    trials = best_trials(spec, study, evaluator.objective.maximize, REEVALUATED * spec.candidates)
-    if isinstance(spec.source, ScenarioSource) and len(trials) > spec.candidates:
-        trials = reevaluate(spec, evaluator, trials)
-    candidates = add_baselines(trials[: spec.candidates], baselines.values())
+    candidates = shortlist(spec, study, evaluator.objective.maximize, baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     shares = importance(spec, study)
     match spec.source, evaluator.problem.scenario:
         case ScenarioSource(), Scenario() as scenario:
-            validation = _validate_on_worlds(spec, scenario, evaluator, values, baseline_values, shares)
+            validation = _validate_on_worlds(spec, scenario, evaluator, study, values, baseline_values, shares)
         case TraceSource(path=path), TraceScenario() as trace:
             validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values)
         case LogSource(path=path), LogScenario() as log:
@@ -121,7 +123,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
             validation,
             baselines["defaults"].values,
             validation.differences[-1],
-            len(study.get_trials(deepcopy=False)),
+            len(complete_trials(spec, study)[0]),
         ),
         params=best.shown,
         objective=spec.objective,
@@ -129,7 +131,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         attainable=validation.attainable,
         search_estimate=search_estimate(spec, evaluator, best),
         indistinguishable=[candidate.shown for candidate in equals],
-        box=bounding_box(spec, equals),
+        box=bounding_box(spec, equals) if validation.ranges is None else validation.ranges,
         versus=[
             Baseline(
                 name=name,
@@ -174,87 +176,78 @@ def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | 
 
 def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
     """Return the best distinct complete trials and the baselines, without duplicates."""
-    return add_baselines(best_trials(spec, study, maximize, spec.candidates), baselines)
-
-
-def best_trials(spec: StudySpec, study: optuna.Study, maximize: bool, limit: int) -> list[Candidate]:
-    """Return the best distinct complete trials, at most `limit` of them."""
-    import optuna
-
-    complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-    ranked = [(-trial.value if maximize else trial.value, trial) for trial in complete if trial.value is not None]
-    ranked.sort(key=lambda pair: (pair[0], pair[1].number))
+    trials, values = complete_trials(spec, study)
     candidates: list[Candidate] = []
-    for _, trial in ranked:
-        if len(candidates) == limit:
+    for i in np.argsort(-values if maximize else values, kind="stable"):
+        if len(candidates) == spec.candidates:
             break
-        candidate = make_candidate(spec, from_trial_params(spec, trial.params), trial.value)
-        if all(candidate.values != other.values for other in candidates):
-            candidates.append(candidate)
+        if all(trials[i].values != other.values for other in candidates):
+            candidates.append(trials[i])
     if not candidates:
         raise InputError(f"study {study.study_name!r} has no complete trial to recommend; increase trials.")
+    for baseline in baselines:
+        if all(baseline.values != other.values for other in candidates):
+            candidates.append(baseline)
     return candidates
 
 
-def add_baselines(candidates: Sequence[Candidate], baselines: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates and the baselines, without duplicates."""
-    out = list(candidates)
-    for baseline in baselines:
-        if all(baseline.values != other.values for other in out):
-            out.append(baseline)
-    return out
+def complete_trials(spec: StudySpec, study: optuna.Study) -> tuple[list[Candidate], Floats]:
+    """Return the complete trials in their order, and their objective."""
+    import optuna
+
+    complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
+    complete.sort(key=lambda trial: trial.number)
+    candidates = [make_candidate(spec, from_trial_params(spec, trial.params), trial.value) for trial in complete]
+    return candidates, np.array([trial.value for trial in complete], dtype=np.float64)
 
 
-def reevaluate(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Order candidates by the objective on further worlds of the search stream, the best first.
-
-    All trials play the same worlds. Candidates that explore too little look best if none of these worlds fails, and
-    the search is drawn to them. Worlds that the search has not used correct the order.
-    """
-    values, count = [candidate.values for candidate in candidates], REEVALUATION_FACTOR * spec.replications
-    sample = evaluator.sample(evaluator.play(values, Stream.SEARCH, spec.replications, count))
-    objective = evaluator.objective.value(sample)
-    order = np.argsort(-objective if evaluator.objective.maximize else objective, kind="stable")
-    return [candidates[i] for i in order]
+def _is_raced(spec: ResolvedStudy) -> bool:
+    """Whether there are enough selection worlds for a race."""
+    return isinstance(spec.source, ScenarioSource) and spec.selection >= MIN_WORLDS and bool(spec.space)
 
 
 def _validate_on_worlds(
     spec: ResolvedStudy,
     scenario: Scenario,
     evaluator: Evaluator,
+    study: optuna.Study,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
     importance: Mapping[str, float] | None,
 ) -> Validation:
     """Select on the selection worlds by the objective, and estimate regret on the report worlds."""
     objective = evaluator.objective
-    defaults = baselines[-1]
-    large = spec.selection >= MIN_WORLDS and bool(spec.space)
-    design = make_design(spec, candidates[: spec.candidates], defaults, importance) if large else []
-    played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, spec.selection)
+    raced = _is_raced(spec)
+    design = make_design(spec, candidates[: spec.candidates], baselines[-1], importance) if raced else []
+    worlds = max(MIN_WORLDS // 2, spec.selection // NOMINATION_SHARE) if raced else spec.selection
+    played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, worlds)
     sample = evaluator.sample(played[: len(candidates)])
     if objective.maximize:
         sample = -sample
     by_rank = objective.value if objective.by_rank else None
     _, equals = order_best_first(objective.value(sample), indistinguishable(sample, spec.seed, by_rank))
-
-    chosen, excess = candidates[equals[0]], None
+    chosen, excess, ranges = candidates[equals[0]], None, None
 
     def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
         return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
 
-    if large:
-        choice = choose_by_surface(
+    if raced:
+        trials, values = complete_trials(spec, study)
+        nomination = nominate(
             spec,
-            SelectionWorlds(spec, play_selection, by_rank),
-            finalists=candidates,
-            equals=equals,
-            design=design,
-            objective=objective.value(played[..., COUNTED_REGRET]),
-            defaults=defaults,
-            importance=importance,
+            candidates,
+            design,
+            objective.value(played[..., COUNTED_REGRET]),
+            [] if objective.maximize else [trial.values for trial in trials],
+            values,
+            baselines[-1],
+            importance,
         )
+        race = Race(spec, play_selection, nomination.references, by_rank, first=worlds)
+        choice = choose(spec, race, baselines[-1], nomination.proposals, len(trials) >= _least_trials(spec))
         chosen, excess = choice.values, choice.excess_of_defaults
+        if nomination.surface is not None:
+            ranges = find_ranges(spec, nomination.surface, chosen)
     report = partial(evaluator.play_with_failures, [chosen, *baselines], Stream.REPORT)
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
     regret, *others = played[..., REGRET]
@@ -282,6 +275,7 @@ def _validate_on_worlds(
         ),
         attainable=float((played[0, :, REGRET] + played[0, :, REWARD]).mean()),
         excess_of_defaults=excess,
+        ranges=ranges,
     )
 
 
@@ -291,7 +285,6 @@ def make_verdict(
     """Decide between the defaults and the chosen parameters."""
     names = [name for name in spec.space if validation.chosen[name] != defaults[name]]
     excess = validation.excess_of_defaults
-    least_trials = TRIALS_PER_PARAMETER * len(spec.space)
     reason = None
     match validation.facts:
         case TraceFacts(enough=False):
@@ -303,10 +296,10 @@ def make_verdict(
             f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
             f" at least {format_count(MIN_WORLDS)} are needed"
         )
-    if reason is None and not names and trials < least_trials:
+    if reason is None and trials < _least_trials(spec) and (not names or (excess is not None and not excess.worse)):
         reason = (
-            f"no better parameters were found, but {plural(trials, 'trial')} are too few to rule them out;"
-            f" at least {format_count(least_trials)} are needed"
+            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
+            f" defaults; at least {format_count(_least_trials(spec))} are needed"
         )
     if reason is None and names:
         if excess is None and versus_defaults.low <= 0.0:
@@ -325,6 +318,11 @@ def make_verdict(
     elif len(names) == 1 < len(spec.space):
         decision = "set one parameter"
     return Verdict(decision=decision, set=names, defaults=excess, reason=reason)
+
+
+def _least_trials(spec: ResolvedStudy) -> int:
+    """Return the number of trials below which a search is too small to recommend the defaults."""
+    return TRIALS_PER_PARAMETER * len(spec.space)
 
 
 def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:

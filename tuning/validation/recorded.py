@@ -64,6 +64,8 @@ class Validation:
     """Mean reward of the best arms over the horizon; None on recorded data."""
     excess_of_defaults: Excess | None = None
     """Excess of the defaults over the best candidate on the selection worlds; None on recorded data."""
+    ranges: dict[str, tuple[float, float]] | None = None
+    """Range of each searched parameter that is tied with the selected value; None on recorded data."""
 
 
 def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:

@@ -1,7 +1,8 @@
-"""The choice among tied candidates: defaults, one parameter, simple values, or no conclusion."""
+"""The choice of the recommended parameters: nomination, race, rounding and ranges."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -11,18 +12,23 @@ import pytest
 from environments.world import Floats
 from policies.engine.base import Values
 from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.surface import fit_surface
+from studies.statistics.surface import fit_surface, tied_range
+from tests.binomial import band
 from tuning.validation.choice import (
     COPIES,
-    MAX_GROWTH,
+    ERROR_RATE,
     SPREAD,
     Choice,
-    SelectionWorlds,
-    choose_by_surface,
+    Nomination,
+    Race,
+    choose,
+    find_ranges,
     from_point,
     make_copies,
     make_design,
-    propose,
+    make_looks,
+    most_worlds,
+    nominate,
     round_values,
     to_point,
 )
@@ -30,52 +36,65 @@ from tuning.validation.choice import (
 SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
 DEFAULTS = SPEC.resolve_params({})
 IMPORTANCE = {"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}
+NOMINATION_WORLDS = 100
+
+Relative = Callable[[Values], float]
 
 
-def make_play(relative: Callable[[Values], float], noise: float) -> Callable[[Sequence[Values], int, int], Floats]:
+class FakeWorlds:
     """Regret 100 × relative(values) with noise that depends on the parameters, as in real worlds."""
 
-    def play(candidates: Sequence[Values], first: int, count: int) -> Floats:
+    def __init__(self, relative: Relative, noise: float = 30.0, seed: int = 0) -> None:
+        self.relative, self.noise, self.seed = relative, noise, seed
+        self.calls: list[tuple[int, int, int]] = []
+
+    def __call__(self, candidates: Sequence[Values], first: int, count: int) -> Floats:
+        self.calls.append((len(candidates), first, count))
         rows = []
         for values in candidates:
-            key = [first, *(int(1e6 * float(values[name])) for name in ("alpha0", "beta0", "epsilon"))]
-            rows.append(100.0 * relative(values) + noise * np.random.default_rng(key).normal(size=count))
+            key = [self.seed, first, *(int(1e6 * float(values[name])) for name in SPEC.space)]
+            rows.append(100.0 * self.relative(values) + self.noise * np.random.default_rng(key).normal(size=count))
         return np.stack(rows)
 
-    return play
-
-
-def choose(relative: Callable[[Values], float], noise: float = 30.0, seed: int = 0) -> Choice:
-    """Choose among random finalists near the optimum, as `recommend` does."""
-    rng, play = np.random.default_rng(seed), make_play(relative, noise)
-    drawn = [
-        {"alpha0": math.exp(a), "beta0": math.exp(b), "epsilon": math.exp(e)}
-        for a, b, e in rng.uniform([-2, -3, -6], [2, 2, -1], (300, 3))
-    ]
-    candidates = sorted((SPEC.resolve_params(params) for params in drawn), key=relative)[:16]
-    finalists = [*candidates, DEFAULTS]
-    design = make_design(SPEC, candidates, DEFAULTS, IMPORTANCE)
-    objective = play([*finalists, *design], 0, SPEC.selection).mean(axis=1)
-    equals = [int(i) for i in np.argsort(objective[: len(finalists)])]
-    worlds = SelectionWorlds(SPEC, play)
-    return choose_by_surface(SPEC, worlds, finalists, equals, design, objective, DEFAULTS, IMPORTANCE)
+    @property
+    def plays(self) -> int:
+        return sum(candidates * count for candidates, _, count in self.calls)
 
 
 def squared_distance(values: Values, name: str, best: float) -> float:
     return math.log(float(values[name]) / best) ** 2
 
 
+def nominate_on(worlds: FakeWorlds) -> Nomination:
+    """Search 200 random candidates and nominate, as `recommend` does."""
+    rng = np.random.default_rng(worlds.seed)
+    points = rng.uniform([-2, -3, -6], [2, 2, -1], (200, 3))
+    trials = [SPEC.resolve_params(dict(zip(SPEC.space, row, strict=True))) for row in np.exp(points).round(6).tolist()]
+    values = worlds(trials, 10**6, 100).mean(axis=1)
+    candidates = [*(trials[i] for i in np.argsort(values)[:16]), DEFAULTS]
+    design = make_design(SPEC, candidates[:16], DEFAULTS, IMPORTANCE)
+    objective = worlds([*candidates, *design], 0, NOMINATION_WORLDS).mean(axis=1)
+    return nominate(SPEC, candidates, design, objective, trials, values, DEFAULTS, IMPORTANCE)
+
+
+def choose_on(worlds: FakeWorlds) -> Choice:
+    nomination = nominate_on(worlds)
+    worlds.calls.clear()
+    race = Race(SPEC, worlds, nomination.references, first=NOMINATION_WORLDS)
+    return choose(SPEC, race, DEFAULTS, nomination.proposals)
+
+
 def test_the_defaults_are_kept_where_nothing_matters() -> None:
-    choice = choose(lambda values: 1.0)
+    choice = choose_on(FakeWorlds(lambda values: 1.0))
     assert choice.values == DEFAULTS
     assert choice.excess_of_defaults.tied
 
 
 def test_only_the_parameter_that_matters_is_set() -> None:
-    choice = choose(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
+    choice = choose_on(FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6)))
     assert choice.excess_of_defaults.worse
     assert {name for name in SPEC.space if choice.values[name] != DEFAULTS[name]} == {"alpha0"}
-    assert float(choice.values["alpha0"]) == pytest.approx(2.6, rel=0.14)
+    assert float(choice.values["alpha0"]) == pytest.approx(2.6, rel=0.16)
     assert len(f"{float(choice.values['alpha0']):g}") <= 3
 
 
@@ -84,59 +103,77 @@ def test_all_parameters_are_set_where_all_matter() -> None:
         best = {"alpha0": 0.4, "beta0": 0.2, "epsilon": 0.01}
         return 1.0 + sum(squared_distance(values, name, best[name]) for name in best)
 
-    choice = choose(relative)
+    choice = choose_on(FakeWorlds(relative))
     assert {name for name in SPEC.space if choice.values[name] != DEFAULTS[name]} == set(SPEC.space)
     assert relative(choice.values) < 1.05
 
 
 def test_too_much_noise_leaves_the_defaults_undecided() -> None:
-    choice = choose(lambda values: 1.0 + 0.02 * squared_distance(values, "alpha0", math.e), noise=1500.0)
-    excess = choice.excess_of_defaults
-    assert not excess.tied
-    assert not excess.worse
-    assert excess.worlds == MAX_GROWTH * SPEC.selection
+    spec = SPEC.model_copy(update={"horizon": 20_000})
+    worlds = FakeWorlds(lambda values: 1.0 + 0.02 * squared_distance(values, "alpha0", math.e), noise=1500.0)
+    excess = Race(spec, worlds, [{**DEFAULTS, "alpha0": math.e}]).compare(DEFAULTS, most_worlds(spec))
+    assert (excess.tied, excess.worse, excess.worlds) == (False, False, 8000)
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.0, "tied"), (0.01, "tied"), (0.04, "worse")])
-def test_ties_are_decided_correctly(share: float, expected: str) -> None:
-    """Over 40 seeds, at most 3 wrong decisions: the bounds have a level of 95 %, and worlds are added."""
-    wrong = 0
-    for seed in range(40):
-        spec = SPEC.model_copy(update={"seed": seed})
-
-        def relative(values: Values) -> float:
-            return 1.0 + share * (float(values["alpha0"]) > 1.5)
-
-        def play(candidates: Sequence[Values], first: int, count: int, seed: int = seed) -> Floats:
-            return make_play(relative, 30.0)(candidates, first + 10_000 * seed, count)
-
-        (excess,) = SelectionWorlds(spec, play).compare([{**DEFAULTS, "alpha0": 2.0}], [DEFAULTS], MAX_GROWTH)
-        wrong += excess.tied if expected == "worse" else excess.worse
-    assert wrong <= 3
+def test_a_clear_race_stops_at_the_first_look() -> None:
+    worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
+    best = {**DEFAULTS, "alpha0": 2.6}
+    excess = Race(SPEC, worlds, [best]).compare(DEFAULTS, 64_000)
+    assert (excess.worse, excess.worlds) == (True, 50)
+    assert worlds.calls == [(2 * COPIES, 0, 50)]
 
 
-def test_worlds_are_played_once() -> None:
-    calls: list[tuple[int, int, int]] = []
-    play = make_play(lambda values: 1.0, 30.0)
+def test_nomination_and_race_use_separate_worlds_that_are_played_once() -> None:
+    worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
+    choose_on(worlds)
+    assert min(first for _, first, _ in worlds.calls) == NOMINATION_WORLDS
+    race = Race(SPEC, worlds, [DEFAULTS])
+    worlds.calls.clear()
+    race.compare({**DEFAULTS, "alpha0": 2.6}, 400)
+    played = sorted((first, first + count) for _, first, count in worlds.calls)
+    assert all(end == first for (_, end), (first, _) in itertools.pairwise(played))
 
-    def count_calls(candidates: Sequence[Values], first: int, count: int) -> Floats:
-        calls.append((len(candidates), first, count))
-        return play(candidates, first, count)
 
-    worlds = SelectionWorlds(SPEC, count_calls)
-    worlds.extend([DEFAULTS], 10)
-    sample, other = worlds.extend([DEFAULTS, {**DEFAULTS, "alpha0": 2.0}], 30)
-    assert calls == [(COPIES, 0, 10), (COPIES, 0, 30), (COPIES, 10, 20)]
-    assert sample.shape == other.shape == (COPIES, 30)
+@pytest.mark.parametrize(("share", "wrong"), [(0.02, "tied"), (0.0199, "worse")])
+def test_repeated_looks_keep_the_error_rate(share: float, wrong: str) -> None:
+    """A candidate whose excess equals the margin is declared tied (or worse) in at most 5 % of 150 races."""
+    count, spec = 150, SPEC.model_copy(update={"selection": 200})
+    errors = 0
+    for seed in range(count):
+        worlds = FakeWorlds(lambda values: 1.0 + share * (float(values["alpha0"]) > 1.5), noise=20.0, seed=seed)
+        excess = Race(spec, worlds, [DEFAULTS]).compare({**DEFAULTS, "alpha0": 2.0}, 800)
+        errors += excess.tied if wrong == "tied" else excess.worse
+    assert errors / count <= ERROR_RATE + 3.0 * (ERROR_RATE * (1.0 - ERROR_RATE) / count) ** 0.5
+
+
+def test_the_better_reference_is_kept() -> None:
+    worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
+    race = Race(SPEC, worlds, [{**DEFAULTS, "alpha0": 2.0}, {**DEFAULTS, "alpha0": 2.6}])
+    race.compare(DEFAULTS, 1000)
+    assert race.settle()["alpha0"] == 2.6
+
+
+def test_a_weak_study_adds_no_worlds() -> None:
+    worlds = FakeWorlds(lambda values: 1.0, noise=100.0)
+    race = Race(SPEC, worlds, [{**DEFAULTS, "alpha0": 2.0}])
+    assert choose(SPEC, race, DEFAULTS, [], conclusive=False).excess_of_defaults.worlds == 200
+
+
+def test_looks_of_small_selections() -> None:
+    assert make_looks(200, 200) == [(50, False), (200, True)]
+    assert make_looks(500, 500) == [(50, False), (200, True), (250, True), (500, True)]
+    assert make_looks(2000, 250) == [(50, False), (250, True)]
 
 
 def test_copies_differ_by_the_spread() -> None:
     spec = StudySpec(scenario="stationary", policy="d-raven").resolved()
     values = spec.resolve_params({"gamma": 0.99, "alpha0": 2.0})
-    copies = make_copies(spec, values)
-    assert copies[0]["alpha0"] == pytest.approx(2.0 * (1 - SPREAD))
-    assert copies[-1]["gamma"] == pytest.approx(1.0 - 0.01 * (1 + SPREAD))
-    assert np.mean([float(copy["alpha0"]) for copy in copies]) == pytest.approx(2.0)
+    alphas = [float(copy["alpha0"]) for copy in make_copies(spec, values)]
+    gammas = [float(copy["gamma"]) for copy in make_copies(spec, values)]
+    assert max(alphas) == pytest.approx(2.0 * (1 + SPREAD))
+    assert min(gammas) == pytest.approx(1.0 - 0.01 * (1 + SPREAD))
+    for count in (2, 4, COPIES):
+        assert np.mean(alphas[:count]) == pytest.approx(2.0)
 
 
 def test_values_are_rounded_on_their_scale() -> None:
@@ -148,11 +185,33 @@ def test_values_are_rounded_on_their_scale() -> None:
 
 
 def test_proposals_begin_with_the_simplest() -> None:
-    center = {**DEFAULTS, "alpha0": 2.76, "beta0": 0.123, "epsilon": 0.0123}
-    proposals = propose(SPEC, center, DEFAULTS, IMPORTANCE)
-    assert proposals[0] == {**DEFAULTS, "alpha0": 3.0}
-    assert proposals[1] == {**DEFAULTS, "alpha0": 2.8}
-    assert proposals[-1] == {**DEFAULTS, "alpha0": 2.8, "beta0": 0.12, "epsilon": 0.012}
+    nomination = nominate_on(FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6), noise=1.0))
+    changed = [[name for name in SPEC.space if values[name] != DEFAULTS[name]] for values in nomination.proposals]
+    assert changed[0] == ["alpha0"]
+    assert [len(names) for names in changed] == sorted(len(names) for names in changed)
+
+
+def test_ranges_contain_tied_values() -> None:
+    """With β₀ and ε without effect, their ranges are wide; α₀ may differ by the root of the margin."""
+    nomination = nominate_on(FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6), noise=1.0))
+    assert nomination.surface is not None
+    ranges = find_ranges(SPEC, nomination.surface, {**DEFAULTS, "alpha0": 2.6})
+    low, high = ranges["alpha0"]
+    assert 2.6 * math.exp(-(0.02**0.5)) * 0.97 < low < 2.6 < high < 2.6 * math.exp(0.02**0.5) * 1.03
+    assert ranges["beta0"][1] / ranges["beta0"][0] > 10.0
+
+
+def test_bounds_of_ranges_have_their_level() -> None:
+    """The upper bound of the excess at the end of a range is too low in about 5 % of 400 surfaces."""
+    count, margin, curvature = 400, 0.02, 0.5
+    covered = 0
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        points = rng.uniform(-1, 1, (80, 2))
+        values = np.exp(curvature * points[:, 0] ** 2) * rng.lognormal(0, 0.05, 80)
+        _, end = tied_range(fit_surface(points, values), np.zeros(2), 0, -1.0, 1.0, margin)
+        covered += math.exp(curvature * end**2) - 1.0 <= margin
+    assert covered >= band(count, 0.95)[0]
 
 
 def test_the_surface_finds_the_optimum_better_than_the_best_candidate() -> None:
