@@ -65,7 +65,7 @@ def fit_surface(points: Floats, values: Floats) -> Surface:
     for _ in range(ROUNDS):
         normal = np.einsum("ni,n,nj->ij", terms, weights, terms) + RIDGE * np.eye(terms.shape[1])
         solver = multiply(invert(normal), terms.T * weights)
-        coefficients = np.einsum("tn,n->t", solver, target)
+        coefficients = multiply(solver, target)
         fitted = np.einsum("nt,t->n", terms, coefficients)
         weights = np.exp(-np.maximum(fitted - np.quantile(fitted, 0.05), 0.0) / NEAR)
     residuals = target - fitted
