@@ -55,9 +55,7 @@ def dashboard(
         if warning is not None:
             print_message(warning)
         typer.echo(f"{server.url} ({'writable' if writable else 'read-only'}; press Ctrl-C to stop)")
-        typer.echo(
-            "The first figure of a study states the recommendation; the best trial is an optimistically biased estimate."
-        )
+        typer.echo("The first figure of a study states the recommendation. The best trial is optimistically biased.")
         if open_browser:
             import webbrowser
 
