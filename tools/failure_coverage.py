@@ -39,7 +39,6 @@ from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
-from tuning.validation.recommend import REEVALUATED, REEVALUATION_FACTOR
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 
@@ -161,8 +160,8 @@ def measure_level(
 def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean excess of the true regret of the chosen candidate, relative to the best one.
 
-    The first is that of the candidate with the lowest mean on the worlds of the search, the second that of the
-    candidate chosen on further worlds as in `tune`, without its preference for simple parameters.
+    The first is that of the candidate with the lowest mean on the worlds of the search. The second is that of the best
+    finalist on the selection worlds; `tune` also fits a surface to all trials and prefers simple parameters.
     """
     regret = pool[..., 0]
     true = regret.mean(axis=1)
@@ -173,9 +172,8 @@ def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.G
 
     searched, chosen = [], []
     for _ in range(validations):
-        trials = best(np.arange(true.size), worlds, REEVALUATED * StudyDefaults.candidates)
-        searched.append(true[trials[0]])
-        finalists = best(trials, REEVALUATION_FACTOR * worlds, StudyDefaults.candidates)
+        finalists = best(np.arange(true.size), worlds, StudyDefaults.candidates)
+        searched.append(true[finalists[0]])
         chosen.append(true[best(finalists, StudyDefaults.selection, 1)[0]])
     return float(np.mean(searched) / true.min() - 1.0), float(np.mean(chosen) / true.min() - 1.0)
 
