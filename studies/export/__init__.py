@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from environments.errors import unknown_name
 
 if TYPE_CHECKING:
+    from studies.export.comparison import ComparisonDocument
+    from studies.results.comparison import ComparisonResult
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
 
@@ -55,3 +57,34 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
     module = importlib.import_module(f"studies.export.{FORMATS[form].module}")
     text: str = module.write(recommendations)
     return text
+
+
+class SingleDocument:
+    """Methods of one comparison that write it as the document of several comparisons does."""
+
+    @property
+    def results(self) -> tuple[ComparisonResult, ...]:
+        """This result alone."""
+        return self.document().results
+
+    def document(self) -> ComparisonDocument:
+        """Return a document with this result alone."""
+        from studies.export.comparison import ComparisonDocument
+
+        return ComparisonDocument([cast("ComparisonResult", self)])
+
+    def as_json(self) -> str:
+        """Write `compare.json`."""
+        return self.document().as_json()
+
+    def as_csv(self) -> str:
+        """Write `compare.csv`: one row per entry."""
+        return self.document().as_csv()
+
+    def as_markdown(self) -> str:
+        """Write `compare.md`: one table per leaderboard."""
+        return self.document().as_markdown()
+
+    def as_latex(self) -> str:
+        """Write `compare.tex`: booktabs tables."""
+        return self.document().as_latex()

@@ -23,6 +23,7 @@ from environments.text import (
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
+from studies.export import SingleDocument
 from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.statistics.failures import FailureSample
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from environments.display import Card
-    from studies.export.comparison import ComparisonDocument
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class Leaderboard:
 
 
 @dataclass(frozen=True, repr=False)
-class ComparisonResult(Result):
+class ComparisonResult(SingleDocument, Result):
     """A comparison with its leaderboards, the main one first."""
 
     comparison: Comparison
@@ -289,21 +289,6 @@ class ComparisonResult(Result):
             "worlds": self.comparison.worlds,
             "boards": [_leaderboard_object(board) for board in self.boards],
         }
-
-    @property
-    def results(self) -> tuple[ComparisonResult, ...]:
-        """This result alone, as in the document of several comparisons."""
-        return (self,)
-
-    def as_json(self) -> str:
-        """Write `compare.json`."""
-        return self.document().as_json()
-
-    def document(self) -> ComparisonDocument:
-        """Return a document with this result alone, which writes JSON, CSV, Markdown and LaTeX."""
-        from studies.export.comparison import ComparisonDocument
-
-        return ComparisonDocument([self])
 
     def to_frame(self) -> DataFrame:
         """Tabulate all entries in pandas: one row per policy and setting."""

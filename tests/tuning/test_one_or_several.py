@@ -57,7 +57,11 @@ def test_grid_and_compare(url: str) -> None:
     assert_type(one, ComparisonResult)
     document = ravenlab.compare("stationary", [60], arms=2, policies="ucb1,ccb", tune=0, replications=5, storage=url)
     assert_type(document, ComparisonDocument)
-    assert one.document().as_latex() == document.as_latex()
+    assert (one.as_latex(), one.as_csv(), one.as_markdown()) == (
+        document.as_latex(),
+        document.as_csv(),
+        document.as_markdown(),
+    )
     assert document.results == tuple(document)
     assert one.to_frame()["policy"].tolist() == document.to_frame()["policy"].tolist()
     assert one.main.best.policy in repr(one).splitlines()[0]
