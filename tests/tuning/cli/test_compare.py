@@ -60,7 +60,7 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
     assert run(["show", "compare", storage, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparison"] == comparison
     assert run(["show", "compare", storage]) == 0
-    assert_names(capsys.readouterr().out.splitlines()[0], "comparison", "3 of 3")
+    assert_names(capsys.readouterr().out.splitlines()[-1], "comparison", "3 of 3")
     assert run(["export", "compare*", storage]) == 2
     assert_names(capsys.readouterr().err, "comparison", "ravenlab compare")
     assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/copy.sqlite3", storage]) == 0
