@@ -191,7 +191,7 @@ def test_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (ravenlab.tune, ravenlab.grid, ravenlab.compare, ravenlab.reproduce):
         assert inspect.signature(function).parameters["backend"].default == local.DEFAULT_BACKEND
         assert all(f'"{name}"' in (function.__doc__ or "") for name in local.BACKENDS)
-    monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", joblib="threading"))
+    monkeypatch.setitem(local.BACKENDS, "fibers", local.Backend("an added backend", local.BACKENDS["threads"].run))
     assert local.LocalWorkers(2, "fibers").run(divmod, [(7, 2), (9, 4)]) == [(3, 1), (2, 1)]
     assert completions("tune", "--backend", "fi") == ["fibers"]
     with pytest.raises(InputError, match=r"backend must be threads, loky or fibers but got 'fibres'"):
