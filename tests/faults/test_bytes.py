@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tests.command import run_command
-from tests.project import python
+from tests.project import ROOT, python
 
 BUDGET = ["--trials=24", "--batch=8", "--jobs=1", "--quiet", "--storage=sqlite:///all.sqlite3"]
 SIMULATED = ["--horizon=200", "--arms=3", "--replications=10", "--selection=200", "--report=20"]
@@ -73,7 +73,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     ids=lambda variables: variables["OPENBLAS_CORETYPE"],
 )
 def test_bytes_do_not_depend_on_blas_and_simd(variables: dict[str, str], here: list[str], tmp_path: Path) -> None:
-    done = python("-m", "tests.faults.test_bytes", tmp_path, **variables)
+    done = python("-m", "tests.faults.test_bytes", tmp_path, folder=ROOT, **variables)
     assert done.returncode == 0, done.stderr
     digest, *there = json.loads(done.stdout)
     if digest == here[0]:

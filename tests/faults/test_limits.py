@@ -103,7 +103,7 @@ def test_lack_of_memory_by_other_names(message: str, monkeypatch: pytest.MonkeyP
 class TestThreads:
     """`run_in_threads` with too little memory for all threads, and with threads that end early."""
 
-    CALLS: ClassVar = [(number, 3) for number in range(10)]
+    CALLS: ClassVar[list[tuple[int, int]]] = [(number, 3) for number in range(10)]
 
     @pytest.mark.parametrize("possible", [0, 1, 2])
     def test_fewer_threads_are_enough(self, possible: int, monkeypatch: pytest.MonkeyPatch) -> None:

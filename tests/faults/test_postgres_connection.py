@@ -186,7 +186,12 @@ def test_server_restarts_in_every_phase(own_postgres: Server, tmp_path: Path, mo
     report = tmp_path / "report.html"
     with monkeypatch.context() as patch:
         load = data.load_report_data
-        patch.setattr(data, "load_report_data", lambda *args: own_postgres.restart(IMMEDIATE) or load(*args))
+
+        def restart_and_load(*args: Any) -> Any:
+            own_postgres.restart(IMMEDIATE)
+            return load(*args)
+
+        patch.setattr(data, "load_report_data", restart_and_load)
         code, _, err = run_command(["report", f"--storage={database}", f"--output={report}"])
     assert (code, err) == (0, "")
     assert report.exists()

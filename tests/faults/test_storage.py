@@ -192,7 +192,8 @@ def test_overwritten_file_is_noticed_or_harmless(
     """A file overwritten in place keeps its identity; SQLite notices it, or its write-ahead log holds all pages."""
     path = tmp_path / "studies.sqlite3"
     content = database._empty_database() if replacement == "empty" else stored_study.read_bytes()
-    original, done = StudyProgress.batch, []
+    original = StudyProgress.batch
+    done: list[int] = []
 
     def store_and_overwrite(*args: Any) -> None:
         original(*args)
