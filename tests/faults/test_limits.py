@@ -115,7 +115,7 @@ class TestThreads:
             start(thread)
 
         monkeypatch.setattr(threading.Thread, "start", start_or_raise)
-        assert run_in_threads(divmod, self.CALLS, jobs=3) == [divmod(*call) for call in self.CALLS]
+        assert run_in_threads(divmod, self.CALLS, jobs=3) == [divmod(number, 3) for number, _ in self.CALLS]
 
     def test_error_of_a_task_is_raised(self) -> None:
         with pytest.raises(ZeroDivisionError):

@@ -199,7 +199,7 @@ def _sort_stably() -> None:
     from optuna.samplers._tpe import parzen_estimator
 
     stable = SimpleNamespace(**{**vars(np), "argsort": partial(np.argsort, kind="stable")})
-    parzen_estimator.np = stable  # type: ignore[assignment]
+    parzen_estimator.np = stable  # type: ignore[attr-defined, assignment]
 
 
 def _gp(seed: int) -> optuna.samplers.BaseSampler:
