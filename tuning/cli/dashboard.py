@@ -108,7 +108,8 @@ def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> I
             except (ExternalError, InputError):  # requests of the browser show the same error
                 continue
             for name, result in current.items():
-                if any(result) and result == previous.get(name) != attached.get(name):
+                finished = any(value is not None for value in result)
+                if finished and result == previous.get(name) != attached.get(name):
                     with suppress(ExternalError):  # deleted in the meantime
                         attach_to_studies(url, [name])
                     attached[name] = result
