@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Any
 
 import numba
@@ -61,7 +62,7 @@ def test_functions_of_a_running_compiler_are_waited_for(
 
 
 def test_nothing_is_started_without_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead.subprocess, "Popen", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.setattr(ahead, "is_cached", lambda name: True)
     ahead.compile_ahead(["raven-ucb"])
     monkeypatch.setattr(ahead, "is_cached", lambda name: False)
