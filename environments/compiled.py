@@ -6,6 +6,9 @@ folder is therefore named after a hash of all sources that can be compiled.
 numba unpickles the files of its cache. They are read only from a folder that nobody else can write to, and only if
 their content matches a hash at their end. Any failure of the cache, such as a full disk or a damaged file, is a cache
 miss: the function is compiled in memory, and one warning is issued per process.
+
+Another process may compile functions while this one does something else (`policies.engine.ahead`). A function that is
+called before that process has stored it is waited for.
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ import contextlib
 import hashlib
 import io
 import os
+import subprocess
 import sys
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +32,7 @@ from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
 
 from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
-from environments.paths import user_cache_folder
+from environments.paths import hold_lock_file, user_cache_folder
 
 _caching: Any = caching  # has no annotations
 
@@ -126,18 +131,41 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            if is_private(numba_cache_folder() or ""):
-                return super().load_overload(sig, target_context)
-        except Exception as error:
-            _warn_once(f"{type(error).__name__}: {error}")
-        return None
+        while True:
+            expected = is_compiled_elsewhere(self._py_func)  # asked first, because its last file precedes its end
+            try:
+                if is_private(numba_cache_folder() or ""):
+                    loaded = super().load_overload(sig, target_context)
+                    if loaded is not None:
+                        return loaded
+            except Exception as error:
+                _warn_once(f"{type(error).__name__}: {error}")
+                return None
+            if not expected:
+                return None
+            time.sleep(POLL_SECONDS)
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a compiled function, one process at a time: numba reads the index, adds an entry and writes it again."""
         try:
-            super().save_overload(sig, data)
+            with hold_lock_file(Path(numba_cache_folder() or "", "lock"), SAVE_SECONDS):
+                super().save_overload(sig, data)
         except Exception as error:
             _warn_once(f"{type(error).__name__}: {error}")
+
+
+POLL_SECONDS = 0.02
+SAVE_SECONDS = 10.0  # to wait for another process that saves a function
+
+COMPILERS: list[tuple[subprocess.Popen[bytes], str]] = []
+"""Processes that compile functions of a package for this process."""
+
+
+def is_compiled_elsewhere(function: Any) -> bool:
+    """Whether another process may be compiling a function for this one."""
+    return any(
+        function.__module__.startswith(f"{package}.") and process.poll() is None for process, package in COMPILERS
+    )
 
 
 def is_cached(name: str) -> bool:
@@ -178,7 +206,11 @@ def is_built_in(function: Any) -> bool:
 
 def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
     njit: Any = numba.njit
-    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, **options)(function)
+    # Nothing uses the entry point for C. One version of a function serves all constants that callers pass to it: short
+    # functions are inlined, and then LLVM knows the constants.
+    dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    find_version = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: find_version(tuple(map(numba.types.unliteral, args)), kws)
     if cached and is_built_in(function) and numba_cache_folder() is not None:
         try:
             dispatcher._cache = _Cache(getattr(function, "py_func", function))

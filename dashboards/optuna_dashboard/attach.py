@@ -187,10 +187,11 @@ def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
             yield recommendation
 
 
-def attach(study: optuna.Study, *, missing: bool = False) -> int:
+def attach(study: optuna.Study, *, missing: bool = False, figures: bool = True) -> int:
     """Attach the note, figures and value names to a study, grid, robust search or comparison.
 
-    Returns the number of changed items. With `missing`, a study that is up to date is skipped.
+    Returns the number of changed items. With `missing`, a study that is up to date is skipped. Without `figures`,
+    nothing is drawn, and the study is not yet up to date.
 
     >>> import optuna
     >>> attach(optuna.create_study(study_name="not ours"))
@@ -200,16 +201,18 @@ def attach(study: optuna.Study, *, missing: bool = False) -> int:
     if missing and has_stamp(study, stamp):
         return 0
     if keys.ROBUST in study.user_attrs:
-        changed = attach_to_robust(study)
+        changed = attach_to_robust(study, figures)
     elif keys.COMPARISON in study.user_attrs:
-        changed = attach_to_comparison(study)
+        changed = attach_to_comparison(study, figures)
     else:
-        changed = attach_to_grid(study) if keys.GRID in study.user_attrs else attach_to_study(study)
-    save_stamp(study, stamp)
+        kind = attach_to_grid if keys.GRID in study.user_attrs else attach_to_study
+        changed = kind(study, figures)
+    if figures:
+        save_stamp(study, stamp)
     return changed
 
 
-def attach_to_study(study: optuna.Study) -> int:
+def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a tuned study."""
     spec = keys.read_spec(study)
     if spec is None:
@@ -220,6 +223,9 @@ def attach_to_study(study: optuna.Study) -> int:
     if recommendation is not None:
         better = find_better_policies(study._storage, [recommendation]).get(recommendation.study)
     note = study_note(spec, recommendation, len(trials), better)
+    changed = _attach_note(study, [parse_objective(spec.objective).label()], note)
+    if not draw:
+        return changed
     points = [
         make_history_point(
             spec, each.number, each.values[0], each.state.name, each.user_attrs.get(keys.STDERR), each.params
@@ -227,67 +233,78 @@ def attach_to_study(study: optuna.Study) -> int:
         for each in trials
         if each.values
     ]
-    figures = _study_figures(spec, recommendation, points, better)
-    return _attach(study, [parse_objective(spec.objective).label()], note, figures)
+    return changed + _attach_figures(study, _study_figures(spec, recommendation, points, better))
 
 
-def attach_to_grid(study: optuna.Study) -> int:
+def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished grid."""
-    from dashboards import figures
-
     grid = read_grid(study)
     if grid is None:
         return 0
+    changed = _attach_note(study, ["mean regret"], grid_note(grid))
+    if not draw:
+        return changed
+    from dashboards import figures
+
     recommendation = find_recommendation(grid.spec, list_recommendations(study))
     drawn = {
         "heat-map": figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation)),
         "lines": figures.plot_sensitivity_lines(grid),
         "surface": figures.plot_surface(grid),
     }
-    return _attach(study, ["mean regret"], grid_note(grid), drawn)
+    return changed + _attach_figures(study, drawn)
 
 
-def attach_to_robust(study: optuna.Study) -> int:
+def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished search over several scenarios; a Pareto front has one value per scenario."""
-    from dashboards import figures
-
     recommendation = keys.read_robust(study)
     if recommendation is None:
         return 0
     if isinstance(recommendation, Front):
         names = [f"mean regret in {name}" for name in recommendation.scenarios]
-        drawn = {"front": figures.plot_pareto_front(recommendation)}
     else:
         names = [f"relative regret ({recommendation.measure})"]
+    changed = _attach_note(study, names, robust_note(recommendation))
+    if not draw:
+        return changed
+    from dashboards import figures
+
+    if isinstance(recommendation, Front):
+        drawn = {"front": figures.plot_pareto_front(recommendation)}
+    else:
         drawn = {"prices": figures.plot_prices(recommendation)}
     drawn["card"] = figures.plot_robust_card(recommendation)
-    return _attach(study, names, robust_note(recommendation), drawn)
+    return changed + _attach_figures(study, drawn)
 
 
-def attach_to_comparison(study: optuna.Study) -> int:
+def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished comparison."""
-    from dashboards import figures
     from studies.results.ranking import analyze_comparison
 
     comparison = read_comparison(study, study.get_trials(deepcopy=False))
     if comparison is None:
         return 0
     result = analyze_comparison(comparison)
+    changed = _attach_note(study, ["mean regret"], comparison_note(result))
+    if not draw:
+        return changed
+    from dashboards import figures
+
     board, order = result.main, [standing.policy for standing in result.main.standings]
     drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
     if board.best.entry.curve.steps:
         drawn["curves"] = figures.plot_comparison_curves(result, board, order)
     if board.ranks is not None:
         drawn["ranks"] = figures.plot_critical_difference(result, board, order)
-    return _attach(study, ["mean regret"], comparison_note(result), drawn)
+    return changed + _attach_figures(study, drawn)
 
 
-def _attach(study: optuna.Study, values: list[str], note: str, figures: dict[str, go.Figure]) -> int:
-    return (
-        int(save_value_names(study, values))
-        + int(save_study_note(study, note))
-        + sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())
-    )
+def _attach_note(study: optuna.Study, values: list[str], note: str) -> int:
+    return int(save_value_names(study, values)) + int(save_study_note(study, note))
+
+
+def _attach_figures(study: optuna.Study, figures: dict[str, go.Figure]) -> int:
+    return sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())
 
 
 def _study_figures(

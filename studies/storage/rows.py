@@ -83,9 +83,9 @@ def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
             {"trial_id": place, "state": trial.state, "datetime_start": start, "datetime_complete": complete}
         )
         for objective, value in enumerate(trial.values or ()):
-            number, kind = TrialValueModel.value_to_stored_repr(value)
+            number, value_type = TrialValueModel.value_to_stored_repr(value)
             rows["trial_values"].append(
-                {"trial_id": place, "objective": objective, "value": number, "value_type": kind}
+                {"trial_id": place, "objective": objective, "value": number, "value_type": value_type}
             )
         for name, value in trial.params.items():
             distribution = trial.distributions[name]
@@ -108,9 +108,9 @@ def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
                 {"trial_id": place, "key": key, "value_json": json.dumps(value)} for key, value in attributes.items()
             ]
         for step, value in trial.intermediate_values.items():
-            number, kind = TrialIntermediateValueModel.intermediate_value_to_stored_repr(value)
+            number, step_type = TrialIntermediateValueModel.intermediate_value_to_stored_repr(value)
             rows["trial_intermediate_values"].append(
-                {"trial_id": place, "step": step, "intermediate_value": number, "intermediate_value_type": kind}
+                {"trial_id": place, "step": step, "intermediate_value": number, "intermediate_value_type": step_type}
             )
     return rows
 

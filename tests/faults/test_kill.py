@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
+from optuna_dashboard import get_note
 
 from dashboards.optuna_dashboard.attach import is_attached, load_figure
 from tests.faults.studies import (
@@ -29,6 +30,7 @@ from tests.faults.studies import (
 )
 from tests.messages import assert_names
 from tests.project import python
+from tuning.cli.dashboard import attach_to_studies
 
 
 def kill_points() -> list[int]:
@@ -93,7 +95,7 @@ def test_extended_study_equals_a_single_run(tmp_path: Path, uninterrupted: str) 
 KILL_WHILE_ATTACHING = """
 import os, signal, sys
 from optuna.storages import RDBStorage
-from tuning.cli import app
+from tuning.cli.dashboard import attach_to_studies
 original, rows = RDBStorage.set_study_system_attr, []
 def set_or_kill(self, study, key, value):
     rows.append(key)
@@ -101,21 +103,23 @@ def set_or_kill(self, study, key, value):
         os.kill(os.getpid(), signal.SIGKILL)
     original(self, study, key, value)
 RDBStorage.set_study_system_attr = set_or_kill
-app.run(sys.argv[1:])
+attach_to_studies(sys.argv[1])
 """
 
 
 def test_killed_while_figures_are_attached(tmp_path: Path) -> None:
-    """The recommendation is stored before; a rerun attaches the figures again."""
+    """`ravenlab dashboard` attaches them when it starts; the next start attaches them again."""
     words = [*SMALL, "--trials=8", "--selection=20", "--report=20", "--jobs=1"]
-    killed = python("-c", KILL_WHILE_ATTACHING, *words, folder=tmp_path)
+    assert run_in_process(*words, folder=tmp_path).returncode == 0
+    before, place = export_json(tmp_path), storage_in(tmp_path)
+    study = optuna.load_study(study_name=NAME, storage=place)
+    assert get_note(study)
+    assert load_figure(study, "ravenlab-history") is None
+    killed = python("-c", KILL_WHILE_ATTACHING, place, folder=tmp_path)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    before = export_json(tmp_path)
-    again = run_in_process(*words, folder=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert_names(again.stderr, NAME, "already complete")
+    assert not is_attached(study)
+    attach_to_studies(place)
     assert export_json(tmp_path) == before
-    study = optuna.load_study(study_name=NAME, storage=storage_in(tmp_path))
     assert is_attached(study)
     for name in ("history", "world"):
         assert load_figure(study, f"ravenlab-{name}") is not None

@@ -38,6 +38,7 @@ from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
 from tuning import study_run
 from tuning.cli import app
+from tuning.cli.dashboard import attach_to_studies
 from tuning.progress import StudyProgress
 
 Captured = pytest.CaptureFixture[str]
@@ -178,6 +179,7 @@ def test_server_restarts_in_every_phase(own_postgres: Server, tmp_path: Path, mo
         for owner, name in PHASES:
             patch.setattr(owner, name, restart_after(owner, name))
         assert app.run([*words, f"--storage={database}"]) == app.DONE
+        attach_to_studies(database)
     assert restarts == [name for _, name in PHASES]
     assert trial_states(database) == {"COMPLETE": 16}
     assert app.run([*words, f"--storage={storage_in(tmp_path)}"]) == app.DONE

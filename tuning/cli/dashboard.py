@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +15,9 @@ from tuning.cli.options import AllOption, StorageOption, integer_option, option
 if TYPE_CHECKING:
     import optuna
     from optuna.storages import RDBStorage
+
+
+REFRESH_SECONDS = 5.0  # between searches for studies that have finished while the dashboard runs
 
 
 def dashboard(
@@ -46,11 +51,13 @@ def dashboard(
     from studies.storage.urls import storage_url
     from tuning.cli.output import print_message
 
+    url = storage_url(storage)
     with (
         use_storage(storage) as store,
         make_server(store, host, port, writable=writable, names=names or (), internal=show_all) as server,
     ):
-        attach_to_studies(storage_url(storage), internal=show_all)
+        attached = read_results(store)
+        attach_to_studies(url, internal=show_all)
         warning = describe_exposure(host, writable)
         if warning is not None:
             print_message(warning)
@@ -60,15 +67,72 @@ def dashboard(
             import webbrowser
 
             webbrowser.open(server.url)
-        server.serve_forever()
+        with attaching_new_results(url, store, attached):
+            server.serve_forever()
 
 
-def attach_to_studies(url: str, names: Sequence[str] | None = None, internal: bool = False) -> None:
+Results = dict[str, list[Any]]  # attributes with results, by study
+
+
+def read_results(storage: RDBStorage) -> Results:
+    """Return the results of all studies that the dashboard shows."""
+    from studies.storage import keys
+
+    attributes = (
+        keys.RECOMMENDATION,
+        keys.ROBUST_RECOMMENDATION,
+        keys.FRONT,
+        keys.INDISTINGUISHABLE,
+        keys.FURTHER_WORLDS,
+    )
+    return {study.study_name: [study.user_attrs.get(key) for key in attributes] for study in storage.get_all_studies()}
+
+
+@contextmanager
+def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> Iterator[None]:
+    """Attach notes and figures, in a thread, to studies that finish during a block.
+
+    A new result is left alone until it is seen again: its driver may still hold the lock of the study.
+    """
+    from environments.errors import ExternalError, InputError
+    from studies.storage.faults import translate_errors
+
+    end = threading.Event()
+
+    def watch() -> None:
+        previous = attached
+        while not end.wait(REFRESH_SECONDS):
+            try:
+                with translate_errors(url):
+                    current = read_results(storage)
+            except (ExternalError, InputError):  # requests of the browser show the same error
+                continue
+            for name, result in current.items():
+                finished = any(value is not None for value in result)
+                if finished and result == previous.get(name) != attached.get(name):
+                    with suppress(ExternalError):  # deleted in the meantime
+                        attach_to_studies(url, [name])
+                    attached[name] = result
+            previous = current
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join(timeout=REFRESH_SECONDS)
+
+
+def attach_to_studies(
+    url: str, names: Sequence[str] | None = None, internal: bool = False, figures: bool = True
+) -> None:
     """Attach missing notes and figures to the named studies, or to all; failures are lines on stderr.
 
-    Without `internal`, searches of comparisons are skipped.
+    Without `internal`, searches of comparisons are skipped. Without `figures`, only notes are attached: drawing the
+    figures of a study takes about a second, and only the dashboard shows them.
 
-    A study that another process is running is skipped: that process attaches them when it is done.
+    A study that another process is running is skipped.
 
     Raises:
         StorageReplaced: The storage does not hold the named studies, which have just been stored.
@@ -91,7 +155,7 @@ def attach_to_studies(url: str, names: Sequence[str] | None = None, internal: bo
         return [name for name in selected if _is_incomplete(optuna.load_study(study_name=name, storage=storage))]
 
     def attach_missing(storage: RDBStorage, name: str) -> int:
-        return attach(optuna.load_study(study_name=name, storage=storage), missing=True)
+        return attach(optuna.load_study(study_name=name, storage=storage), missing=True, figures=figures)
 
     reported = set()
     try:

@@ -104,9 +104,10 @@ def grid(
     """
     from environments.catalog import load_scenario_plugin
     from environments.errors import InputError
+    from policies.engine.ahead import compile_ahead
     from studies.export.csv_table import write_grids
     from studies.registry import PAPER_VALUES
-    from studies.spec.grid import FINE_VALUES
+    from studies.spec.grid import FINE_VALUES, GRID_POLICY
     from studies.spec.parse import parse_grid_spec
     from studies.storage.urls import storage_url
     from tuning.cli.arguments import (
@@ -140,6 +141,8 @@ def grid(
     pool = choose_workers(jobs, backend, cluster)
     if csv is not None:
         check_file_writable(csv)
+    if cluster is None:
+        compile_ahead([GRID_POLICY])
     grids = _run_grids(specs, storage_url(storage), pool, quiet)
     if csv is not None:
         with atomic_write(csv) as file:
@@ -152,7 +155,7 @@ def grid(
 
 
 def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager[Workers], quiet: bool) -> list[Grid]:
-    """Run all grids, and attach to each its note and figures for the dashboard."""
+    """Run all grids, and attach to each its note for the dashboard."""
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts
     from tuning.grid_run import run_grid
@@ -161,7 +164,7 @@ def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager
 
     def run(spec: GridSpec) -> Grid:
         result = run_grid(spec, url, workers, reporter.grid_listener())
-        attach_to_studies(url, [result.study])
+        attach_to_studies(url, [result.study], figures=False)
         return result
 
     unique = {spec.study_name(): spec for spec in specs}

@@ -84,6 +84,7 @@ def tune(
     """
     from environments.checks import check_nonnegative
     from environments.errors import InputError
+    from policies.engine.ahead import compile_ahead
     from policies.engine.plugins import load_policy_plugin
     from studies.storage.urls import storage_url
     from tuning.cli import arguments
@@ -134,6 +135,8 @@ def tune(
     if csv is not None:
         check_file_writable(csv)
     url = storage_url(storage)
+    if cluster is None:
+        compile_ahead(spec.policy for spec in plan.all_studies() if spec.source.kind == "scenario")
     with pool as workers:
         robust_runs = _run_robust(plan.robust, url, workers, limit, quiet) if plan.robust else []
         study_runs = _run_studies(plan.studies, url, workers, limit, quiet)
@@ -154,7 +157,7 @@ def tune(
 def _run_robust(
     specs: Sequence[RobustSpec], url: str, workers: Workers, limit: float | None, quiet: bool
 ) -> list[RobustRun]:
-    """Run all robust searches, and attach to their studies notes and figures for the dashboard."""
+    """Run all robust searches, and attach notes for the dashboard to their studies."""
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts
     from tuning.progress import Reporter
@@ -165,7 +168,7 @@ def _run_robust(
         for spec in specs:
             robust = run_robust(spec, url, workers, limit, reporter.listener)
             finished = [run.study for run in robust.scenario_runs if run.recommendation is not None]
-            attach_to_studies(url, finished if robust.result is None else [*finished, robust.study])
+            attach_to_studies(url, finished if robust.result is None else [*finished, robust.study], figures=False)
             runs.append(robust)
     return runs
 
@@ -173,7 +176,7 @@ def _run_robust(
 def _run_studies(
     specs: Sequence[StudySpec], url: str, workers: Workers, limit: float | None, quiet: bool
 ) -> list[StudyRun]:
-    """Run all studies, and attach to each its note and figures for the dashboard."""
+    """Run all studies, and attach to each its note for the dashboard."""
     from tuning.cli.dashboard import attach_to_studies
     from tuning.cli.output import describing_interrupts
     from tuning.progress import Reporter
@@ -184,7 +187,7 @@ def _run_studies(
         result = run_study(spec, url, workers, limit, reporter.listener())
         reporter.add_steps(result.study, 0.0, done=True)
         if result.recommendation is not None:
-            attach_to_studies(url, [result.study])
+            attach_to_studies(url, [result.study], figures=False)
         return result
 
     steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}

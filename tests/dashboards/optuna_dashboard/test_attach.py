@@ -44,6 +44,7 @@ from tests.studies.examples import (
     url,
 )
 from tuning.cli.app import run
+from tuning.cli.dashboard import attach_to_studies
 
 MEANS = {"raven-ucb": 40.0, "sw-raven": 30.0}
 COMPARISON = ComparisonSpec(scenario="variance-drift", horizon=1000, policies=tuple(MEANS), tune=5, replications=50)
@@ -254,7 +255,7 @@ def test_names_of_values(objective: str, name: str) -> None:
     assert parse_objective(objective).label() == name
 
 
-def test_commands_attach_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_attach_notes_and_the_dashboard_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = url(tmp_path / "s.sqlite3")
     world = ["localized-jump", "--horizon=200", "--arms=3", "--replications=10", "--quiet", "--storage", place]
     tune = ["tune", *world, "--trials=4", "--selection=20", "--report=20"]
@@ -264,6 +265,8 @@ def test_commands_attach_figures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     storage = open_storage(place, create=False)
     studies = [optuna.load_study(study_name=name, storage=storage) for name in optuna.get_all_study_names(storage)]
     tuned, grid_study = sorted(studies, key=lambda study: study.study_name, reverse=True)
+    assert all(optuna_dashboard.get_note(study) and not attached_figures(study) for study in studies)
+    attach_to_studies(place)
     assert "ravenlab-history" in attached_figures(tuned)
     assert "ravenlab-heat-map" in attached_figures(grid_study)
     before = attribute_rows(tmp_path / "s.sqlite3")

@@ -12,6 +12,7 @@ import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.storages import RDBStorage
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event, text
 
@@ -28,7 +29,7 @@ SPACE: dict[str, optuna.distributions.BaseDistribution] = {
     "window": IntDistribution(1, 1000, log=True),
     "policy": CategoricalDistribution(("ucb1", None, 3, True)),
 }
-PARAMS = [
+PARAMS: list[dict[str, Any]] = [
     {"alpha0": 1 / 3, "share": 0.75, "window": 7, "policy": "ucb1"},
     {"alpha0": 10.0, "share": 0.0, "window": 1000, "policy": None},
 ]
@@ -95,7 +96,7 @@ def rows_of(study: optuna.Study) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("values", [[[2.0], [1.5], [math.inf]], [[2.0, -math.inf], [0.1 + 0.2, 1e-300]]])
 def test_rows_are_those_of_optunas_writer(values: list[list[float]], storage: RDBStorage) -> None:
-    directions = ["minimize"] * len(values[0])
+    directions = [StudyDirection.MINIMIZE] * len(values[0])
     ours, theirs = (
         optuna.create_study(storage=storage, study_name=name, directions=directions) for name in ("ours", "theirs")
     )

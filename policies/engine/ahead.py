@@ -1,0 +1,85 @@
+"""Compiling the kernels of policies in another process, while this one imports libraries, opens a storage and draws.
+
+On a fresh machine, compilation takes most of the time before the first trial. numba compiles one function at a time per
+process, so a second core is of use only to a second process. It fills the cache, and this process loads the functions
+from there. Without a cache or a second core, functions are compiled on first use.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+
+import numpy as np
+
+from environments.blocks import fill_averages
+from environments.compiled import COMPILERS, is_cached, numba_cache_folder
+from environments.world import Worlds
+from policies import find_policy, policy_names
+from policies.engine.play import evaluate, play, uniform_regret
+
+
+def compile_ahead(policies: Iterable[str]) -> None:
+    """Start a process that compiles what studies of these policies play, as far as it is not cached."""
+    known = policy_names()
+    names = [name for name in dict.fromkeys(policies) if name in known and not is_cached(name)]
+    if not names or numba_cache_folder() is None or _usable_cores() < 2:
+        return
+    # -P: nothing is imported from the current directory.
+    words = [sys.executable, "-P", "-m", __name__, *names]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    process = subprocess.Popen(words, **pipes)  # type: ignore[call-overload]
+    COMPILERS.append((process, __name__.partition(".")[0]))
+    atexit.register(_end, process)
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+def smallest_worlds() -> Worlds:
+    """Return one world of two arms and two steps, made without compiled functions.
+
+    >>> smallest_worlds().noise.shape
+    (1, 2)
+    """
+    return Worlds(
+        kind=0,
+        starts=np.array([[1, 3]]),
+        row=np.zeros((1, 1), dtype=np.int64),
+        blip=np.zeros((1, 1), dtype=np.int64),
+        level=np.ones((1, 1, 2, 4)),
+        motion=np.zeros((1, 2, 4)),
+        season=np.empty((0, 2)),
+        share=np.empty(0),
+        coin=np.empty((1, 0), dtype=np.uint8),
+        noise=np.zeros((1, 2)),
+        best=np.ones((1, 2)),
+        opens=np.ones((1, 2), dtype=np.int64),
+        closes=np.full((1, 2), 3),
+        parts=np.empty((1, 0, 3)),
+        delay=np.empty((1, 0, 3), dtype=np.int64),
+    )
+
+
+def compile_policy(name: str) -> None:
+    """Compile what the search of a study needs, and then what its validation needs."""
+    policy, worlds = find_policy(name), smallest_worlds()
+    values = policy.resolve({}, 2, 2)
+    evaluate(policy, [values], worlds, seed=0)
+    play(policy, values, worlds, 0, 0, 0, np.array([1]), fast=False)
+    uniform_regret(worlds)
+    fill_averages(worlds, np.empty((1, 2)))
+
+
+if __name__ == "__main__":
+    for policy_name in sys.argv[1:]:
+        compile_policy(policy_name)

@@ -1,0 +1,71 @@
+"""Compiling in another process: the same versions of the kernels that studies need, waited for if necessary."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import numba
+import pytest
+
+from environments import compiled, find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy
+from policies.engine import ahead, leader_run
+from policies.engine.play import compile_loop, evaluate
+
+
+def test_smallest_worlds_have_the_types_of_drawn_worlds() -> None:
+    drawn = draw_worlds(find_scenario("blips"), 20, 3, seed=1)
+    assert numba.typeof(ahead.smallest_worlds()) == numba.typeof(drawn)
+
+
+def test_kernels_of_the_search_are_compiled() -> None:
+    ahead.compile_policy("raven-ucb")
+    policy = find_policy("raven-ucb")
+    kernels: list[Any] = [leader_run.play_candidates, leader_run.fill_coefficients, compile_loop(policy)]
+    versions = [list(kernel.signatures) for kernel in kernels]
+    assert all(versions)
+    evaluate(policy, [policy.resolve({}, 3, 100)] * 2, draw_worlds(find_scenario("blips"), 100, 3, seed=1), seed=1)
+    assert [list(kernel.signatures) for kernel in kernels] == versions
+
+
+class Process:
+    """A process that ends after it has been asked a number of times whether it runs."""
+
+    def __init__(self, polls: int) -> None:
+        self.polls = polls
+
+    def poll(self) -> int | None:
+        """Return None while the process runs."""
+        self.polls -= 1
+        return None if self.polls >= 0 else 0
+
+
+@pytest.mark.parametrize(("package", "stored_at", "loads"), [("policies", 3, 3), ("policies", 9, 6), ("studies", 3, 1)])
+def test_functions_of_a_running_compiler_are_waited_for(
+    package: str, stored_at: int, loads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process runs at five polls; the function is loaded once more after its end."""
+    cache: Any = leader_run.find_leader._cache  # type: ignore[attr-defined]
+    calls = []
+
+    def load(*_: Any) -> str | None:
+        calls.append(1)
+        return "function" if len(calls) == stored_at else None
+
+    monkeypatch.setattr(compiled, "COMPILERS", [(Process(5), package)])
+    monkeypatch.setattr(compiled, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(compiled._caching.FunctionCache, "load_overload", load)
+    assert cache.load_overload(None, None) == ("function" if loads == stored_at else None)
+    assert len(calls) == loads
+
+
+def test_nothing_is_started_without_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setattr(ahead, "is_cached", lambda name: True)
+    ahead.compile_ahead(["raven-ucb"])
+    monkeypatch.setattr(ahead, "is_cached", lambda name: False)
+    ahead.compile_ahead(["./mine.py:Policy"])
+    monkeypatch.setattr(ahead, "_usable_cores", lambda: 1)
+    ahead.compile_ahead(["raven-ucb"])
