@@ -6,9 +6,8 @@ drawn from the pool then go through the whole rule (`studies.statistics.failures
 1. Coverage: share of the 95 % intervals that contain the true mean, with a fixed sample of 200 worlds and by the rule.
 2. False positives: share of the paired tests at the 5 % level that reject, although the second candidate was shifted so
    that both have the same true mean.
-3. Cost of the choice among 64 random candidates: true regret of the candidate with the lowest mean on the worlds of
-   the search, and of the one chosen as in `tune` (re-evaluation of the best trials on further worlds, then selection
-   among the finalists on 2,000 other worlds), above that of the best candidate.
+3. Cost of the choice: true regret of the value of α₀ with the lowest mean in a sample, above that of the best value.
+   The samples have the sizes of searches (20 to 200 worlds) and of the selection (2,000 worlds).
 
 Played pools and finished rows are kept in a folder. Run the program again to continue or to print the tables.
 """
@@ -32,9 +31,7 @@ from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
-from studies.registry import StudyDefaults
 from studies.results.ranking import pairwise_p_values
-from studies.spec.study import StudySpec
 from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
@@ -48,9 +45,7 @@ RESAMPLES = 500  # bootstrap resamples per interval, to save time
 FIXED = 200  # worlds of a comparison before there was a rule
 ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 WEIGHTS = (0.1, 0.2)  # of UCB1
-CHOICES = (20, 50, 200)  # worlds of the search for the cost of the choice
-CANDIDATES = 64
-CANDIDATE_WORLDS = 2_000
+CHOICES = (20, 50, 200, 500, 1000, 2000)  # sample sizes for the cost of the choice
 
 
 @dataclass(frozen=True)
@@ -93,16 +88,6 @@ def play_pool(
         folder.mkdir(parents=True, exist_ok=True)
         np.save(path, np.concatenate(parts, axis=1))
     return np.asarray(np.load(path), dtype=np.float64)
-
-
-def draw_candidates(setting: Setting) -> list[dict[str, Value]]:
-    """Draw candidates of RAVEN-UCB from its search space, uniformly on the logarithmic scale of its ranges."""
-    rng = np.random.default_rng(SEED)
-    spec = StudySpec(scenario=setting.scenario, horizon=setting.horizon, arms=setting.arms).resolved()
-    return [
-        {name: float(np.exp(rng.uniform(*np.log(searched.bounds())))) for name, searched in spec.space.items()}
-        for _ in range(CANDIDATES)
-    ]
 
 
 def count_sample(sample: Floats) -> FailureSample:
@@ -157,25 +142,14 @@ def measure_level(
     return fixed / validations, grown / validations, worlds / validations
 
 
-def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the mean excess of the true regret of the chosen candidate, relative to the best one.
-
-    The first is that of the candidate with the lowest mean on the worlds of the search. The second is that of the best
-    finalist on the selection worlds; `tune` also fits a surface to all trials and prefers simple parameters.
-    """
+def measure_choice(pool: Floats, worlds: int, validations: int, rng: np.random.Generator) -> list[float]:
+    """Return the mean excess of the true regret of the candidate that is best on a sample, relative to the best one."""
     regret = pool[..., 0]
     true = regret.mean(axis=1)
-
-    def best(candidates: Ints, worlds: int, count: int) -> Ints:
-        sample = regret[candidates[:, None], rng.integers(0, regret.shape[1], worlds)]
-        return candidates[np.argsort(sample.mean(axis=1), kind="stable")[:count]]
-
-    searched, chosen = [], []
-    for _ in range(validations):
-        finalists = best(np.arange(true.size), worlds, StudyDefaults.candidates)
-        searched.append(true[finalists[0]])
-        chosen.append(true[best(finalists, StudyDefaults.selection, 1)[0]])
-    return float(np.mean(searched) / true.min() - 1.0), float(np.mean(chosen) / true.min() - 1.0)
+    chosen = [
+        int(np.argmin(regret[:, rng.integers(0, regret.shape[1], worlds)].mean(axis=1))) for _ in range(validations)
+    ]
+    return [float(true[chosen].mean() / true.min() - 1.0)]
 
 
 class Rows:
@@ -200,9 +174,7 @@ def main() -> None:
     """Print the three tables in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--validations", type=int, default=1000, help="samples per row")
-    parser.add_argument(
-        "--pairs", type=int, default=300, help="samples per pair, and per row of the cost of the choice"
-    )
+    parser.add_argument("--pairs", type=int, default=300, help="samples per pair")
     parser.add_argument("--settings", default="A,B", help="labels of the settings")
     parser.add_argument("--pools", type=Path, default=Path("pools"), help="folder of played pools and finished rows")
     parser.add_argument("--jobs", type=int, default=2)
@@ -212,7 +184,7 @@ def main() -> None:
     pairs: int = options.pairs
     coverage = [("setting", "α₀", "failure rate", "200 worlds", "rule", "worlds (mean)", "unreliable")]
     level = [("setting", "pair", "200 worlds", "rule", "worlds (mean)")]
-    cost = [("setting", "choice", *(f"search on {worlds} worlds" for worlds in CHOICES))]
+    cost = [("setting", *(f"{worlds:,} worlds" for worlds in CHOICES))]
     for setting in SETTINGS:
         if setting.label not in options.settings.split(","):
             continue
@@ -225,6 +197,11 @@ def main() -> None:
             fixed, grown, worlds, unreliable = rows.measure(key, partial(measure_coverage, pool, count))
             row = (f"{pool[:, 1].mean():.3%}", f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}", f"{unreliable:.1%}")
             coverage.append((title, f"{alpha:g}", *row))
+        costs = [
+            rows.measure(f"choice {setting.label} {worlds}", partial(measure_choice, raven, worlds, count))[0]
+            for worlds in CHOICES
+        ]
+        cost.append((title, *(f"{share:+.1%}" for share in costs)))
         few = replace(setting, worlds=setting.compared)
         others = play_pool(few, "ucb1", "ucb1", weights, options.pools, options.jobs)
         rows = Rows(options.pools / f"rows-{pairs}.jsonl")
@@ -235,14 +212,6 @@ def main() -> None:
             level_of_pair = partial(measure_level, pools[i], pools[j], pairs)
             fixed, grown, worlds = rows.measure(f"level {setting.label} {pair}", level_of_pair)
             level.append((title, pair, f"{fixed:.1%}", f"{grown:.1%}", f"{worlds:,.0f}"))
-        few = replace(setting, worlds=CANDIDATE_WORLDS)
-        random = play_pool(few, "candidates", "raven-ucb", draw_candidates(setting), options.pools, options.jobs)
-        costs = [
-            rows.measure(f"choice {setting.label} {worlds}", partial(measure_choice, random, worlds, pairs))
-            for worlds in CHOICES
-        ]
-        for choice, shares in zip(("best trial", "as in `tune`"), zip(*costs, strict=True), strict=True):
-            cost.append((title, choice, *(f"{share:+.1%}" for share in shares)))
     for table in (coverage, level, cost):
         print("\n" + format_rows([table[0], ["---"] * len(table[0]), *table[1:]]))
 

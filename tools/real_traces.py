@@ -1,13 +1,12 @@
 """Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
 `python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
-part of the project, and writes the page.
+part of the project, and writes the page. Finished studies are kept; run it again to resume.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,11 +57,11 @@ class Tuned:
     placed: TracePlay
 
 
-def tuned(path: Path, policy: str, folder: str) -> tuple[StudySpec, Tuned, float, bool]:
+def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, float, bool]:
     """Tune one policy and play the recommended parameters on the report segment."""
     budget = {"trials": TRIALS, "replications": REPLICATIONS, "selection": SELECTION, "report": REPORT}
     spec = StudySpec.model_validate({"trace": str(path), "policy": policy, **budget})
-    found = run_study(spec, f"sqlite:///{folder}/studies.sqlite3", workers=LocalWorkers(2)).recommendation
+    found = run_study(spec, f"sqlite:///{storage}", workers=LocalWorkers(2)).recommendation
     assert found is not None
     assert found.trace is not None
     evaluator = Evaluator(spec, LocalWorkers(2))
@@ -98,10 +97,9 @@ def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference
     return Difference(mean, low, high, sum_p_value(mean, series, known, seed), enough and known.enough)
 
 
-def section(path: Path) -> list[str]:
+def section(path: Path, storage: Path) -> list[str]:
     """The Markdown section of one trace."""
-    with tempfile.TemporaryDirectory() as folder:
-        found = {policy: tuned(path, policy, folder) for policy in POLICIES}
+    found = {policy: tuned(path, policy, storage) for policy in POLICIES}
     spec, reference, *_ = found[REFERENCE]
     fixed, _ = play_fixed_arm(reference.evaluator.problem, Stream.REPORT, REPORT)
     ordered = sorted(found.values(), key=lambda each: float(each[1].placed.regret.mean()))
@@ -134,10 +132,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=PAGE)
+    parser.add_argument("--storage", type=Path, default=Path("real-traces.sqlite3"), help="database of the studies")
     asked = parser.parse_args()
     text = ["# Results on two real traces", "", *METHOD, ""]
     for name in TRACES:
-        text += section(asked.folder / name)
+        text += section(asked.folder / name, asked.storage)
     asked.output.write_text("\n".join(text), encoding="utf-8")
 
 
