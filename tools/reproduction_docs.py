@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboards.pages.reproduction import SIGNS
 from environments.text import format_number
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
 from tools.screenshots import IMAGES
 
@@ -27,7 +27,7 @@ def make_page(document: Mapping[str, Any]) -> str:
         "",
         f"From `ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}`,",
         "written by `python -m tools.reproduction_docs reproduction`. "
-        + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in Verdict)
+        + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
         + ".",
         "*As published* is what the authors' scripts ran, *as defined* what the paper's text and Table 1 define. The",
         "page that the command writes contains all figures, methods and reasons.",
@@ -39,7 +39,7 @@ def make_page(document: Mapping[str, Any]) -> str:
         unit = " %" if row["unit"] == "%" else ""
         printed = "" if row["printed"] is None else f"{format_number(row['printed'])}{unit}"
         ours = "" if row["measurement"] is None else _format_measurement(row["measurement"], unit)
-        verdict = f"{SIGNS[Verdict(row['verdict'])]} {row['verdict']}"
+        verdict = f"{SIGNS[ClaimVerdict(row['verdict'])]} {row['verdict']}"
         lines.append(f"| {row['text']} | {row['place']} | {printed} | as {row['protocol']} | {ours} | {verdict} |")
     lines += ["", "## Rules", ""]
     used = {row["rule"] for row in document["verdicts"]}

@@ -60,7 +60,7 @@ class CardRow:
 
 
 @dataclass(frozen=True)
-class Card:
+class CardContent:
     """Content of a card, as plain text."""
 
     context: str
@@ -98,7 +98,7 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
         hint = f"Another policy is better: tuned {better.policy} has {less} regret."
     kept = verdict.decision in ("set one parameter", "keep the defaults")
     return plot_card(
-        Card(
+        CardContent(
             context=_context(recommendation.policy, recommendation.scenario, recommendation),
             headline=headline,
             explanation=explanation,
@@ -127,7 +127,7 @@ def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
         explanation = "Use it if the scenario is not known."
     rows = [_price_row(setting) for setting in settings]
     return plot_card(
-        Card(
+        CardContent(
             context, headline, explanation, params, rows, "excess over the setting tuned for the scenario (%), 95 % CI"
         )
     )
@@ -146,7 +146,7 @@ def plot_comparison_card(result: ComparisonResult) -> go.Figure:
     else:
         explanation = "All other policies are significantly worse." if len(board.standings) > 1 else ""
     return plot_card(
-        Card(
+        CardContent(
             context=_context(f"{len(spec.policies)} policies ({board.setting})", spec.scenario, spec),
             headline="No single best policy" if tied else f"{best.policy} is best",
             explanation=explanation,
@@ -158,7 +158,7 @@ def plot_comparison_card(result: ComparisonResult) -> go.Figure:
     )
 
 
-def plot_card(card: Card) -> go.Figure:
+def plot_card(card: CardContent) -> go.Figure:
     """Draw a card."""
     color = GOOD if card.sure else UNSURE
     rows = card.rows[:MAX_ROWS]
@@ -193,7 +193,7 @@ def plot_card(card: Card) -> go.Figure:
     )
 
 
-def _write_lines(card: Card, color: str) -> tuple[list[dict[str, Any]], int]:
+def _write_lines(card: CardContent, color: str) -> tuple[list[dict[str, Any]], int]:
     """Write everything above the tiles; return it with the position below it, in pixels."""
     params = format_params(card.params) if len(card.params) > MAX_TILES else ""
     blocks = (
@@ -289,7 +289,7 @@ def _standing_row(standing: Standing) -> CardRow:
     return CardRow(f"{standing.policy}: {value}", standing.mean, standing.low, standing.high)
 
 
-def _describe(card: Card) -> str:
+def _describe(card: CardContent) -> str:
     rows = "; ".join(f"{row.label}: {format_interval(row.mean, row.low, row.high)}" for row in card.rows)
     params = f" {format_params(card.params)}." if card.params else ""
     sentences = [f"{card.context}: {card.headline}.", card.explanation, card.hint]

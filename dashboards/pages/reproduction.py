@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import format_number
-from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict
+from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import RULES
 from studies.storage.keys import project_version
@@ -32,7 +32,12 @@ PROTOCOLS = {
     ),
 }
 
-SIGNS = {Verdict.CONFIRMED: "✓", Verdict.NOISE: "≈", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?"}
+SIGNS = {
+    ClaimVerdict.CONFIRMED: "✓",
+    ClaimVerdict.NOISE: "≈",
+    ClaimVerdict.REFUTED: "✗",
+    ClaimVerdict.INCONCLUSIVE: "?",
+}
 """Symbols that distinguish verdicts without color."""
 
 IMPLIED_UNITS = ("%", "regret", "reward", "pulls")
@@ -56,7 +61,7 @@ class ReproductionSection:
 
 
 @dataclass(frozen=True)
-class VerdictRow:
+class ClaimRow:
     """The verdict on a claim under one protocol, as text."""
 
     protocol: str
@@ -80,7 +85,7 @@ class ClaimRows:
     """The unit of our number, unless the claim states it."""
     link: str
     """Identifier of the section."""
-    verdicts: list[VerdictRow]
+    verdicts: list[ClaimRow]
 
 
 @dataclass(frozen=True)
@@ -178,7 +183,7 @@ def count_verdicts(verdicts: Sequence[ClaimResult]) -> str:
     'no verdicts'
     """
     counts = Counter(each.verdict for each in verdicts)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict]) or "no verdicts"
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ClaimVerdict if counts[verdict]) or "no verdicts"
 
 
 def _claim_rows(claim: Claim, link: str, verdicts: Sequence[ClaimResult]) -> ClaimRows:
@@ -190,7 +195,7 @@ def _claim_rows(claim: Claim, link: str, verdicts: Sequence[ClaimResult]) -> Cla
         unit="" if claim.unit in IMPLIED_UNITS else claim.unit,
         link=link,
         verdicts=[
-            VerdictRow(
+            ClaimRow(
                 protocol=f"as {each.protocol}",
                 ours="" if each.measurement is None else _with_unit(each.measurement.value, claim.unit),
                 interval=_interval(each.measurement),

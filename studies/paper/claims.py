@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """The result of testing a claim."""
 
     CONFIRMED = "confirmed"
@@ -70,7 +70,7 @@ class ClaimResult:
     protocol: str
     """published or defined."""
     measurement: Measurement | None
-    verdict: Verdict
+    verdict: ClaimVerdict
     rule: str
     """Key of the rule in `studies.paper.rules.RULES`."""
     reason: str

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence, Set
 from itertools import combinations
 
-from studies.paper.claims import Measurement, Verdict
+from studies.paper.claims import ClaimVerdict, Measurement
 
-CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = Verdict
+CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = ClaimVerdict
 
 MAX_STANDARD_ERRORS = 3.0  # combined standard errors by which two runs of the same experiment may differ
 EQUATION_TOLERANCE = 0.01  # relative difference at which the two sides of an equation no longer agree
@@ -123,7 +123,7 @@ RULES: dict[str, str] = {
 }
 
 
-def judge_number(printed: float, ours: Measurement, error: float, paper_error: float) -> Verdict:
+def judge_number(printed: float, ours: Measurement, error: float, paper_error: float) -> ClaimVerdict:
     """Judge a printed number, given our standard error and that of a sample of the paper's size.
 
     >>> judge_number(1717.8, Measurement(1640.0, 1440.0, 1850.0), 104.0, 114.0).value
@@ -144,7 +144,7 @@ def judge_number(printed: float, ours: Measurement, error: float, paper_error: f
     return CONFIRMED if inside else NOISE
 
 
-def judge_about(printed: float, ours: Measurement, error: float, paper_error: float | None) -> Verdict:
+def judge_about(printed: float, ours: Measurement, error: float, paper_error: float | None) -> ClaimVerdict:
     """Judge "about x"; `paper_error` is None if the paper made no run whose noise could explain a difference.
 
     >>> judge_about(84.0, Measurement(84.4, 84.1, 84.7), 0.15, 3.0).value
@@ -170,7 +170,7 @@ def judge_about(printed: float, ours: Measurement, error: float, paper_error: fl
     return REFUTED
 
 
-def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> Verdict:
+def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> ClaimVerdict:
     """Judge whether all values are above a threshold.
 
     >>> judge_all_above(0.8, [Measurement(0.19, 0.15, 0.23), Measurement(0.85, 0.84, 0.86)]).value
@@ -181,7 +181,7 @@ def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> Verdict:
     return CONFIRMED if all(measurement.low > threshold for measurement in ours) else INCONCLUSIVE
 
 
-def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> Verdict:
+def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> ClaimVerdict:
     """Judge whether a policy is the best: whether its mean is, which others it beats, and which beat it.
 
     >>> judge_best(lowest=True, beats=[True, False], beaten=[False, False]).value
@@ -194,7 +194,7 @@ def judge_best(lowest: bool, beats: Sequence[bool], beaten: Sequence[bool]) -> V
     return NOISE if lowest else INCONCLUSIVE
 
 
-def judge_cell(among_best: bool, best_share: float) -> Verdict:
+def judge_cell(among_best: bool, best_share: float) -> ClaimVerdict:
     """Judge a best cell, given how often the paper's number of replications would select it.
 
     >>> judge_cell(among_best=False, best_share=0.2).value
@@ -205,7 +205,7 @@ def judge_cell(among_best: bool, best_share: float) -> Verdict:
     return NOISE if best_share >= MIN_BEST_SHARE else REFUTED
 
 
-def judge_costs(costs: Sequence[Measurement]) -> Verdict:
+def judge_costs(costs: Sequence[Measurement]) -> ClaimVerdict:
     """Judge excess regrets, as shares: all must be small, and one large one refutes.
 
     >>> judge_costs([Measurement(0.01, 0.0, 0.02), Measurement(0.3, 0.25, 0.35)]).value
@@ -216,7 +216,7 @@ def judge_costs(costs: Sequence[Measurement]) -> Verdict:
     return CONFIRMED if all(cost.high < MAX_COST for cost in costs) else INCONCLUSIVE
 
 
-def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -> Verdict:
+def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -> ClaimVerdict:
     """Judge the regret printed for a best cell, given the range of the smallest of all cell means.
 
     >>> judge_smallest(6.55, Measurement(16.9, 16.1, 17.8), low=3.7, high=14.9).value
@@ -248,7 +248,7 @@ def combine_probabilities(probabilities: Sequence[float]) -> float:
     return math.exp(-half) * sum(half**i / math.factorial(i) for i in range(len(probabilities)))
 
 
-def judge_joint(probability: float) -> Verdict:
+def judge_joint(probability: float) -> ClaimVerdict:
     """Judge several printed numbers, given their joint probability.
 
     >>> judge_joint(0.2).value
@@ -259,7 +259,7 @@ def judge_joint(probability: float) -> Verdict:
     return REFUTED if probability < JOINT_REFUTED else INCONCLUSIVE
 
 
-def judge_same(regret_hashes: Sequence[str]) -> Verdict | None:
+def judge_same(regret_hashes: Sequence[str]) -> ClaimVerdict | None:
     """Refute that problems differ if hashes of all regrets are equal; None if another rule must decide.
 
     >>> judge_same(["3f9a", "3f9a", "3f9a"]).value
@@ -268,7 +268,7 @@ def judge_same(regret_hashes: Sequence[str]) -> Verdict | None:
     return REFUTED if len(set(regret_hashes)) == 1 else None
 
 
-def judge_different(best: Sequence[Set[Cell]]) -> Verdict:
+def judge_different(best: Sequence[Set[Cell]]) -> ClaimVerdict:
     """Judge whether problems have different best cells, given the cells among the best of each.
 
     >>> judge_different([{(1.0, 0.5), (1.0, 1.0)}, {(1.0, 1.0)}]).value
@@ -279,7 +279,7 @@ def judge_different(best: Sequence[Set[Cell]]) -> Verdict:
     return CONFIRMED if all(not (first & second) for first, second in combinations(best, 2)) else INCONCLUSIVE
 
 
-def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> Verdict:
+def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> ClaimVerdict:
     """Judge whether the best value grows, given the values among the best at the shorter and the longer horizon.
 
     >>> judge_rises([({1.0}, {5.0}), ({1.0}, {1.0})]).value
@@ -290,7 +290,7 @@ def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> Verdict:
     return CONFIRMED if all(min(longer) > max(shorter) for shorter, longer in best) else INCONCLUSIVE
 
 
-def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]]) -> Verdict:
+def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]]) -> ClaimVerdict:
     """Judge whether the best values are in the claimed ranges.
 
     >>> judge_range([{0.5, 1.0}, {1.0, 5.0}], [(0.5, 1.0), (5.0, 10.0)]).value
@@ -302,7 +302,7 @@ def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]
     return CONFIRMED if all(all(grid) for grid in inside) else INCONCLUSIVE
 
 
-def judge_growth(change: Measurement) -> Verdict:
+def judge_growth(change: Measurement) -> ClaimVerdict:
     """Judge whether a quantity grows, given its change.
 
     >>> judge_growth(Measurement(0.1, -0.1, 0.3)).value
@@ -311,7 +311,7 @@ def judge_growth(change: Measurement) -> Verdict:
     return judge_all_above(0.0, [change])
 
 
-def judge_definition(violations: float) -> Verdict:
+def judge_definition(violations: float) -> ClaimVerdict:
     """Judge whether worlds satisfy a definition, given the share of worlds that violate it.
 
     >>> judge_definition(0.0).value
@@ -320,7 +320,7 @@ def judge_definition(violations: float) -> Verdict:
     return CONFIRMED if violations == 0.0 else REFUTED
 
 
-def judge_typical(share: Measurement) -> Verdict:
+def judge_typical(share: Measurement) -> ClaimVerdict:
     """Judge whether a property is typical, given the share of cases that have it.
 
     >>> judge_typical(Measurement(0.406, 0.397, 0.416)).value
@@ -329,7 +329,7 @@ def judge_typical(share: Measurement) -> Verdict:
     return judge_all_above(0.5, [share])
 
 
-def judge_equation(ratios: Sequence[float]) -> Verdict:
+def judge_equation(ratios: Sequence[float]) -> ClaimVerdict:
     """Judge an equation, given the ratios of its two sides.
 
     >>> judge_equation([1.001, 0.26]).value
@@ -365,7 +365,7 @@ def is_still_falling(ratios: Sequence[Measurement | None]) -> bool:
     return last is not None and last.high < FLAT[0]
 
 
-def judge_order(tails: Sequence[bool], falling: Sequence[bool], above: Sequence[bool]) -> Verdict:
+def judge_order(tails: Sequence[bool], falling: Sequence[bool], above: Sequence[bool]) -> ClaimVerdict:
     """Judge a bound of lower order than T by problem: linear tails, falling rates, regrets above the bound.
 
     >>> judge_order(tails=[False, True], falling=[True, False], above=[False, False]).value

@@ -74,7 +74,7 @@ class Nomination:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenParameters:
     """The chosen parameters, and the excess of the defaults over the best candidate."""
 
     values: Values
@@ -286,7 +286,7 @@ def _pick(values: Values, names: Sequence[str]) -> Values:
 
 def choose(
     spec: ResolvedStudy, race: Race, defaults: Values, proposals: Sequence[Values], conclusive: bool = True
-) -> Choice:
+) -> ChosenParameters:
     """Choose the simplest candidate that is tied with the best: the defaults, a proposal, or the best itself.
 
     A proposal is followed by the next one if it is worse. If it remains undecided, the best is chosen.
@@ -302,7 +302,7 @@ def choose(
         defaults, most_worlds(spec) if conclusive else max(MIN_WORLDS, spec.selection // TIE_SHARES[0])
     )
     if excess.tied:
-        return Choice(defaults, excess)
+        return ChosenParameters(defaults, excess)
     best = race.settle()
     for values in proposals:
         if values == best:
@@ -311,10 +311,10 @@ def choose(
             continue
         found = race.compare(values, spec.selection)
         if found.tied:
-            return Choice(values, excess)
+            return ChosenParameters(values, excess)
         if not found.worse:
             break
-    return Choice(best, excess)
+    return ChosenParameters(best, excess)
 
 
 def find_ranges(spec: ResolvedStudy, surface: Surface, values: Values) -> dict[str, tuple[float, float]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from tuning.cli import app
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_the_page_shows_the_verdicts_and_draws_offline(folder: Path, offline_pag
     }
     assert shown == {(each["claim"], f"as {each['protocol']}"): each["verdict"] for each in document["verdicts"]}
     same = page.locator("tr[data-claim='figure3-three-problems']").first
-    assert same.get_attribute("data-verdict") == Verdict.REFUTED
+    assert same.get_attribute("data-verdict") == ClaimVerdict.REFUTED
     for text in ("Claims of the paper", "Methods", "Results"):
         assert page.locator("dt").get_by_text(text, exact=True).count() == len(document["experiments"])
     for place, plot in enumerate(page.locator(".plot").all()):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict, index_claims
+from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
 from studies.paper.numbers import POLICIES, printed_rows
 from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.paper.rules import (
@@ -79,12 +79,12 @@ def test_a_printed_number_is_judged_by_its_distance(
 ) -> None:
     verdict = judge_number(printed, Measurement(value, value - half, value + half), error, paper)
     distance = abs(printed - value)
-    if verdict == Verdict.REFUTED:
+    if verdict == ClaimVerdict.REFUTED:
         assert distance > 3 * max(error, paper) * 0.999
         assert distance >= half * 0.999
-    elif verdict == Verdict.INCONCLUSIVE:
+    elif verdict == ClaimVerdict.INCONCLUSIVE:
         assert 2 * half > 0.499 * abs(printed)
-    elif verdict == Verdict.NOISE:
+    elif verdict == ClaimVerdict.NOISE:
         assert distance <= 3 * (error + paper) * 1.001
     else:
         assert distance <= half * 1.001 + 1e-9
@@ -94,42 +94,42 @@ def test_a_printed_number_is_judged_by_its_distance(
 def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold: float) -> None:
     measurements = [Measurement(middle, middle - half, middle + half) for middle, half in pairs]
     verdict = judge_all_above(threshold, measurements)
-    assert (verdict == Verdict.REFUTED) == any(measurement.high < threshold for measurement in measurements)
-    assert (verdict == Verdict.CONFIRMED) == all(measurement.low > threshold for measurement in measurements)
+    assert (verdict == ClaimVerdict.REFUTED) == any(measurement.high < threshold for measurement in measurements)
+    assert (verdict == ClaimVerdict.CONFIRMED) == all(measurement.low > threshold for measurement in measurements)
     for measurement in measurements:
         grown = judge_growth(measurement)
         assert grown == (
-            Verdict.CONFIRMED
+            ClaimVerdict.CONFIRMED
             if measurement.low > 0
-            else Verdict.REFUTED
+            else ClaimVerdict.REFUTED
             if measurement.high < 0
-            else Verdict.INCONCLUSIVE
+            else ClaimVerdict.INCONCLUSIVE
         )
         cost = judge_costs([measurement])
         assert cost == (
-            Verdict.CONFIRMED
+            ClaimVerdict.CONFIRMED
             if measurement.high < MAX_COST
-            else Verdict.REFUTED
+            else ClaimVerdict.REFUTED
             if measurement.low > MAX_COST
-            else Verdict.INCONCLUSIVE
+            else ClaimVerdict.INCONCLUSIVE
         )
 
 
 def test_verdicts_on_the_best_policy_and_the_best_cell() -> None:
-    assert judge_best(True, [True, True], [False, False]) == Verdict.CONFIRMED
-    assert judge_best(True, [True, False], [False, False]) == Verdict.NOISE
-    assert judge_best(False, [True, False], [False, False]) == Verdict.INCONCLUSIVE
-    assert judge_best(False, [True, False], [False, True]) == Verdict.REFUTED
-    assert judge_cell(True, 0.0) == Verdict.CONFIRMED
-    assert judge_cell(False, 0.05) == Verdict.NOISE
-    assert judge_cell(False, 0.049) == Verdict.REFUTED
+    assert judge_best(True, [True, True], [False, False]) == ClaimVerdict.CONFIRMED
+    assert judge_best(True, [True, False], [False, False]) == ClaimVerdict.NOISE
+    assert judge_best(False, [True, False], [False, False]) == ClaimVerdict.INCONCLUSIVE
+    assert judge_best(False, [True, False], [False, True]) == ClaimVerdict.REFUTED
+    assert judge_cell(True, 0.0) == ClaimVerdict.CONFIRMED
+    assert judge_cell(False, 0.05) == ClaimVerdict.NOISE
+    assert judge_cell(False, 0.049) == ClaimVerdict.REFUTED
 
 
 def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
     claim = index_claims([Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")])["figure2-84"]
     measurement = Measurement(80.4, 80.0, 80.8)
     verdicts = [
-        ClaimResult(claim, protocol, measurement, Verdict.REFUTED, "number", "It is 80.4 %.")
+        ClaimResult(claim, protocol, measurement, ClaimVerdict.REFUTED, "number", "It is 80.4 %.")
         for protocol in ("published", "defined")
     ]
     result = ReproductionResult(0, 50, ("published", "defined"), {"figure2": ExperimentResult({}, {}, verdicts)})
@@ -149,7 +149,7 @@ def test_assembled_verdicts_are_in_the_order_of_the_claims() -> None:
     experiment = find_experiment("figure2")
     keys = list(experiment.claims)
     shuffled = [
-        ClaimResult(experiment.claims[key], protocol, None, Verdict.CONFIRMED, "growth", "")
+        ClaimResult(experiment.claims[key], protocol, None, ClaimVerdict.CONFIRMED, "growth", "")
         for key in reversed(keys)
         for protocol in ("defined", "published")
     ]

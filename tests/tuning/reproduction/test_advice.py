@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.paper.claims import Measurement, Verdict
+from studies.paper.claims import ClaimVerdict, Measurement
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import judge_costs
 from studies.tables import to_records
@@ -53,13 +53,13 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
         judged = [row for row in rows if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key]
         assert verdict.measurement is not None
         assert verdict.measurement.value == pytest.approx(100 * max(row["cost"] for row in judged))
-        if any(row["verdict"] == Verdict.REFUTED for row in judged):
-            assert verdict.verdict == Verdict.REFUTED
+        if any(row["verdict"] == ClaimVerdict.REFUTED for row in judged):
+            assert verdict.verdict == ClaimVerdict.REFUTED
 
 
 def test_advice_for_gradual_changes_is_refuted_at_the_smallest_precision(document: ReproductionResult) -> None:
     """The excess regret is far larger than the error of the smallest search and few worlds."""
     verdict = next(verdict for verdict in document.verdicts() if verdict.claim.key == "advice-2-long")
-    assert verdict.verdict == Verdict.REFUTED
+    assert verdict.verdict == ClaimVerdict.REFUTED
     assert verdict.measurement is not None
     assert verdict.measurement.low > 5.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from policies.engine.simulation import simulate
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from studies.tables import select_row
 from tests.tuning.reproduction.synthetic import make_bounds_result, small_context
 from tuning.reproduction.bounds.run import (
@@ -64,9 +64,9 @@ def test_verdicts_follow_from_the_regrets(tail: bool) -> None:
     verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     for protocol in ("published", "defined"):
         for claim in ("bounds-gap-dependent", "bounds-gap-independent"):
-            assert verdicts[claim, protocol] == (Verdict.REFUTED if tail else Verdict.CONFIRMED)
-        assert verdicts["bounds-assumption", protocol] == Verdict.REFUTED
-        assert (verdicts["bounds-tighter", protocol] == Verdict.REFUTED) is tail
+            assert verdicts[claim, protocol] == (ClaimVerdict.REFUTED if tail else ClaimVerdict.CONFIRMED)
+        assert verdicts["bounds-assumption", protocol] == ClaimVerdict.REFUTED
+        assert (verdicts["bounds-tighter", protocol] == ClaimVerdict.REFUTED) is tail
     tail_row = select_row(result.tables["tails"], problem="two-arms", setting="raven-defined")
     assert tail_row["tail_from"] == (10 if tail else None)
     assert tail_row["crosses_gap_dependent_how"] == ("measured" if tail else "not crossed")

@@ -7,7 +7,7 @@ import json
 import pytest
 from scipy.stats import chi2
 
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records, unique
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
@@ -39,9 +39,9 @@ def test_spreads_and_shares_agree_with_theory(result: ExperimentResult) -> None:
 def test_verdicts(result: ExperimentResult) -> None:
     verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     assert len(verdicts) == 6
-    assert verdicts["figure1-means-settle", "defined"] == Verdict.CONFIRMED
-    assert verdicts["figure1-variances-settle", "defined"] == Verdict.CONFIRMED
-    assert verdicts["figure1-variance-large", "defined"] == Verdict.REFUTED
+    assert verdicts["figure1-means-settle", "defined"] == ClaimVerdict.CONFIRMED
+    assert verdicts["figure1-variances-settle", "defined"] == ClaimVerdict.CONFIRMED
+    assert verdicts["figure1-variance-large", "defined"] == ClaimVerdict.REFUTED
 
 
 @pytest.mark.parametrize("protocol", ["published", "defined"])

@@ -11,7 +11,7 @@ import pytest
 
 from environments.streams import Stream
 from policies.engine.simulation import simulate
-from studies.paper.claims import Measurement, Verdict
+from studies.paper.claims import ClaimVerdict, Measurement
 from studies.paper.rules import judge_about
 from studies.statistics.intervals import relative_shares
 from studies.tables import select_row
@@ -129,9 +129,9 @@ def test_assembled_tables_and_verdicts_follow_from_the_numbers() -> None:
     assert result.tables["selection_bias"]["difference"].tolist() == pytest.approx([2.0] * 23)
     verdicts = {(verdict.claim.key, verdict.protocol): verdict.verdict for verdict in result.verdicts}
     assert len(verdicts) == len(result.verdicts) == 10
-    assert verdicts["figure2-above-80", "published"] == verdicts["figure2-above-80", "defined"] == Verdict.REFUTED
-    assert verdicts["figure2-growth", "published"] == verdicts["figure2-growth", "defined"] == Verdict.CONFIRMED
-    assert verdicts["figure2-limit-84", "defined"] == verdicts["figure2-average-84", "defined"] == Verdict.REFUTED
+    assert verdicts["figure2-above-80", "published"] == verdicts["figure2-above-80", "defined"] == ClaimVerdict.REFUTED
+    assert verdicts["figure2-growth", "published"] == verdicts["figure2-growth", "defined"] == ClaimVerdict.CONFIRMED
+    assert verdicts["figure2-limit-84", "defined"] == verdicts["figure2-average-84", "defined"] == ClaimVerdict.REFUTED
 
 
 def test_other_numbers_give_the_opposite_verdicts() -> None:
@@ -139,14 +139,14 @@ def test_other_numbers_give_the_opposite_verdicts() -> None:
     printed, beyond = [100, 5000, 15_000], 200_000
     high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate(printed)}
     verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
-    assert verdicts["figure2-above-80"] == verdicts["figure2-growth"] == Verdict.CONFIRMED
+    assert verdicts["figure2-above-80"] == verdicts["figure2-growth"] == ClaimVerdict.CONFIRMED
     falling = high | {beyond: 84.0 + rng.normal(size=200)}
     verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_defined(falling, printed, 0)}
-    assert verdicts["figure2-above-80"] == verdicts["figure2-limit-84"] == Verdict.CONFIRMED
-    assert verdicts["figure2-growth"] == Verdict.REFUTED
+    assert verdicts["figure2-above-80"] == verdicts["figure2-limit-84"] == ClaimVerdict.CONFIRMED
+    assert verdicts["figure2-growth"] == ClaimVerdict.REFUTED
 
 
 def test_about_has_a_tolerance_and_allows_for_noise() -> None:
-    assert judge_about(84.0, Measurement(86.0, 83.9, 88.0), 1.0, None) == Verdict.CONFIRMED
-    assert judge_about(84.0, Measurement(95.0, 94.0, 96.0), 0.5, 3.0) == Verdict.REFUTED
-    assert judge_about(84.0, Measurement(86.0, 85.5, 86.5), 0.2, None) == Verdict.REFUTED
+    assert judge_about(84.0, Measurement(86.0, 83.9, 88.0), 1.0, None) == ClaimVerdict.CONFIRMED
+    assert judge_about(84.0, Measurement(95.0, 94.0, 96.0), 0.5, 3.0) == ClaimVerdict.REFUTED
+    assert judge_about(84.0, Measurement(86.0, 85.5, 86.5), 0.2, None) == ClaimVerdict.REFUTED

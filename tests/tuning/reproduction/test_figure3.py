@@ -14,7 +14,7 @@ from scipy.stats import combine_pvalues, norm
 from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.play import REGRET
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from studies.paper.numbers import played_scenario, read_optima
 from studies.paper.results import ReproductionResult
 from studies.paper.rules import combine_probabilities, two_sided
@@ -54,7 +54,7 @@ def test_the_published_scenarios_are_one_problem_at_the_short_horizon(document: 
     assert len(others) == 2
     assert all(other == first for other in others)
     verdict = _verdict(document, "figure3-three-problems", "published")
-    assert (verdict.verdict, verdict.rule) == (Verdict.REFUTED, "same")
+    assert (verdict.verdict, verdict.rule) == (ClaimVerdict.REFUTED, "same")
     assert document.experiments["figure3"].facts["one_problem"] == {"published": True, "defined": False}
     assert _verdict(document, "figure3-three-problems", "defined").rule == "different"
 
@@ -175,5 +175,5 @@ def test_at_default_precision_the_published_optima_are_within_noise(tmp_path: Pa
         printed.claim_prefix: _verdict(document, f"{printed.claim_prefix}-regret", "published").verdict
         for printed in read_optima()
     }
-    assert set(verdicts.values()) == {Verdict.NOISE}
-    assert _verdict(document, "figure3-insensitive", "published").verdict == Verdict.REFUTED
+    assert set(verdicts.values()) == {ClaimVerdict.NOISE}
+    assert _verdict(document, "figure3-insensitive", "published").verdict == ClaimVerdict.REFUTED

@@ -8,7 +8,7 @@ import pytest
 from environments import find_scenario
 from environments.draw import draw_worlds
 from environments.world import world_tables
-from studies.paper.claims import Verdict
+from studies.paper.claims import ClaimVerdict
 from studies.paper.results import ExperimentResult
 from studies.tables import select, to_records
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
@@ -26,8 +26,8 @@ def test_only_the_defined_scenarios_satisfy_the_table(result: ExperimentResult) 
     assert select(checks, protocol="published")["share"].tolist() == [1.0] * 3
     assert select(checks, protocol="published")["changing_steps"].tolist() == [2.0, 2.0, 1.0]
     assert {(verdict.protocol, verdict.verdict) for verdict in result.verdicts} == {
-        ("published", Verdict.REFUTED),
-        ("defined", Verdict.CONFIRMED),
+        ("published", ClaimVerdict.REFUTED),
+        ("defined", ClaimVerdict.CONFIRMED),
     }
 
 

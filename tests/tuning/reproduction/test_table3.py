@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from policies import policy_names
-from studies.paper.claims import ClaimResult, Verdict
+from studies.paper.claims import ClaimResult, ClaimVerdict
 from studies.paper.results import ReproductionResult
 from studies.tables import select
 from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces, small_context
@@ -133,13 +133,13 @@ def test_verdicts_when_the_paper_is_right() -> None:
     assert {key for key, _ in verdicts} == set(CLAIMS)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next", "table3-because-variance"):
-            assert verdicts[key, protocol].verdict == Verdict.CONFIRMED, key
+            assert verdicts[key, protocol].verdict == ClaimVerdict.CONFIRMED, key
         lead = verdicts["table3-best-regret", protocol].measurement
         assert lead is not None
         assert lead.low < 1000.0 < lead.high
-    assert verdicts["table3-68", "published"].verdict == Verdict.REFUTED  # 1 − 1200/3200 is 62.5 %
-    assert verdicts["table3-variance", "published"].verdict == Verdict.REFUTED
-    assert verdicts["table3-variance", "defined"].verdict == Verdict.CONFIRMED
+    assert verdicts["table3-68", "published"].verdict == ClaimVerdict.REFUTED  # 1 − 1200/3200 is 62.5 %
+    assert verdicts["table3-variance", "published"].verdict == ClaimVerdict.REFUTED
+    assert verdicts["table3-variance", "defined"].verdict == ClaimVerdict.CONFIRMED
 
 
 def test_verdicts_when_the_paper_is_wrong() -> None:
@@ -148,7 +148,7 @@ def test_verdicts_when_the_paper_is_wrong() -> None:
     verdicts = by_claim(result.verdicts)
     for protocol in ("published", "defined"):
         for key in ("table3-best-regret", "table3-best-reward", "table3-next"):
-            assert verdicts[key, protocol].verdict == Verdict.REFUTED
+            assert verdicts[key, protocol].verdict == ClaimVerdict.REFUTED
         assert "UCB-V" in verdicts["table3-best-regret", protocol].reason
     test = select(result.tables["tests"], comparison="tuned", measure="regret", policy="ucb-v")
     assert test["significant"].tolist() == [True]
@@ -160,7 +160,7 @@ def test_indistinguishable_policies_give_noise_or_inconclusive() -> None:
     result = table3.assemble(context, make_logistics_pieces(context, {"ccb": 1001.0}))
     for protocol in ("published", "defined"):
         word = by_claim(result.verdicts)["table3-best-regret", protocol].verdict
-        assert word in (Verdict.NOISE, Verdict.INCONCLUSIVE)
+        assert word in (ClaimVerdict.NOISE, ClaimVerdict.INCONCLUSIVE)
 
 
 def test_printed_numbers_are_judged_one_by_one() -> None:
@@ -169,8 +169,10 @@ def test_printed_numbers_are_judged_one_by_one() -> None:
     verdicts = by_claim(result.verdicts)
     numbers = [key for key, _ in verdicts if any(key.startswith(f"table3-{name}-") for name in POLICIES)]
     assert len(numbers) == 27
-    assert verdicts["table3-ccb-regret", "published"].verdict in (Verdict.CONFIRMED, Verdict.NOISE)
-    assert verdicts["table3-ucb1-regret", "published"].verdict == Verdict.REFUTED  # 200 above it, with an error of 14
+    assert verdicts["table3-ccb-regret", "published"].verdict in (ClaimVerdict.CONFIRMED, ClaimVerdict.NOISE)
+    assert (
+        verdicts["table3-ucb1-regret", "published"].verdict == ClaimVerdict.REFUTED
+    )  # 200 above it, with an error of 14
 
 
 @pytest.mark.parametrize("protocols", [("published",), ("defined",), ("published", "defined")])

@@ -18,7 +18,7 @@ from tuning.validation.choice import (
     COPIES,
     ERROR_RATE,
     SPREAD,
-    Choice,
+    ChosenParameters,
     Nomination,
     Race,
     choose,
@@ -77,7 +77,7 @@ def nominate_on(worlds: FakeWorlds) -> Nomination:
     return nominate(SPEC, candidates, design, objective, trials, values, DEFAULTS, IMPORTANCE)
 
 
-def choose_on(worlds: FakeWorlds) -> Choice:
+def choose_on(worlds: FakeWorlds) -> ChosenParameters:
     nomination = nominate_on(worlds)
     worlds.calls.clear()
     race = Race(SPEC, worlds, nomination.references, first=NOMINATION_WORLDS)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from environments.text import format_number, format_range
-from studies.paper.claims import Claim, ClaimResult, Measurement, Verdict, index_claims
+from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
 from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
 from studies.paper.results import ExperimentResult
 from studies.paper.rules import (
@@ -181,7 +181,7 @@ def _cell_rows(grid: PlayedGrid) -> Iterator[dict[str, Any]]:
         }
 
 
-def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], Verdict]) -> dict[str, Any]:
+def _optimum_row(grid: PlayedGrid, verdicts: Mapping[tuple[str, str], ClaimVerdict]) -> dict[str, Any]:
     data, optimum = grid.data, grid.optimum
     best_alpha0, best_beta0 = CELLS[grid.lowest]
     return {
