@@ -220,8 +220,8 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
     return result
 
 
-def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callable[..., Any]:
-    """Copy a loop with a policy's rules in place of the global names that it calls, and compile the copy.
+def specialize(template: Callable[..., Any], name: str, inline: bool = False, **rules: Any) -> Callable[..., Any]:
+    """Copy a loop or rule with a policy's rules in place of the global names that it calls, and compile the copy.
 
     numba never caches a loop that gets its rules as arguments, but it does if they are globals of a concrete function.
     Rules from elsewhere (a notebook, a plugin file) are compiled every time, since a change would not be noticed.
@@ -230,7 +230,8 @@ def specialize(template: Callable[..., Any], name: str, **rules: Any) -> Callabl
     copy = types.FunctionType(template.__code__, scope, name)
     copy.__qualname__ = f"{template.__name__}_{name}"
     copy.__module__ = template.__module__
-    return _compiled(copy, cached=all(is_built_in(rule) for rule in rules.values() if callable(rule)))
+    cached = all(is_built_in(rule) for rule in rules.values() if callable(rule))
+    return _compiled(copy, cached, forceinline=inline)
 
 
 def compile_for(function: Any, *arguments: Any) -> None:

@@ -1,71 +1,80 @@
 """D-RAVEN: the RAVEN-UCB index on discounted statistics; a variant of this project.
 
 M + α_t·sqrt(ln(t+1)/(W+1)) + β₀·sqrt(S²/(W+1) + ε) with α_t = α₀/ln(t+ε). Weights are discounted by γ per step;
-W = Σw, and S² = Σw(x − M)² / (W − Σw²/W) is the unbiased weighted variance, or 0 if the denominator is below 1e-9. An
-open arm with W < 1e-3 is pulled immediately.
+W = Σw, and S² = Σw(x − M)² / (W − Σw²/W) is the unbiased weighted variance, or 0 if the denominator is below 1e-9 when
+the arm is pulled. An open arm with W < 1e-3 is pulled immediately.
 
-With P = W² − Σw² the denominator is P/W and S² = QW/P. Q, W and P are discounted by γ, γ and γ², so S² is constant
-between pulls of the arm.
+Discounting all arms at every step would take most of the time. W, Q = Σw(x − M)² and P = W² − Σw² are therefore stored
+in units of u, u and u², where u = γ^(rewards of all arms so far) is discounted instead: a new reward has weight 1/u. P
+is a sum over pairs, so nothing is subtracted and rounding errors are discounted with old rewards. The denominator is
+P/W and S² = QW/P, which is constant between pulls of the arm. Before u becomes too small, all arms are converted to
+u = 1.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN, Policy
-from policies.engine.discounting import (
-    MEAN,
-    PAIRS,
-    ROW_LIMITS,
-    SQUARES,
-    WEIGHT,
-    add_reward,
-    discount_row,
-    gamma_parameter,
-)
-from policies.engine.limits import NONNEGATIVE
+from policies.engine.discounting import discount_row, gamma_parameter
+from policies.engine.index import EVERY, LOOKAHEAD, NONE, IndexPolicy
+from policies.engine.limits import CONSTANT, NONNEGATIVE, UNIT
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
-VARIANCE, SCORE = 5, 6  # rows after those of `engine/discounting.py`: QW/P, and the score at the last selection
+WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
+UNIT_OF_WEIGHT, DECAY = 0, 1  # cells: u, and a lower bound of γ^LOOKAHEAD
 ALPHA0, BETA0, EPSILON, GAMMA = range(4)  # parameters
 FORGOTTEN = 1e-3  # an arm with less weight is pulled immediately
+SMALLEST_UNIT = 1e-30
+ROUNDING = 1e-12  # relative rounding error of a product of LOOKAHEAD factors is far smaller
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """A forgotten arm, else argmax of the score, which is recomputed because all weights have changed."""
-    c, beta0, epsilon = decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0), p[BETA0], p[EPSILON]
-    # no branches, so that the compiler vectorizes the loop
-    for k in range(arms.shape[1]):
-        variance = arms[VARIANCE, k] if arms[PAIRS, k] >= 1e-9 * arms[WEIGHT, k] else 0.0
-        width = 1.0 / sqrt(arms[WEIGHT, k] + 1.0)
-        arms[SCORE, k] = arms[MEAN, k] + c * width + beta0 * sqrt(variance * width * width + epsilon)
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] == CLOSED:
-            continue
-        if arms[WEIGHT, k] < FORGOTTEN:
-            if open_[k] == OPEN:
-                return k
-            continue
-        if arms[SCORE, k] > best:
-            best, chosen = arms[SCORE, k], k
-    return chosen
+def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
+    """Set u = 1 and compute γ^LOOKAHEAD."""
+    cells[UNIT_OF_WEIGHT] = 1.0
+    cells[DECAY] = (1.0 - ROUNDING) * p[GAMMA] ** LOOKAHEAD
+
+
+@inlined
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """c_t."""
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """M + c_t/sqrt(W+1) + β₀·sqrt(S²/(W+1) + ε); infinite for a forgotten arm. `ahead` lowers W to its later value."""
+    weight = arms[WEIGHT, k] * cells[UNIT_OF_WEIGHT]
+    if ahead > 0:
+        weight *= cells[DECAY]
+    width = 1.0 / sqrt(weight + 1.0)
+    score = arms[MEAN, k] + c * width + p[BETA0] * sqrt(arms[VARIANCE, k] * width * width + p[EPSILON])
+    return score if weight >= FORGOTTEN else inf
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Discount all arms and add x to the pulled one."""
-    discount_row(WEIGHT, p[GAMMA], arms)
-    discount_row(SQUARES, p[GAMMA], arms)
-    discount_row(PAIRS, p[GAMMA] * p[GAMMA], arms)
-    arms[PAIRS, k] += 2.0 * arms[WEIGHT, k]
-    add_reward(k, x, arms)
-    arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if arms[PAIRS, k] > 0.0 else 0.0
+    """Discount u and add x with weight 1/u to the pulled arm."""
+    changed, unit = NONE, cells[UNIT_OF_WEIGHT] * p[GAMMA]
+    if unit < SMALLEST_UNIT:
+        discount_row(WEIGHT, unit, arms)
+        discount_row(SQUARES, unit, arms)
+        discount_row(PAIRS, unit * unit, arms)
+        changed, unit = EVERY, 1.0
+    cells[UNIT_OF_WEIGHT] = unit
+    added = 1.0 / unit
+    arms[PAIRS, k] += 2.0 * arms[WEIGHT, k] * added
+    arms[WEIGHT, k] += added
+    before = x - arms[MEAN, k]
+    arms[MEAN, k] += before * (added / arms[WEIGHT, k])
+    arms[SQUARES, k] += added * before * (x - arms[MEAN, k])
+    enough = arms[PAIRS, k] * unit >= 1e-9 * arms[WEIGHT, k]
+    arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if enough else 0.0
+    return changed
 
 
-class DRaven(Policy):
+class DRaven(IndexPolicy):
     r"""RAVEN-UCB with discounted statistics, for means and variances that change gradually.
 
     $$m + \alpha_t\sqrt{\frac{\ln(t+1)}{W+1}} + \beta_0\sqrt{\frac{S^2}{W+1} + \varepsilon}, \qquad
@@ -75,7 +84,11 @@ class DRaven(Policy):
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
-    rows = 7
-    row_limits = {**ROW_LIMITS, VARIANCE: NONNEGATIVE}
-    choose = staticmethod(select)
+    rows = 6
+    row_limits = dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE)
+    cells = 2
+    cell_limits = {UNIT_OF_WEIGHT: UNIT, DECAY: CONSTANT}
+    start = staticmethod(start)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

@@ -11,10 +11,11 @@ The initial value is the smaller of two upper bounds, with L = ln t / N: m + sqr
 
 from __future__ import annotations
 
-from math import exp, log, sqrt
+from math import exp, log, nan, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.index import NONE, IndexPolicy
 from policies.engine.limits import Limit
 from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, argmax_score, to_unit
 
@@ -98,10 +99,22 @@ def best_bound(t, open_, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """sqrt(2s²·ln t); NaN for the Bernoulli likelihood, whose q has no closed form."""
+    return sqrt(2.0 * p[S2] * log(t)) if p[LIKELIHOOD] == GAUSSIAN else nan
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m + sqrt(2s²·ln t)·(1/sqrt(N)), q of the Gaussian likelihood."""
+    return arms[MEAN, k] + c * arms[WIDTH, k]
+
+
+@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax q."""
     if p[LIKELIHOOD] == GAUSSIAN:
-        return argmax_score(open_, arms, MEAN, WIDTH, sqrt(2.0 * p[S2] * log(t)))
+        return argmax_score(open_, arms, MEAN, WIDTH, coefficient(t, p))
     return best_bound(t, open_, arms)
 
 
@@ -116,9 +129,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         arms[MEAN, k] += (to_unit(x, p[LOW], p[HIGH]) - arms[MEAN, k]) / n
         arms[ENTROPY, k] = negative_entropy(arms[MEAN, k])
         arms[REACH, k] *= sqrt((n - 1.0) / n)
+    return NONE
 
 
-class KLUCB(UnitPolicy):
+class KLUCB(IndexPolicy, UnitPolicy):
     r"""UCB whose confidence bound follows the likelihood of the rewards.
 
     $$\max\{q : N\, d(m, q) \le \ln t\}$$
@@ -129,5 +143,7 @@ class KLUCB(UnitPolicy):
     parameters = (LIKELIHOOD_PARAMETER, S2_PARAMETER, *UNIT_PARAMETERS)
     rows = 4
     row_limits = {MEAN: Limit(0.0, 1.0, likelihood="bernoulli"), WIDTH: Limit(0.0, 1.0, likelihood="gaussian")}
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     choose = staticmethod(select)
     learn = staticmethod(update)

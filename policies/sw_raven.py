@@ -7,11 +7,11 @@ window. An arm without rewards in the window is pulled immediately, because the 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from environments.compiled import inlined
+from policies.engine.index import EVERY, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
-from policies.engine.rules import first_below_or_argmax
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
@@ -20,20 +20,30 @@ ALPHA0, BETA0, EPSILON, TAU = range(4)  # parameters
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm without rewards in the window, else argmax of A + c_t·B."""
-    return first_below_or_argmax(
-        open_, arms, COUNT, 1.0, LEVEL, WIDTH, decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
-    )
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """c_t."""
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """A + c_t·B; infinite without rewards in the window."""
+    return arms[LEVEL, k] + c * arms[WIDTH, k] if arms[COUNT, k] > 0.0 else inf
 
 
 @inlined
 def refresh(k, arms, p):  # type: ignore[no-untyped-def]
-    """Update A and B of an arm whose window has changed."""
+    """Update A of an arm whose window has changed."""
     n = arms[COUNT, k]
-    variance = arms[SQUARES, k] / (n - 1.0) if n > 1.0 else 0.0
-    arms[LEVEL, k] = arms[MEAN, k] + p[BETA0] * sqrt(variance / (n + 1.0) + p[EPSILON])
-    arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
+    variance = arms[SQUARES, k] / ((n - 1.0) * (n + 1.0)) if n > 1.0 else 0.0
+    arms[LEVEL, k] = arms[MEAN, k] + p[BETA0] * sqrt(variance + p[EPSILON])
+
+
+@inlined
+def refresh_both(k, arms, p):  # type: ignore[no-untyped-def]
+    """Update A and B of an arm whose number of rewards in the window has changed."""
+    refresh(k, arms, p)
+    arms[WIDTH, k] = 1.0 / sqrt(arms[COUNT, k] + 1.0)
 
 
 @inlined
@@ -42,14 +52,18 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     removed = push_reward(k, x, arms, cells, memory, int(p[TAU]))
     if cells[NEXT] == 0.0:
         for j in range(arms.shape[1]):
-            refresh(j, arms, p)
-    else:
+            refresh_both(j, arms, p)
+        return EVERY
+    if removed == k:
         refresh(k, arms, p)
+    else:
+        refresh_both(k, arms, p)
         if removed >= 0:
-            refresh(removed, arms, p)
+            refresh_both(removed, arms, p)
+    return removed
 
 
-class SWRaven(WindowPolicy):
+class SWRaven(IndexPolicy, WindowPolicy):
     r"""RAVEN-UCB on a sliding window, for means and variances that change.
 
     $$m_\tau + \alpha_t\sqrt{\frac{\ln(t+1)}{N_\tau+1}} + \beta_0\sqrt{\frac{S_\tau^2}{N_\tau+1} + \varepsilon}$$
@@ -60,5 +74,6 @@ class SWRaven(WindowPolicy):
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
     rows = 6
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
-    choose = staticmethod(select)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

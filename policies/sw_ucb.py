@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import inf, log, sqrt
 
 from environments.compiled import inlined
+from policies.engine.index import EVERY, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
-from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
-from policies.engine.window import COUNT, MEAN, TAU_BY_CHANGES, WindowPolicy, push_reward
+from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER
+from policies.engine.window import COUNT, MEAN, NEXT, TAU_BY_CHANGES, WindowPolicy, push_reward
 
 WIDTH = 4  # row after those of `engine/window.py`: 1/sqrt(N_τ)
 XI, _, TAU = range(3)  # parameters
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """An arm without rewards in the window, else argmax of m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ))."""
-    bonus = sqrt(p[XI] * log(min(float(t), p[TAU])))
-    return first_below_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """sqrt(ξ·ln min(t, τ))."""
+    return sqrt(p[XI] * log(min(float(t), p[TAU])))
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m_τ + sqrt(ξ·ln min(t, τ))·(1/sqrt(N_τ)); infinite without rewards in the window."""
+    return arms[MEAN, k] + c * arms[WIDTH, k] if arms[COUNT, k] > 0.0 else inf
 
 
 @inlined
@@ -33,9 +39,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     refresh(k, arms)
     if removed >= 0:
         refresh(removed, arms)
+    return EVERY if cells[NEXT] == 0.0 else removed
 
 
-class SWUCB(WindowPolicy):
+class SWUCB(IndexPolicy, WindowPolicy):
     r"""UCB1 on a sliding window of recent rewards, for means that change.
 
     $$m_\tau + \sqrt{\frac{\xi \ln\min(t, \tau)}{N_\tau}}$$
@@ -46,5 +53,6 @@ class SWUCB(WindowPolicy):
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, TAU_BY_CHANGES)
     rows = 5
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
-    choose = staticmethod(select)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

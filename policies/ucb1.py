@@ -5,17 +5,23 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Param, Policy
+from policies.engine.base import PULLS, Param
+from policies.engine.index import NONE, IndexPolicy
 from policies.engine.limits import UNIT
-from policies.engine.rules import argmax_score
 
 MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N)
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax of m + sqrt(c·ln t)·(1/sqrt(N))."""
-    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """sqrt(c·ln t)."""
+    return sqrt(p[0] * log(t))
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m + sqrt(c·ln t)·(1/sqrt(N))."""
+    return arms[MEAN, k] + c * arms[WIDTH, k]
 
 
 @inlined
@@ -24,9 +30,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     n = arms[PULLS, k]
     arms[MEAN, k] += (x - arms[MEAN, k]) / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
+    return NONE
 
 
-class UCB1(Policy):
+class UCB1(IndexPolicy):
     r"""Optimism in the face of uncertainty: the mean plus a bonus that shrinks with the pulls of the arm.
 
     $$m + \sqrt{\frac{c \ln t}{N}}$$
@@ -37,5 +44,6 @@ class UCB1(Policy):
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     rows = 3
     row_limits = {WIDTH: UNIT}
-    choose = staticmethod(select)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.base import PULLS, Param
+from policies.engine.index import NONE, IndexPolicy
 from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
@@ -17,17 +18,16 @@ VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax of m + a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B))."""
-    level = log(t)
-    root, slack = p[0] * sqrt(level), sqrt(2.0 * level)
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        width = arms[WIDTH, k]
-        score = arms[MEAN, k] + root * width * sqrt(min(0.25, arms[VARIANCE, k] + slack * width))
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """ln t."""
+    return log(t)
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m + a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B))."""
+    width = arms[WIDTH, k]
+    return arms[MEAN, k] + p[0] * sqrt(c) * width * sqrt(min(0.25, arms[VARIANCE, k] + sqrt(2.0 * c) * width))
 
 
 @inlined
@@ -37,9 +37,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     n = arms[PULLS, k]
     arms[VARIANCE, k] = arms[SQUARES, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
+    return NONE
 
 
-class UCBTuned(Policy):
+class UCBTuned(IndexPolicy):
     r"""UCB1 with the observed variance of each arm, capped at ¼, the largest variance in [0, 1].
 
     $$m + a\sqrt{\frac{\ln t}{N} \min\Bigl(\tfrac14, V + \sqrt{\frac{2\ln t}{N}}\Bigr)}$$
@@ -51,5 +52,6 @@ class UCBTuned(Policy):
     scalable = False
     rows = 5
     row_limits = {SQUARES: NONNEGATIVE, VARIANCE: NONNEGATIVE, WIDTH: UNIT}
-    choose = staticmethod(select)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

@@ -9,37 +9,40 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.base import PULLS, Param
+from policies.engine.index import NONE, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
-from policies.engine.rules import MEAN, SQUARES, add_reward
+from policies.engine.rules import MEAN, SQUARES
 
 SPREAD, WIDTH = 3, 4  # rows after mean and squares: B and C
 ZETA, C = range(2)  # parameters
 
 
 @inlined
-def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """argmax of m + sqrt(L)·B + L·C."""
-    level = p[ZETA] * log(t)
-    root = sqrt(level)
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        score = arms[MEAN, k] + root * arms[SPREAD, k] + level * arms[WIDTH, k]
-        if open_[k] != CLOSED and score > best:
-            best, chosen = score, k
-    return chosen
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """L = ζ·ln t."""
+    return p[ZETA] * log(t)
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m + sqrt(L)·B + L·C."""
+    return arms[MEAN, k] + sqrt(c) * arms[SPREAD, k] + c * arms[WIDTH, k]
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Update m, B and C."""
-    add_reward(arms, k, x)
-    n = arms[PULLS, k]
-    arms[SPREAD, k] = sqrt(2.0 * arms[SQUARES, k]) / n
-    arms[WIDTH, k] = 3.0 * p[C] / n
+    """Update m, Q = NV, B = sqrt(2Q)/N and C; 1/N is computed while the reward is, which divisions by N would await."""
+    inverse = 1.0 / arms[PULLS, k]
+    before = x - arms[MEAN, k]
+    arms[MEAN, k] += before * inverse
+    arms[SQUARES, k] += before * (x - arms[MEAN, k])
+    arms[SPREAD, k] = sqrt(2.0 * arms[SQUARES, k]) * inverse
+    arms[WIDTH, k] = 3.0 * p[C] * inverse
+    return NONE
 
 
-class UCBV(Policy):
+class UCBV(IndexPolicy):
     r"""UCB with an empirical Bernstein bound: arms with a small variance are explored less.
 
     $$m + \sqrt{\frac{2V\zeta\ln t}{N}} + \frac{3c \zeta\ln t}{N}$$
@@ -53,5 +56,6 @@ class UCBV(Policy):
     )
     rows = 5
     row_limits = {SQUARES: NONNEGATIVE, SPREAD: NONNEGATIVE, WIDTH: NONNEGATIVE}
-    choose = staticmethod(select)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
     learn = staticmethod(update)

@@ -13,13 +13,15 @@ from numba.core.dispatcher import Dispatcher
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy, policy_names
+from policies.engine.index import IndexPolicy
 from policies.engine.play import compile_loop
 from policies.engine.simulation import simulate
 import policies.engine.leader_run, environments.world
 for name in policy_names():
     simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=2)
     simulate(name, "stationary", horizon=30, arms=3, replications=1)
-    stats = compile_loop(find_policy(name)).stats
+    policy = find_policy(name)
+    stats = compile_loop(policy, runs=issubclass(policy, IndexPolicy)).stats
     print(name, sum(stats.cache_misses.values()), sum(stats.cache_hits.values()))
 for module in (policies.engine.leader_run, environments.world):
     for name, value in vars(module).items():

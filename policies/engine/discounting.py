@@ -2,21 +2,18 @@
 
 At every step the statistics of all arms are discounted, then the pulled arm adds its reward with weight 1:
 
-    W ← γW, Q ← γQ, P ← γ²P        (the mean m stays)
-    P ← P + 2W, W ← W + 1, m ← m + (x − m)/W, Q ← Q + (x − m_old)(x − m_new)
+    W ← γW, Q ← γQ        (the mean m stays)
+    W ← W + 1, m ← m + (x − m)/W, Q ← Q + (x − m_old)(x − m_new)
 
-Hence W = Σw, m = Σwx/W and Q = Σw(x − m)² with w = γ^(age in steps). P = W² − Σw² is stored instead of Σw²: it is
-a sum over pairs, so nothing is subtracted and rounding errors are discounted together with old rewards.
+Hence W = Σw, m = Σwx/W and Q = Σw(x − m)² with w = γ^(age in steps).
 """
 
 from __future__ import annotations
 
 from environments.compiled import inlined
 from policies.engine.base import Number, Param
-from policies.engine.limits import NONNEGATIVE
 
-WEIGHT, MEAN, SQUARES, PAIRS = 1, 2, 3, 4  # rows of `arms`: W, m, Q and, where needed, P
-ROW_LIMITS = {WEIGHT: NONNEGATIVE, SQUARES: NONNEGATIVE, PAIRS: NONNEGATIVE}
+WEIGHT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: W, m and Q
 NOTHING = 1e-280  # smaller weights become 0, before they are denormal numbers, which are inexact and slow
 
 

@@ -18,6 +18,7 @@ from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
 from policies.engine import loops
 from policies.engine.base import Policy, Value
+from policies.engine.index import IndexPolicy
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 
@@ -118,6 +119,7 @@ def play(
     marks: Marks,
     pulls: bool = False,
     fast: bool = True,
+    runs: bool = True,
 ) -> Played:
     """Play one candidate on a block of worlds.
 
@@ -131,6 +133,7 @@ def play(
         marks: Steps at which cumulative regret and reward are recorded, in ascending order.
         pulls: Whether to record the pulled arms.
         fast: Whether to use the policy's fast method, if there is one and neither marks nor pulls are requested.
+        runs: Whether to use leader runs for an index policy; the results are the same.
     """
     if isinstance(worlds, TraceWorlds):
         return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
@@ -146,8 +149,11 @@ def play(
     else:
         size = (worlds.noise.shape[0], worlds.level.shape[2])
         due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
+        runs = runs and issubclass(policy, IndexPolicy)
+        coefficients, scores = np.empty(worlds.noise.shape[1] + 2 if runs else 0), np.empty((2, size[1] if runs else 0))
         outputs = (marks, result.out, result.curve, result.pulls)
-        _run_loop(loops.play_worlds, policy, values, worlds, size, (seed, first, stream), outputs, (due,))
+        loop, seeds = compile_loop(policy, loops.play_worlds, runs), (seed, first, stream)
+        _run_loop(loop, policy, values, worlds, size, seeds, outputs, (due, coefficients, scores))
     return result
 
 
@@ -267,7 +273,8 @@ def play_windows(
         play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
     else:
         outputs = (marks, result.out, result.curve, result.pulls, result.regret_by_row, result.regret_by_step)
-        _run_loop(loops.play_trace, policy, values, worlds, (replications, arms), (seed, first, stream), outputs)
+        loop = compile_loop(policy, loops.play_trace)
+        _run_loop(loop, policy, values, worlds, (replications, arms), (seed, first, stream), outputs)
     return result
 
 
@@ -286,7 +293,7 @@ def play_logs(
         pulls = np.empty(worlds.until.size, dtype=np.int32)
         scratch = (np.empty(arms, dtype=np.int64), pulls, np.empty(events + 1))
         size, seeds = (replications, arms), (seed, first, stream)
-        _run_loop(loops.play_log, policy, values, worlds, size, seeds, (tally,), scratch)
+        _run_loop(compile_loop(policy, loops.play_log), policy, values, worlds, size, seeds, (tally,), scratch)
     return PlayedLogs(
         out=np.stack([worlds.logged - tally[:, 0], tally[:, 0], tally[:, 1]], axis=1),
         curve=np.empty((replications, 0, 2)),
@@ -298,24 +305,30 @@ def play_logs(
     )
 
 
-_COMPILED: dict[tuple[type[Policy], Loop], Loop] = {}
+_COMPILED: dict[tuple[type[Policy], Loop, bool], Loop] = {}
 
 
-def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds) -> Loop:
-    """Return a loop template with the rules of a policy, compiled on first use."""
-    if (policy, template) not in _COMPILED:
-        rules = {
+def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds, runs: bool = False) -> Loop:
+    """Return a loop template with the rules of a policy, compiled on first use; `runs` selects leader runs."""
+    key = (policy, template, runs)
+    if key not in _COMPILED:
+        rules: dict[str, Any] = {
             "start": policy.start,
             "select": policy.choose,
             "update": policy.learn,
             "USES_TRUE_MEANS": policy.uses_true_means,
+            "RUNS": runs,
         }
-        _COMPILED[policy, template] = specialize(template, policy.name.replace("-", "_"), **rules)
-    return _COMPILED[policy, template]
+        if runs:
+            assert issubclass(policy, IndexPolicy)
+            rules |= {"coefficient": policy.coefficient, "index": policy.index}
+        name = policy.name.replace("-", "_") + ("_runs" if runs else "")
+        _COMPILED[key] = specialize(template, name, **rules)
+    return _COMPILED[key]
 
 
 def _run_loop(
-    template: Loop,
+    loop: Loop,
     policy: type[Policy],
     values: Mapping[str, Value],
     worlds: AnyWorlds,
@@ -330,7 +343,7 @@ def _run_loop(
     per replication, so results do not depend on the division into blocks.
     """
     (replications, arms), (seed, first, stream) = size, seeds
-    sizes, p, loop = policy.sizes(arms, values), policy.vector(values), compile_loop(policy, template)
+    sizes, p = policy.sizes(arms, values), policy.vector(values)
     scratch = (
         np.empty(arms, dtype=np.int64),
         np.empty((sizes.rows, arms)),

@@ -23,7 +23,9 @@ class ReferenceDRaven(ReferenceBase):
         for k, (w, x) in seen.items():
             mean, weight = float(np.average(x, weights=w)), w.sum()
             freedom = weight - (w**2).sum() / weight
-            variance = (w * (x - mean) ** 2).sum() / freedom if freedom >= 1e-9 else 0.0
+            variance = (
+                (w * (x - mean) ** 2).sum() / freedom if freedom >= 1e-9 * w[-1] else 0.0
+            )  # w[-1] was 1 at the pull
             decaying = alpha * math.sqrt(math.log(t + 1) / (weight + 1))
             scores[k] = mean + decaying + self.values["beta0"] * math.sqrt(variance / (weight + 1) + epsilon)
         return scores

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from policies.engine.base import OPEN, WAITING
-from policies.sw_ucb import SWUCB, select
+from policies.sw_ucb import SWUCB
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 
@@ -35,6 +35,6 @@ def test_arm_with_empty_window_waits_for_its_reward() -> None:
         policy.update(arm, 0.5)
     mask = np.array([WAITING, OPEN, OPEN])
     rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
-    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
-    assert select(4, mask, *rest) == 1
-    assert select(4, np.array([WAITING, 0, 0]), *rest) == -1
+    assert SWUCB.choose(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
+    assert SWUCB.choose(4, mask, *rest) == 1
+    assert SWUCB.choose(4, np.array([WAITING, 0, 0]), *rest) == -1

@@ -1,4 +1,4 @@
-"""Every other policy compared with its plain NumPy loop."""
+"""Every other policy compared with its plain NumPy loop, and index policies with the general compiled loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
-from policies.engine.play import evaluate
+from policies.engine.index import IndexPolicy
+from policies.engine.play import evaluate, play
 from tools.benchmarks.measure import Claim, Race
 from tools.benchmarks.plain import plain_loop
 from tools.benchmarks.plain_forgetting import FORGETTING
@@ -22,6 +23,7 @@ GAUSSIAN = {"thompson", "sw-ts", "d-ts", "wls-optimistic-ts", "published-wls-opt
 BETA = {"f-dsw-ts", "published-thompson", "published-f-dsw-ts", "thompson bernoulli"}
 EXP3 = {"exp3-s", "rexp3", "ars-exp3"}
 KINDS = {"gaussian": GAUSSIAN, "beta": BETA, "exp3": EXP3}
+GENERAL_FLOOR = 1.0  # leader runs must not be slower than a scan at every step
 SLOW_TO_REFIT = {"wls-optimistic-ts", "published-wls-optimistic-ts"}
 
 
@@ -46,11 +48,19 @@ def race(name: str, arms: int, horizon: int, replications: int, floor: float) ->
         plain_loop(make, means, sigma, horizon, steps)
         return float(steps - arms)
 
-    return Race(
+    def general() -> float:
+        play(policy, values, worlds, 1, 0, 0, np.empty(0, dtype=np.int64), runs=False)
+        return float(replications * horizon)
+
+    result = Race(
         f"{name} K={arms} T={horizon}",
         {"fast": fast, "plain": plain},
         [Claim("fast", "plain", floor, "× its own plain NumPy loop")],
     )
+    if issubclass(policy, IndexPolicy) and not name.endswith("bernoulli"):
+        result.contenders["general"] = general
+        result.claims.append(Claim("fast", "general", GENERAL_FLOOR, "× the general compiled loop"))
+    return result
 
 
 def floor_of(name: str) -> float:
@@ -59,10 +69,12 @@ def floor_of(name: str) -> float:
 
 
 def races() -> list[Race]:
-    """Return races of all policies at K = 10, and of the least-squares policies also at K = 100."""
+    """Return races of all policies at K = 10, and of index and least-squares policies also at K = 100."""
     small = [race(name, 10, 10_000, 10, floor_of(name)) for name in ALL]
+    many = [race(name, 100, 10_000, 4, floor_of(name)) for name in ("ucb1", "sw-raven", "d-raven")]
     return [
         *small,
+        *many,
         race("wls-optimistic-ts", 100, 10_000, 2, 1000.0),
         race("published-wls-optimistic-ts", 100, 10_000, 2, 0.0),
     ]

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.d_raven import DRaven
-from policies.engine.discounting import MEAN, PAIRS, SQUARES, WEIGHT
+from policies.d_raven import MEAN, PAIRS, SQUARES, UNIT_OF_WEIGHT, WEIGHT, DRaven
 from tests.policies.reference_parts import History
 
 
@@ -21,14 +20,16 @@ def test_statistics_match_weighted_rewards(gamma: float, offset: float) -> None:
         if step % 500 == 0:
             for arm in range(3):
                 w, rewards = history.weighted(arm, gamma)
-                tolerance = 1e-9 * max(1.0, offset**0.5)
-                assert policy._stats[WEIGHT, arm] == pytest.approx(w.sum(), rel=1e-9, abs=1e-280)
-                assert policy._stats[PAIRS, arm] == pytest.approx(w.sum() ** 2 - (w**2).sum(), rel=1e-9, abs=1e-9)
+                tolerance, unit = 1e-9 * max(1.0, offset**0.5), policy._cells[UNIT_OF_WEIGHT]
+                assert policy._stats[WEIGHT, arm] * unit == pytest.approx(w.sum(), rel=1e-9, abs=1e-280)
+                assert policy._stats[PAIRS, arm] * unit**2 == pytest.approx(
+                    w.sum() ** 2 - (w**2).sum(), rel=1e-9, abs=1e-9
+                )
                 if w.sum() > 1e-250:
                     mean = np.average(rewards, weights=w)
                     assert policy._stats[MEAN, arm] == pytest.approx(mean, abs=tolerance)
                     squares = np.sum(w * (rewards - mean) ** 2)
-                    assert policy._stats[SQUARES, arm] == pytest.approx(squares, rel=tolerance, abs=tolerance)
+                    assert policy._stats[SQUARES, arm] * unit == pytest.approx(squares, rel=tolerance, abs=tolerance)
 
 
 def test_idle_arm_stays_finite() -> None:

@@ -1,0 +1,93 @@
+"""Leader runs of index policies pull exactly the arms of the general loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from policies import find_policy
+from policies.engine.index import IndexPolicy, is_monotone
+from policies.engine.play import Played, play
+
+SCENARIOS = (
+    "stationary",
+    "variance-drift",
+    "gradual-drift",
+    "localized-jump",
+    "blips",
+    "random-walk",
+    "bernoulli",
+    "delayed",
+    "arm-churn",
+    "periodic+blips+arm-churn+incremental-drift",
+)
+EXTREMES: dict[str, list[dict[str, Any]]] = {
+    "ucb1": [{}, {"c": 0.0}, {"c": 1e-3}, {"c": 1e6}],
+    "ucb-v": [{}, {"zeta": 0.01, "c": 0.01}, {"zeta": 5.0, "c": 0.0}],
+    "ucb-tuned": [{}, {"a": 0.0}, {"a": 10.0}],
+    "kl-ucb": [{}, {"s2": 1e-4}, {"likelihood": "bernoulli"}],
+    "sw-ucb": [{}, {"tau": 1}, {"tau": 60, "xi": 0.001}],
+    "sw-raven": [{}, {"tau": 1}, {"tau": 77, "alpha0": 0.01}, {"tau": 9999, "beta0": 10.0}, {"epsilon": 20.0}],
+    "d-raven": [{}, {"gamma": 0.0}, {"gamma": 0.7, "alpha0": 0.01}, {"gamma": 0.95, "beta0": 10.0}, {"gamma": 1.0}],
+}
+"""Defaults, ends of the ranges, windows shorter and longer than the horizon, and a coefficient that is not monotone."""
+
+
+def play_both(name: str, params: dict[str, Any], scenario: str, horizon: int, arms: int) -> tuple[Played, Played]:
+    """Play two worlds with leader runs and with the general loop, and record pulls and a curve."""
+    policy = find_policy(name)
+    worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, 2)
+    values = policy.resolve(params, worlds.level.shape[2], horizon)
+    marks = np.array([max(1, horizon // 2), horizon][-min(2, horizon) :], dtype=np.int64)
+    runs, general = (play(policy, values, worlds, 11, 0, 0, marks, pulls=True, runs=runs) for runs in (True, False))
+    return runs, general
+
+
+def test_every_index_policy_is_listed() -> None:
+    from policies import policy_names
+
+    assert {name for name in policy_names() if issubclass(find_policy(name), IndexPolicy)} == set(EXTREMES)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_leader_runs_equal_the_general_loop(name: str) -> None:
+    for scenario in SCENARIOS:
+        for params in EXTREMES[name]:
+            runs, general = play_both(name, params, scenario, 1500, 6)
+            assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
+            assert runs.out.tobytes() == general.out.tobytes()
+            assert runs.curve.tobytes() == general.curve.tobytes()
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize(("horizon", "arms"), [(1, 1), (5, 5), (40, 1), (300, 2), (400, 70)])
+def test_leader_runs_of_small_worlds_and_many_arms(name: str, horizon: int, arms: int) -> None:
+    for params in EXTREMES[name]:
+        runs, general = play_both(name, params, "stationary", horizon, arms)
+        assert np.array_equal(runs.pulls, general.pulls), params
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_ties_go_to_the_lowest_arm(name: str) -> None:
+    """All arms always pay the same, so that all indices with equal counts tie."""
+    policy = find_policy(name)
+    worlds = draw_worlds(find_scenario("stationary"), 200, 4, 1)
+    worlds.level[..., 0], worlds.level[..., 1] = 0.5, 0.0
+    for params in EXTREMES[name]:
+        values = policy.resolve(params, 4, 200)
+        marks = np.empty(0, dtype=np.int64)
+        runs, general = (play(policy, values, worlds, 1, 0, 0, marks, pulls=True, runs=runs) for runs in (True, False))
+        assert np.array_equal(runs.pulls, general.pulls), params
+        assert runs.pulls[0, :4].tolist() == [0, 1, 2, 3]
+
+
+def test_monotone_coefficients() -> None:
+    assert is_monotone(np.array([9.0, 9.0, 1.0, 2.0, 2.0, 3.0]))
+    assert is_monotone(np.array([0.0, 0.0, 3.0, 2.0, 2.0, 1.0]))
+    assert not is_monotone(np.array([0.0, 0.0, 1.0, 2.0, 1.0]))
+    assert not is_monotone(np.array([0.0, 0.0, 1.0, np.nan, 2.0]))
+    assert is_monotone(np.array([0.0, 5.0, 1.0]))
