@@ -175,7 +175,10 @@ def is_cached(name: str) -> bool:
     False
     """
     folder = numba_cache_folder()
-    return folder is not None and any(Path(folder).glob(f"*/*{name.replace('-', '_')}*.nbi"))
+    try:
+        return folder is not None and any(Path(folder).glob(f"*/*{name.replace('-', '_')}*.nbi"))
+    except OSError:  # the folder is no longer readable
+        return False
 
 
 def compiled(function: Compilable) -> Compilable:
@@ -209,6 +212,8 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
     # Nothing uses the entry point for C. One version of a function serves all constants that callers pass to it: short
     # functions are inlined, and then LLVM knows the constants.
     dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    if dispatcher is function:  # numba is disabled
+        return function
     find_version = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: find_version(tuple(map(numba.types.unliteral, args)), kws)
     if cached and is_built_in(function) and numba_cache_folder() is not None:

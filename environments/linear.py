@@ -38,8 +38,8 @@ def cholesky(matrices: Floats) -> Floats:
 def invert(matrices: Floats) -> Floats:
     """Return the inverses of positive definite matrices [..., n, n].
 
-    >>> invert(np.array([[4.0, 0.0], [0.0, 2.0]])).tolist()
-    [[0.25, 0.0], [0.0, 0.5]]
+    >>> invert(np.array([[4.0, 0.0], [0.0, 16.0]])).tolist()
+    [[0.25, 0.0], [0.0, 0.0625]]
     """
     root = cholesky(matrices)
     size = matrices.shape[-1]

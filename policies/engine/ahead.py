@@ -31,7 +31,10 @@ def compile_ahead(policies: Iterable[str]) -> None:
     # -P: nothing is imported from the current directory.
     words = [sys.executable, "-P", "-m", __name__, *names]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    process = subprocess.Popen(words, **pipes)  # type: ignore[call-overload]
+    try:
+        process = subprocess.Popen(words, **pipes)  # type: ignore[call-overload]
+    except OSError:  # not permitted, or too many processes
+        return
     COMPILERS.append((process, __name__.partition(".")[0]))
     atexit.register(_end, process)
 

@@ -115,8 +115,8 @@ def name_suffix(overrides: Mapping[str, object], letters: int = 4) -> str:
     >>> name_suffix({}), name_suffix({"every": "5%", "drift": 0.5, "alpha0": (1.0, 5.0)})
     ('', '/every=5%,drift=0.5,alpha0=1:5')
     >>> name_suffix({"policies": ["published-wls-optimistic-ts", "published-epsilon-greedy", "published-raven-ucb",
-    ...                           "published-thompson"]})
-    '~700b'
+    ...                           "published-thompson", "published-ucb1"]})
+    '~24c0'
     """
     if not overrides:
         return ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,8 @@ def test_rejects_checkpoints_outside_the_horizon(checkpoints: list[int] | int) -
 
 def test_public_module_exports_policies() -> None:
     assert ravenlab.RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1).select() == 0
-    assert ravenlab.simulate is simulate
+    run: dict[str, Any] = {"horizon": 50, "replications": 2}
+    result = ravenlab.simulate("ucb1", "stationary", **run)
+    assert result.regret.tolist() == simulate("ucb1", "stationary", **run).regret.tolist()
     with pytest.raises(AttributeError, match="NoSuchThing"):
         _ = ravenlab.NoSuchThing

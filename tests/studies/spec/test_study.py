@@ -105,10 +105,10 @@ def test_a_name_states_what_differs_from_the_defaults(fields: dict[str, Any], su
 
 
 def test_a_long_suffix_becomes_a_hash() -> None:
-    settings = {"every": 123, "lasting": 45, "mean_low": 0.25, "mean_high": 0.75, "variance_low": 0.01}
+    settings = {"every": 123, "lasting": 45, "mean_low": 0.2512345, "mean_high": 0.7512345, "variance_low": 0.0112345}
     names = {
         StudySpec(scenario="blips", horizon=1000, settings={**settings, "variance_high": value}).study_name()
-        for value in (0.02, 0.03)
+        for value in (0.0212345, 0.0312345)
     }
     assert len(names) == 2
     assert all(re.fullmatch(r"raven-ucb/blips/T1000/K10~[0-9a-f]{4}", name) for name in names)
