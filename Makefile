@@ -6,6 +6,9 @@ READY := $(VENV)/ready
 SITE := $(VENV)/site
 BIN := $(VENV)/bin
 
+# Every process would compile all imported modules again: 2 s for each ravenlab command.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test bench lint pytest kernels docs stress audit clean
 
 demo: $(BASE)

@@ -212,7 +212,7 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
     # Nothing uses the entry point for C. One version of a function serves all constants that callers pass to it: short
     # functions are inlined, and then LLVM knows the constants.
     dispatcher: Any = njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
-    if dispatcher is function:  # numba is disabled
+    if not hasattr(dispatcher, "get_call_template"):  # numba is disabled, and this is the function itself
         return function
     find_version = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: find_version(tuple(map(numba.types.unliteral, args)), kws)
