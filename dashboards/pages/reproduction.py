@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import format_number
 from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
+from studies.paper.criteria import RULES
 from studies.paper.results import ReproductionResult
-from studies.paper.rules import RULES
 from studies.storage.keys import project_version
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from environments.recorded.table_file import open_parquet
 from environments.recorded.trace_file import MAX_CELLS, read_trace
 from environments.text import format_count, format_number
 from environments.world import Floats
-from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.findings import Absence, find_absences, list_findings
 from studies.diagnosis.model import incremental_drift_term
 from studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from environments.world import Floats, Ints
-from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 
 FALSE_ALARM_RATE = 0.01  # probability of a change point, over all blocks and arms, if no level changes

@@ -11,7 +11,7 @@ import numpy as np
 
 from environments.text import format_count, format_interval, format_number, plural
 from environments.world import Floats
-from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
 from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
 from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from environments.linear import invert, multiply
 from environments.world import Floats
-from studies.diagnosis.blocks import TraceBlocks, neighbor_dispersion
+from studies.diagnosis.block_means import TraceBlocks, neighbor_dispersion
 
 Bools = NDArray[np.bool_]
 

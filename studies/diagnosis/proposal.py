@@ -13,7 +13,7 @@ from environments.text import escape_unprintable, format_number
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import ParamContext
-from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.model import Bools, FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from environments.world import Floats
-from studies.diagnosis.blocks import TraceBlocks
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.model import FittedModel, NoiseScale, Term
 
 RANDOM_WALK = "random-walk"

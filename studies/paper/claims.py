@@ -72,6 +72,6 @@ class ClaimResult:
     measurement: Measurement | None
     verdict: ClaimVerdict
     rule: str
-    """Key of the rule in `studies.paper.rules.RULES`."""
+    """Key of the rule in `studies.paper.criteria.RULES`."""
     reason: str
     """One sentence with the numbers behind the verdict."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from environments.display import Result
 from studies.paper.claims import ClaimResult
-from studies.paper.rules import RULES
+from studies.paper.criteria import RULES
 from studies.storage.keys import project_version
 from studies.tables import to_json_object
 

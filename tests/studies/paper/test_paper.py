@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
-from studies.paper.numbers import POLICIES, printed_rows
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.paper.rules import (
+from studies.paper.criteria import (
     MAX_COST,
     RULES,
     judge_all_above,
@@ -25,6 +23,8 @@ from studies.paper.rules import (
     judge_growth,
     judge_number,
 )
+from studies.paper.numbers import POLICIES, printed_rows
+from studies.paper.results import ExperimentResult, ReproductionResult
 from studies.tables import make_table, select_row, to_csv, to_json_object
 from tests.messages import raises_naming
 from tuning.reproduction import EXPERIMENTS, find_experiment

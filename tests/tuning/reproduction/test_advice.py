@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from studies.paper.claims import ClaimVerdict, Measurement
+from studies.paper.criteria import judge_costs
 from studies.paper.results import ReproductionResult
-from studies.paper.rules import judge_costs
 from studies.tables import to_records
 from tests.tuning.reproduction.synthetic import small_context
 from tuning.reproduction.advice.run import list_cases

@@ -12,7 +12,7 @@ import pytest
 from environments.streams import Stream
 from policies.engine.simulation import simulate
 from studies.paper.claims import ClaimVerdict, Measurement
-from studies.paper.rules import judge_about
+from studies.paper.criteria import judge_about
 from studies.statistics.intervals import relative_shares
 from studies.tables import select_row
 from tests.tuning.reproduction.synthetic import make_figure2_pieces, small_context

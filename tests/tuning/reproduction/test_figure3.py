@@ -15,9 +15,9 @@ from environments.streams import Stream
 from environments.world import Floats
 from policies.engine.play import REGRET
 from studies.paper.claims import ClaimVerdict
+from studies.paper.criteria import combine_probabilities, two_sided
 from studies.paper.numbers import played_scenario, read_optima
 from studies.paper.results import ReproductionResult
-from studies.paper.rules import combine_probabilities, two_sided
 from studies.spec.grid import GridSpec
 from studies.tables import select, select_row, to_records, unique
 from tests.tuning import plain_grid

@@ -9,8 +9,8 @@ from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_interval
 from studies.paper.claims import Measurement
+from studies.paper.criteria import MAX_COST
 from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.paper.rules import MAX_COST
 from studies.symbols import format_params
 from studies.tables import to_records
 from tuning.reproduction.context import list_reasons

@@ -8,8 +8,8 @@ from typing import Any
 from environments.text import capitalize_first, format_number
 from studies.paper.advice import EPSILON
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.criteria import judge_costs
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import judge_costs
 from studies.symbols import format_params
 from studies.tables import make_table
 from tuning.reproduction.advice.run import HELD_OUT, MIN_TRIALS, REPLICATIONS, SELECTION, TRIALS, AdviceCase, list_cases

@@ -22,8 +22,8 @@ from dashboards.figures.style import (
 from dashboards.pages.html import PageTable
 from dashboards.pages.reproduction import ReproductionSection
 from environments.text import format_approximate, format_interval, format_number, format_range
+from studies.paper.criteria import FLAT
 from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.paper.rules import FLAT
 from studies.tables import select, to_records, unique
 from tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
 from tuning.reproduction.context import list_reasons

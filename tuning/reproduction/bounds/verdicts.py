@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from environments.text import format_approximate, format_number, format_range
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.criteria import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
 from studies.tables import make_table, select, select_row, to_records
 from tuning.reproduction.bounds.run import (
     BOUNDS,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from environments.text import format_number
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.criteria import judge_growth, judge_typical
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import judge_growth, judge_typical
 from studies.tables import select, select_row, to_records
 from tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
 from tuning.reproduction.figure1.run import PUBLISHED_SAMPLES, SIZES, TRUE_VALUES

@@ -12,8 +12,8 @@ import numpy as np
 
 from environments.world import Floats
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.criteria import ABOUT, judge_about, judge_all_above, judge_growth
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import ABOUT, judge_about, judge_all_above, judge_growth
 from studies.statistics.intervals import mean_interval, relative_shares
 from studies.tables import make_table
 from tuning.reproduction.context import PieceData, RunContext

@@ -9,9 +9,7 @@ from typing import Any
 
 from environments.text import format_number, format_range
 from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
-from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
-from studies.paper.results import ExperimentResult
-from studies.paper.rules import (
+from studies.paper.criteria import (
     Cell,
     combine_probabilities,
     judge_cell,
@@ -24,6 +22,8 @@ from studies.paper.rules import (
     judge_smallest,
     two_sided,
 )
+from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
+from studies.paper.results import ExperimentResult
 from studies.registry import PAPER_VALUES
 from studies.tables import make_table
 from tuning.reproduction.context import PieceData, RunContext

@@ -8,9 +8,9 @@ from typing import Any
 from environments import find_scenario
 from environments.text import format_number
 from studies.paper.claims import Claim, ClaimResult, index_claims
+from studies.paper.criteria import judge_definition
 from studies.paper.numbers import printed_rows
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import judge_definition
 from studies.tables import make_table, to_records
 from tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
 from tuning.reproduction.measurements import read_measurement, to_percent

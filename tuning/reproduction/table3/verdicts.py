@@ -11,8 +11,8 @@ from environments.text import join_words
 from environments.world import Floats
 from policies.raven_ucb import ESTIMATORS
 from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from studies.paper.criteria import judge_best, judge_definition, judge_growth, judge_number
 from studies.paper.results import ExperimentResult
-from studies.paper.rules import judge_best, judge_definition, judge_growth, judge_number
 from studies.statistics.paired import paired_tests
 from tuning.reproduction.context import PieceData, RunContext
 from tuning.reproduction.logistics import (
