@@ -62,10 +62,12 @@ def test_functions_of_a_running_compiler_are_waited_for(
 
 
 def test_nothing_is_started_without_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "Popen", None)
+    started: list[Any] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **pipes: started.append(words))
     monkeypatch.setattr(ahead, "is_cached", lambda name: True)
     ahead.compile_ahead(["raven-ucb"])
     monkeypatch.setattr(ahead, "is_cached", lambda name: False)
     ahead.compile_ahead(["./mine.py:Policy"])
     monkeypatch.setattr(ahead, "_usable_cores", lambda: 1)
     ahead.compile_ahead(["raven-ucb"])
+    assert started == []
