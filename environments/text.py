@@ -100,6 +100,16 @@ def format_p_value(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
 
 
+def describe_p_value(p: float) -> str:
+    """Format a p-value with its name.
+
+    >>> describe_p_value(0.034), describe_p_value(1e-30)
+    ('p = 0.034', 'p < 0.0001')
+    """
+    text = format_p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def format_bytes(count: float) -> str:
     """Format a size in bytes with decimal units.
 

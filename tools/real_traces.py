@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from environments.streams import Stream
-from environments.text import format_interval, format_number, format_p_value
+from environments.text import describe_p_value, format_interval, format_number
 from policies.engine.base import Value
 from studies.results.comparison import LEVEL
 from studies.spec.study import StudySpec
@@ -85,7 +85,7 @@ class Difference:
     def describe(self, holm: float) -> str:
         """Describe the difference; it is decided only with enough effective rows and a small corrected p-value."""
         word = "" if self.enough and holm < LEVEL else ", inconclusive"
-        return f"{self.mean:+.3g} ({self.low:.3g} to {self.high:.3g}), p = {format_p_value(holm)}{word}"
+        return f"{self.mean:+.3g} ({self.low:.3g} to {self.high:.3g}), {describe_p_value(holm)}{word}"
 
 
 def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:

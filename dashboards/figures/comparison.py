@@ -26,7 +26,7 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.text import format_interval, format_number, format_p_value, format_percent
+from environments.text import describe_p_value, format_interval, format_number, format_percent
 from environments.view import change_steps
 from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from studies.results.comparison import ComparisonResult, Leaderboard, Standing
@@ -220,7 +220,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     end = highest + step * (len(ranks.groups) + 1.5)
     joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
     values_text = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
-    friedman = "" if ranks.friedman is None else f" Friedman's test: p = {format_p_value(ranks.friedman)}."
+    friedman = "" if ranks.friedman is None else f" Friedman's test: {describe_p_value(ranks.friedman)}."
     return make_figure(
         [*dots, what, *bars],
         title,

@@ -12,10 +12,10 @@ import numpy as np
 from environments.display import Result
 from environments.text import (
     capitalize_first,
+    describe_p_value,
     format_count,
     format_interval,
     format_number,
-    format_p_value,
     format_percent,
     join_words,
     plural,
@@ -478,5 +478,4 @@ def _describe_standing(standing: Standing) -> str:
     behind = standing.behind
     if behind is None:
         return standing.policy
-    p = format_p_value(behind.holm)
-    return f"{standing.policy} ({describe_distance(behind)}, {f'p {p}' if p.startswith('<') else f'p = {p}'})"
+    return f"{standing.policy} ({describe_distance(behind)}, {describe_p_value(behind.holm)})"

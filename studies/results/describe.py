@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from environments.text import (
     capitalize_first,
+    describe_p_value,
     format_approximate,
     format_count,
     format_interval,
     format_number,
-    format_p_value,
     format_percent,
     join_words,
     plural,
@@ -115,11 +115,10 @@ def describe_better_policy(better: BetterPolicy) -> str:
 to 15, p < 0.0001) in the comparison mine.'
     """
     less = "" if better.reduction is None else f"{format_percent(better.reduction)} "
-    p = format_p_value(better.p)
     return (
         f"Another policy is better: tuned {better.policy} ({format_params(better.params)}) has {less}less"
         f" regret than tuned {better.worse} (difference {format_number(better.difference)}, 95 % CI"
-        f" {format_number(better.low)} to {format_number(better.high)}, p {p if p.startswith('<') else f'= {p}'})"
+        f" {format_number(better.low)} to {format_number(better.high)}, {describe_p_value(better.p)})"
         f" in the comparison {better.comparison}."
     )
 
