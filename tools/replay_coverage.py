@@ -39,7 +39,8 @@ from studies.statistics.paired import holm_adjust
 from tuning.validation.replay import estimate_score
 
 EVENTS = 20_000
-LOGGERS = ("uniform", "skewed", "epsilon-greedy", "thompson")
+STATIC = ("uniform", "skewed")  # logging policies that do not learn
+LOGGERS = (*STATIC, "epsilon-greedy", "thompson")
 ARMS = (3, 10, 30)
 POLICIES = ("raven-ucb", "sw-raven", "epsilon-greedy")
 CANDIDATES = [{"alpha0": alpha0, "tau": tau} for alpha0 in (0.25, 0.5, 1.0) for tau in (200, 800, 3200)]
@@ -47,7 +48,7 @@ RUNS = 200  # simulated deployments for the truth
 RESAMPLES = 192  # runs of the estimate
 CHOICE_RUNS = 100  # the same for each candidate, in each half
 SEARCH_RUNS = 64  # runs of each candidate on the log
-TUNED_EVERY = 3  # the cost of tuning is measured on every third log
+TUNED_EVERY = 3  # the cost of tuning is measured on every third uniform or skewed log, and on all other logs
 CHUNK = 50
 
 
@@ -282,7 +283,7 @@ def main() -> None:
             if time.monotonic() > end:
                 break
             if (logger, scenario, arms, number) not in finished:
-                tune = number % TUNED_EVERY == 0
+                tune = number % TUNED_EVERY == 0 or logger not in STATIC
                 done.append(examine(logger, scenario, arms, number, tune=tune, estimator=options.estimator))
                 print(json.dumps(asdict(done[-1])), file=file, flush=True)
     print("\n".join(describe(done)))

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from environments.world import Floats, Ints
+
+Bools = NDArray[np.bool_]
 
 MAX_BLOCKS = 200
 MIN_ROWS = 4  # minimal rows per block
@@ -46,10 +48,13 @@ class TraceBlocks:
 
     @staticmethod
     def of(values: Floats) -> TraceBlocks:
-        """Divide the rows so that each arm is observed several times in most blocks."""
+        """Divide the rows so that the arm with most observations is observed several times in most blocks.
+
+        In a log this is the arm that the logging policy prefers; its short changes would disappear in longer blocks.
+        """
         rows = values.shape[0]
         observed = ~np.isnan(values)
-        rate = max(float(np.median(observed.sum(axis=0))) / rows, 1e-9)
+        rate = max(float(observed.sum(axis=0).max()) / rows, 1e-9)
         by_rate = max(10, rows * rate // (MIN_OBSERVATIONS if rate < 0.9 else 1))
         number = int(min(MAX_BLOCKS, rows // MIN_ROWS, by_rate))
         starts = np.linspace(0, rows, max(1, number) + 1).round().astype(np.int64)
@@ -84,6 +89,11 @@ class TraceBlocks:
     def observations(self) -> Floats:
         """[K] observations of each arm."""
         return np.asarray(self.counts.sum(axis=0))
+
+    @cached_property
+    def has_variances(self) -> Bools:
+        """[K] whether an arm is observed often enough in most blocks to tell its variance there."""
+        return np.asarray(np.median(self.counts, axis=0) >= MIN_ROWS)
 
     @cached_property
     def time(self) -> Floats:
@@ -132,14 +142,15 @@ def _pool_noise(squares: Floats, freedom: Floats) -> Floats:
     overall = squares.sum(axis=0) / np.maximum(freedom.sum(axis=0), 1.0)
     fallback = float(overall.mean()) or 1.0
     overall = np.maximum(overall, 1e-6 * fallback)
-    typical = max(float(np.median(freedom)), 0.5)
-    reach = int(np.ceil(POOLED_FREEDOM / typical)) // 2
+    typical = np.maximum(np.median(freedom, axis=0), 0.5)
+    reach = np.ceil(POOLED_FREEDOM / typical).astype(np.int64) // 2
     pooled, degrees = _window_sums(squares, reach), _window_sums(freedom, reach)
     return np.asarray((pooled + PRIOR_FREEDOM * overall) / (degrees + PRIOR_FREEDOM))
 
 
-def _window_sums(table: Floats, reach: int) -> Floats:
-    """Sum over each block and `reach` blocks on either side."""
+def _window_sums(table: Floats, reach: Ints) -> Floats:
+    """Sum by arm over each block and `reach` [K] blocks on either side."""
     total = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
-    index: Any = np.arange(table.shape[0])
-    return np.asarray(total[np.minimum(index + reach + 1, table.shape[0])] - total[np.maximum(index - reach, 0)])
+    index = np.arange(table.shape[0])[:, None]
+    last, first = np.minimum(index + reach + 1, table.shape[0]), np.maximum(index - reach, 0)
+    return np.asarray(np.take_along_axis(total, last, axis=0) - np.take_along_axis(total, first, axis=0))

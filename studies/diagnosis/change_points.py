@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from environments.world import Floats, Ints
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
+from studies.diagnosis.block_means import Bools, TraceBlocks
+from studies.diagnosis.model import FittedModel, NoiseScale, Term
 
 FALSE_ALARM_RATE = 0.01  # probability of a change point, over all blocks and arms, if no level changes
 MIN_NOISE_SEGMENT = (5, 60)
@@ -53,7 +53,7 @@ class RunningSums:
             np.where(observed, log_variance, 0.0),
         )
         counts, sums, noise, log_variance = (_cumulate(table) for table in tables)
-        return RunningSums(counts, sums, noise, log_variance, scale.variance)
+        return RunningSums(counts, sums, noise, log_variance, np.where(blocks.has_variances, scale.variance, np.inf))
 
     def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
         """Mean of rows start to end − 1 and its squared standard error [..., K]; infinite without observations."""
@@ -165,6 +165,8 @@ def _segment_arms(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, 
     cuts: set[int] = set()
     for signal, min_count, min_blocks in signals:
         for k in range(blocks.arms):
+            if min_count > 1 and not blocks.has_variances[k]:
+                continue
             observed = np.flatnonzero(blocks.counts[:, k] >= min_count)
             if observed.size > 2 * min_blocks + 2:
                 cuts.update(

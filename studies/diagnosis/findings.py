@@ -64,14 +64,16 @@ def find_absences(values: Floats) -> list[Absence]:
             continue
         edges = np.concatenate([[-1], observed, [rows]])
         gaps = np.diff(edges) - 1
-        long = [int(i) for i in np.flatnonzero(gaps >= max(2.0, MIN_ABSENCE * rows))]
-        available = rows - int(gaps[long].sum())
-        rate = min(observed.size / available, observed.size / (observed.size + 1.0))
-        for i in long:
+        available = rows
+        # The longest gap first: the rate of observations is that of the rows without it and the gaps found before.
+        for i in np.argsort(-gaps, kind="stable"):
+            available -= int(gaps[i])
+            rate = min(observed.size / available, observed.size / (observed.size + 1.0))
             p = min(1.0, float(np.exp(gaps[i] * np.log1p(-rate))) * (observed.size + 1) * arms)
-            if p < MAX_ABSENCE_P:
-                absences.append(Absence(k, int(edges[i]) + 1, int(edges[i + 1]), p))
-    return absences
+            if gaps[i] < max(2.0, MIN_ABSENCE * rows) or p >= MAX_ABSENCE_P:
+                break
+            absences.append(Absence(k, int(edges[i]) + 1, int(edges[i + 1]), p))
+    return sorted(absences, key=lambda absence: (absence.arm, absence.first))
 
 
 def list_findings(

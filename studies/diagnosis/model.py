@@ -14,13 +14,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from environments.linear import invert, multiply
 from environments.world import Floats
-from studies.diagnosis.block_means import TraceBlocks, neighbor_dispersion
-
-Bools = NDArray[np.bool_]
+from studies.diagnosis.block_means import Bools, TraceBlocks, neighbor_dispersion
 
 # Terms: how means and variances may change.
 
@@ -233,7 +230,9 @@ class FittedModel:
         if blocks.binary:
             return of_means, np.zeros(blocks.arms)
         ratio = np.maximum(self.block_variance, 1e-300) / self.variance
-        parts = np.where(blocks.counts > 1, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0)
+        parts = np.where(
+            (blocks.counts > 1) & blocks.has_variances, (blocks.counts - 1.0) * (ratio + np.log(self.variance)), 0.0
+        )
         return of_means, 2.0 * parts.sum(axis=0) / scale.variance
 
     def bic(self, blocks: TraceBlocks, scale: NoiseScale) -> float:
