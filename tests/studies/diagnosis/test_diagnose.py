@@ -83,15 +83,15 @@ def test_a_log_with_one_arm_per_step_is_diagnosed() -> None:
     assert diagnose(keep_one_arm_per_row(simulate_trace("stationary", 1, arms=5), 1)).verdict == "stationary"
 
 
-@pytest.mark.parametrize(("name", "found"), [("blips", "blips"), ("periodic", "periodic"), ("stationary", "stationary")])
-def test_a_log_that_prefers_one_arm_is_diagnosed(name: str, found: str) -> None:
+@pytest.mark.parametrize("name", ["blips", "periodic", "stationary"])
+def test_a_log_that_prefers_one_arm_is_diagnosed(name: str) -> None:
     rng = np.random.default_rng(1)
     verdicts = []
     for number in range(3):
         table = simulate_trace(name, number, arms=10)
         pulled = np.where(rng.random(len(table)) < 0.9, 0, rng.integers(0, 10, len(table)))
         verdicts.append(diagnose(np.where(np.arange(10) == pulled[:, None], table, np.nan)).verdict)
-    assert verdicts.count(found) >= 2, verdicts
+    assert verdicts.count(name) >= 2, verdicts
 
 
 def test_autocorrelation_is_not_reported_as_a_change() -> None:
