@@ -268,8 +268,8 @@ class PreparedLog:
         return None
 
     def simulator_support(self, simulator: Simulator) -> Support:
-        """Return whether every arm has enough events between the changes of a simulator."""
-        timescale = self.reward.size / (simulator.bounds.size - 1)
+        """Return whether every arm has enough events between the changes of a simulator, and in each period."""
+        timescale = min(self.reward.size / (simulator.bounds.size - 1), simulator.model.period)
         return replace(self.support, timescale=timescale, longest=MAX_SPARSE_SHARE_SIMULATOR * timescale)
 
     def with_simulator(self, simulator: Simulator) -> PreparedLog:

@@ -48,6 +48,8 @@ class ChangeModel:
     """[q] columns of the same group have coefficients of the same variance."""
     variance: Floats
     """[B, K] variance of the noise in equal parts of the log."""
+    period: float = np.inf
+    """Period of the means in events, if there is one."""
     problem: str | None = None
     """Why the log cannot be simulated, if so."""
 

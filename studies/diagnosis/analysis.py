@@ -133,7 +133,7 @@ def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
     values[np.arange(arm.size), arm] = reward
     nothing = np.empty(0, dtype=np.int64)
     if problem := _find_obstacle(values):
-        return ChangeModel((), nothing, (), np.empty((arm.size, 0)), nothing, np.ones((1, arms)), problem)
+        return ChangeModel((), nothing, (), np.empty((arm.size, 0)), nothing, np.ones((1, arms)), problem=problem)
     blocks = TraceBlocks.of(values)
     selected = select_model(blocks)
     terms = {term.kind: term for term in selected.fit.terms}
@@ -151,6 +151,7 @@ def diagnose_changes(arm: Arms, reward: Floats, arms: int) -> ChangeModel:
         columns=np.column_stack([np.empty((arm.size, 0)), *smooth]),
         groups=np.repeat(np.arange(len(smooth)), [columns.shape[1] for columns in smooth]),
         variance=selected.fit.variance * selected.scale.mean,
+        period=terms["periodic"].about["period"] if "periodic" in terms else np.inf,
         problem=no_walk if RANDOM_WALK in terms else None,
     )
 

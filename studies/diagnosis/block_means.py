@@ -63,7 +63,13 @@ class TraceBlocks:
         means = np.add.reduceat(filled, starts[:-1], axis=0) / np.maximum(counts, 1.0)
         deviations = np.where(observed, values - np.repeat(means, np.diff(starts), axis=0), 0.0)
         squares = np.add.reduceat(deviations**2, starts[:-1], axis=0)
-        return TraceBlocks(values, starts, counts, means, _pool_noise(squares, np.maximum(counts - 1.0, 0.0)))
+        noise = _pool_noise(squares, np.maximum(counts - 1.0, 0.0))
+        blocks = TraceBlocks(values, starts, counts, means, noise)
+        for k in np.flatnonzero(~blocks.has_variances):
+            steps = np.diff(values[observed[:, k], k])
+            if steps.size and steps.any():
+                noise[:, k] = 0.5 * (steps**2).mean()
+        return blocks
 
     @property
     def rows(self) -> int:

@@ -11,9 +11,9 @@ import numpy as np
 
 from environments.text import format_count, format_interval, format_number, plural
 from environments.world import Floats
-from studies.diagnosis.block_means import TraceBlocks
+from studies.diagnosis.block_means import Bools, TraceBlocks
 from studies.diagnosis.change_points import MAX_CHANGE_POINTS
-from studies.diagnosis.model import Bools, FittedModel, NoiseScale, Term
+from studies.diagnosis.model import FittedModel, NoiseScale, Term
 from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
 from studies.diagnosis.random_walk import RANDOM_WALK
 from studies.diagnosis.result import Finding

@@ -276,7 +276,7 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     averages = blocks.average(columns)
     weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise)
     residuals = blocks.values - multiply(columns, weights)
-    block_variance = blocks.variance_within(residuals)
+    block_variance = np.where(blocks.has_variances, blocks.variance_within(residuals), _overall_variance(residuals))
     mean_sizes = [term.mean.shape[1] for term in terms]
     variance_sizes = [term.variance.shape[1] for term in terms]
     mean_weights = _split_by_term(weights, mean_sizes)
@@ -296,6 +296,11 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
         variance_errors=_split_by_term(variance_errors, variance_sizes),
         parameters=int(used.sum()) + variance_parameters,
     )
+
+
+def _overall_variance(residuals: Floats) -> Floats:
+    """Compute the variance [K] of all residuals [N, K] of an arm."""
+    return np.asarray(np.nansum(residuals**2, axis=0) / np.maximum((~np.isnan(residuals)).sum(axis=0) - 1.0, 1.0))
 
 
 def _log_variance_dispersion(freedom: float) -> float:
@@ -331,7 +336,7 @@ def _fit_variances(
     for term, weight in zip(terms, mean_weights, strict=True):
         if term.bulge is not None:
             bulge += blocks.average(term.bulge[:, None]) * weight[0] ** 2
-    freedom = np.maximum(blocks.counts - 1.0, 0.0)
+    freedom = np.where(blocks.has_variances, np.maximum(blocks.counts - 1.0, 0.0), blocks.counts)
     typical = (freedom * block_variance).sum(axis=0) / np.maximum(freedom.sum(axis=0), 1.0)
     smallest = np.maximum(MIN_VARIANCE * typical, 1e-9 * float(typical.mean()) + 1e-150)
     fitted = np.broadcast_to(np.maximum(typical, smallest), block_variance.shape)

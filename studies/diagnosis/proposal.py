@@ -13,8 +13,8 @@ from environments.text import escape_unprintable, format_number
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import ParamContext
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.model import Bools, FittedModel
+from studies.diagnosis.block_means import Bools, TraceBlocks
+from studies.diagnosis.model import FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
 from studies.spec.space import default_range, round_digits
