@@ -268,8 +268,12 @@ class PreparedLog:
         return None
 
     def simulator_support(self, simulator: Simulator) -> Support:
-        """Return whether every arm has enough events between the changes of a simulator, and in each period."""
-        timescale = min(self.reward.size / (simulator.bounds.size - 1), simulator.model.period)
+        """Return whether every arm has enough events between the changes of a simulator, and in each period.
+
+        Without changes it needs them in each half of the log, or the log could not show that nothing changes.
+        """
+        segments = max(2, simulator.bounds.size - 1)
+        timescale = min(self.reward.size / segments, simulator.model.period)
         return replace(self.support, timescale=timescale, longest=MAX_SPARSE_SHARE_SIMULATOR * timescale)
 
     def with_simulator(self, simulator: Simulator) -> PreparedLog:
