@@ -29,6 +29,7 @@ from environments.world import (
     SLOPE,
     VARIANCE,
     VARIANCE_PER_STEP,
+    WALK,
     Floats,
     Ints,
     Worlds,
@@ -186,6 +187,7 @@ def _schedule(draft: Draft) -> Worlds:
         begin, end = draft.ramp
         share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
     if draft.walk is not None:
+        kind |= WALK
         row, level = _add_walk(draft, starts, row, blip, level)
     if draft.slope is not None:
         kind |= SLOPE

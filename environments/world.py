@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-SLOPE, GROWTH, SEASON, GRADUAL, BERNOULLI, DELAYED = 1, 2, 4, 8, 16, 32
+SLOPE, GROWTH, SEASON, GRADUAL, BERNOULLI, DELAYED, WALK = 1, 2, 4, 8, 16, 32, 64
 """Bits of `Worlds.kind`: features that are present."""
 
 MEAN, VARIANCE, NEW_MEAN, NEW_VARIANCE = range(4)  # columns of `Worlds.level`

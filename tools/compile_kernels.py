@@ -17,7 +17,7 @@ def compile_policy(name: str) -> None:
     for checkpoints in (2, None):
         simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=checkpoints)
     policy_class = find_policy(name)
-    if not policy_class.uses_true_means:
+    if policy_class.hidden_knowledge() is None:
         policy = policy_class(3, seed=1, horizon=30)
         for _ in range(5):
             policy.update(policy.select(), 0.5)

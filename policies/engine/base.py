@@ -191,6 +191,8 @@ class Policy:
     """Whether the rules draw random numbers."""
     uses_true_means: ClassVar[bool] = False
     """Whether rewards are scaled by the true means: in simulations only, to reproduce a published table."""
+    knows_changes: ClassVar[bool] = False
+    """Whether arms are restarted when their true means change: in simulations only, as an anchor for comparisons."""
     scalable: ClassVar[bool] = True
     """Whether scaling parameters by their `power` adapts the policy to rewards of another scale."""
     rows: ClassVar[int] = 1
@@ -219,6 +221,18 @@ class Policy:
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
         """Return the sizes of the arrays for a number of arms and parameter values."""
         return Sizes(cls.rows, cls.cells, cls.memory_layout(arms, values).size)
+
+    @classmethod
+    def hidden_knowledge(cls) -> str | None:
+        """Return what the policy knows about the world besides rewards; None if it can be used online.
+
+        >>> from policies import find_policy
+        >>> find_policy("oracle-ucb1").hidden_knowledge()
+        'knows the true changes'
+        """
+        if cls.uses_true_means:
+            return "uses the true means"
+        return "knows the true changes" if cls.knows_changes else None
 
     @classmethod
     def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
@@ -251,8 +265,9 @@ class Policy:
         return np.array([param.encode(values[param.name]) for param in cls.parameters], dtype=np.float64)
 
     def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
-        if self.uses_true_means:
-            raise InputError(f"{self.name} uses the true means, so it is available in simulations only.")
+        secret = self.hidden_knowledge()
+        if secret is not None:
+            raise InputError(f"{self.name} {secret}, so it is available in simulations only.")
         check_integer("arms", arms, least=1, most=MAX_STEPS)
         if horizon is not None:
             check_integer("horizon", horizon, least=1, most=MAX_STEPS)

@@ -15,7 +15,7 @@ import numpy as np
 
 from environments.compiled import inlined
 from environments.recorded.log_world import TWO_VALUE_LEVELS, random_below
-from environments.world import DELAYED, mean_of, reward_of
+from environments.world import DELAYED, WALK, mean_of, reward_of
 from policies.engine.base import CLOSED, PULLS
 from policies.engine.index import EVERY, LOOKAHEAD, is_monotone
 
@@ -25,6 +25,7 @@ update: Any = None
 coefficient: Any = None
 index: Any = None
 USES_TRUE_MEANS = False
+KNOWS_CHANGES = False
 RUNS = False
 
 NEVER = -1e300  # below every score
@@ -51,6 +52,24 @@ def record_step(r, t, k, regret, reward, mark, marks, curve, pulls):  # type: ig
     return mark
 
 
+@inlined
+def restart_changed(kind, level, motion, season, share, row, blip, new_row, new_blip, t, arms):  # type: ignore[no-untyped-def]
+    """Clear the statistics of all arms whose means jump at step t, and return their number.
+
+    An arm jumps if the new segment gives it another mean at this step than the old one would. Slopes, seasons and
+    gradual drifts do not jump, nor do the segments of a random walk, except at the start and the end of a blip.
+    """
+    changed = 0
+    if kind & WALK and blip == new_blip:
+        return changed
+    for k in range(arms.shape[1]):
+        before = mean_of(kind, level, motion, season, share, row, blip, k, t)
+        if mean_of(kind, level, motion, season, share, new_row, new_blip, k, t) != before:
+            arms[:, k] = 0.0
+            changed += 1
+    return changed
+
+
 def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scores, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
     """Play worlds first … last − 1 and write regret, reward and suboptimal pulls to out[r].
 
@@ -62,6 +81,8 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
     LOOKAHEAD steps. Until then, the leader is pulled as long as its own index exceeds `hurdle`. The next scan is due
     when it does not, when the bounds expire, when arms open or close, or when the indices of all arms change. If the
     index of one other arm changes, such as that of a reward that leaves a window, `hurdle` is raised to its new bound.
+
+    If KNOWS_CHANGES is true, arms whose means jump are restarted, and so is the step t of the rules when all arms jump.
     """
     kind, season, share = worlds.kind, worlds.season, worlds.share
     horizon, count = worlds.noise.shape[1], open_.shape[0]
@@ -82,12 +103,23 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
         due[:] = 0.0
         start(arms, cells, memory, p)
         segment, event, untried, mark = -1, 1, 0, 0
-        row, blip = 0, 0
+        row, blip, begin = 0, 0, 0
         regret, reward, suboptimal = 0.0, 0.0, 0
         k, hurdle, highest, until = 0, 0.0, 0.0, 0
         for t in range(1, horizon + 1):
             if t == starts[segment + 1]:
                 segment += 1
+                if KNOWS_CHANGES and t > 1:
+                    changed = restart_changed(
+                        kind, level, motion, season, share, row, blip, rows[segment], blips[segment], t, arms
+                    )
+                    if changed > 0:
+                        event = t
+                    if changed == count:
+                        begin = t - 1
+                        cells[:] = 0.0
+                        memory[:] = 0.0
+                        start(arms, cells, memory, p)
                 row, blip = rows[segment], blips[segment]
             if t == event:
                 untried, event, until = 0, horizon + 1, t
@@ -103,7 +135,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
                 k = first_untried(open_, arms)
                 untried -= 1
             elif not RUNS or not runs:
-                k = select(t, open_, arms, cells, memory, p, rng)
+                k = select(t - begin, open_, arms, cells, memory, p, rng)
             elif t >= until or not index(k, c[t], 0, arms, cells, p) > hurdle:
                 until = min(t + LOOKAHEAD, horizon + 1)
                 highest = max(c[t], c[until])
@@ -142,7 +174,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
                 elif changed >= 0 and changed != k and open_[changed] != CLOSED:
                     hurdle = max(hurdle, index(changed, highest, LOOKAHEAD, arms, cells, p))
             else:
-                update(t, k, seen, open_, arms, cells, memory, p, rng)
+                update(t - begin, k, seen, open_, arms, cells, memory, p, rng)
             mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
             regret += best[t - 1] - mean
             reward += x

@@ -255,8 +255,7 @@ def play_windows(
     With `locate_regret`, regret is also summed by row and by step over the windows of the block. These sums are
     reproducible to the last bit only for the same division into blocks.
     """
-    if policy.uses_true_means:
-        raise InputError(f"{policy.name} uses the true means, which a trace does not contain.")
+    _check_deployable(policy, "trace")
     replications, horizon = worlds.offsets.size, worlds.horizon
     rows, arms = worlds.values.shape
     below = np.concatenate([[0.0], np.cumsum(worlds.best)])
@@ -282,8 +281,7 @@ def play_logs(
     policy: type[Policy], values: Mapping[str, Value], worlds: LogWorlds, seed: int, first: int, stream: int
 ) -> PlayedLogs:
     """Play one candidate on logs; the arguments are those of `play`."""
-    if policy.uses_true_means:
-        raise InputError(f"{policy.name} uses the true means, which a log does not contain.")
+    _check_deployable(policy, "log")
     replications, arms, events = worlds.log.size, worlds.open_at_start.size, worlds.arm.size
     tally = np.empty((replications, 4))
     tally[:, 3] = worlds.logged_means[worlds.log]
@@ -305,6 +303,12 @@ def play_logs(
     )
 
 
+def _check_deployable(policy: type[Policy], source: str) -> None:
+    secret = policy.hidden_knowledge()
+    if secret is not None:
+        raise InputError(f"{policy.name} {secret}, which a {source} does not contain.")
+
+
 _COMPILED: dict[tuple[type[Policy], Loop, bool], Loop] = {}
 
 
@@ -317,6 +321,7 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds, runs:
             "select": policy.choose,
             "update": policy.learn,
             "USES_TRUE_MEANS": policy.uses_true_means,
+            "KNOWS_CHANGES": policy.knows_changes,
             "RUNS": runs,
         }
         if runs:

@@ -35,8 +35,9 @@ def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list
         params = f"{recommendation.params!a}"
         return [f"    # {study}: {recommendation.policy!a} is a plugin; create it from its file with {params}"]
     policy = find_policy(recommendation.policy)
-    if policy.uses_true_means:
-        return [f"    # {study}: {policy.name} uses the true means, so it exists in simulation only"]
+    secret = policy.hidden_knowledge()
+    if secret is not None:
+        return [f"    # {study}: {policy.name} {secret}, so it exists in simulation only"]
     values = policy.resolve(recommendation.params, recommendation.arms, recommendation.horizon)
     horizon = int(float(values.pop("horizon", recommendation.horizon)))
     return [

@@ -111,8 +111,9 @@ class ComparisonSpec(SimulatedSpec):
             raise ValueError(f"replications must be at least {MIN_REPLAYS} on a log but got {self.replications}")
         for policy in self.policies:
             policy_class = find_policy(policy)
-            if policy_class.uses_true_means and self.is_recorded:
-                raise ValueError(f"{policy} uses the true means, which are unknown for a {self.source.kind}")
+            secret = policy_class.hidden_knowledge()
+            if secret is not None and self.is_recorded:
+                raise ValueError(f"{policy} {secret}, which are unknown for a {self.source.kind}")
             if self.policies.count(policy) > 1:
                 raise ValueError(f"policies must be distinct but {policy} was given twice")
             policy_class.resolve({}, arms + self.source.extra_arms, horizon)

@@ -187,8 +187,9 @@ def _check_recorded(
     """Check what traces and logs have in common. A resolved study's file is not opened again."""
     if source.digest is None:
         source.open().check(horizon, arms)
-    if policy.uses_true_means:
-        raise ValueError(f"{policy.name} uses the true means, which are unknown for a {source.kind}")
+    secret = policy.hidden_knowledge()
+    if secret is not None:
+        raise ValueError(f"{policy.name} {secret}, which are unknown for a {source.kind}")
     if spec.objective != StudyDefaults.objective:
         raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 

@@ -13,7 +13,7 @@ from environments.errors import InputError
 from policies import find_policy, policy_names
 from policies.engine.base import Policy
 
-ONLINE = [name for name in policy_names() if not find_policy(name).uses_true_means]
+ONLINE = [name for name in policy_names() if find_policy(name).hidden_knowledge() is None]
 
 CORPUS = Path(__file__).parent / "states.json"
 """Mutations that were accepted and led to a crash, to an endless loop or to wrong statistics."""

@@ -59,7 +59,7 @@ def test_mean_and_variance_match_numpy(events: list[tuple[int, float]], name: st
             assert stats[2, k] == pytest.approx(np.var(rewards, ddof=1), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in policy_names() if not find_policy(name).uses_true_means])
+@pytest.mark.parametrize("name", [name for name in policy_names() if find_policy(name).hidden_knowledge() is None])
 def test_late_and_lost_rewards_closed_arms_and_restore(name: str) -> None:
     arms, rng = 4, np.random.default_rng(3)
     policy = restored = find_policy(name)(arms, seed=5, horizon=400)
