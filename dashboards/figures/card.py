@@ -144,7 +144,7 @@ def plot_comparison_card(result: ComparisonResult) -> go.Figure:
             f"{best.policy} has the lowest regret; {join_words(tied, 'and')} {are} as good within sampling noise."
         )
     else:
-        explanation = "All other policies are significantly worse." if len(board.standings) > 1 else ""
+        explanation = "All other policies are significantly worse." if len(board.ranked) > 1 else ""
     return plot_card(
         CardContent(
             context=_context(f"{len(spec.policies)} policies ({board.setting})", spec.scenario, spec),

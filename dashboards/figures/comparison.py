@@ -72,8 +72,9 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     )
 
 
-def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTrace:
-    color = get_color(place)
+def _dot(each: Standing, setting: SettingKind, y: float, index: int) -> PlotlyTrace:
+    color = get_color(index)
+    place = "not ranked" if each.anchor else f"place {each.place}"
     return {
         "type": "scatter",
         "mode": "markers",
@@ -84,7 +85,7 @@ def _dot(each: Standing, setting: SettingKind, y: float, place: int) -> PlotlyTr
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
-            f"<b>{escape_text(each.policy)}</b>, {setting}: place {each.place}<br>mean regret"
+            f"<b>{escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret"
             f" {format_interval(each.mean, each.low, each.high)}<br>"
             f"{escape_text(format_params(each.entry.shown_params()), 120)}"
         ),
@@ -161,7 +162,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
 
 
 def _depth(share: float | None) -> float | None:
-    return None if share is None else round_number(math.log10(1.0 + min(share, MAX_SHARE)), 4)
+    return None if share is None else round_number(math.log10(1.0 + min(max(share, 0.0), MAX_SHARE)), 4)
 
 
 def _written(share: float | None, sign: str, written: bool) -> str:
@@ -172,7 +173,8 @@ def _written(share: float | None, sign: str, written: bool) -> str:
 
 def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -> str:
     each = result.main.find(policy)
-    behind = "the best" if each.behind is None else "" if share is None else f"{format_percent(share)} above the best"
+    side = f"{format_percent(abs(share or 0.0))} {'below' if share is not None and share < 0 else 'above'} the best"
+    behind = "the best" if each.behind is None else "" if share is None else side
     close = ", statistically indistinguishable" if each.behind is not None and each.among_the_best else ""
     title = f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}"
     return f"{title}<br>mean regret {format_number(each.mean)}<br>{behind}{close}"
@@ -190,7 +192,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     )
     if ranks is None:
         return make_empty_figure(title, "Ranks require at least two policies.")
-    ordered = sorted(board.standings, key=lambda each: (each.mean_rank, each.place))
+    ordered = sorted(board.ranked, key=lambda each: (each.mean_rank, each.place))
     places = {each.policy: i for i, each in enumerate(ordered)}
     half = ranks.critical / 2.0
     highest = ordered[-1].mean_rank + half

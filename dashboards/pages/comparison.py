@@ -11,9 +11,11 @@ from dashboards import figures
 from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
 from environments.text import capitalize_first, format_count, format_range, keep_pairs_together
 from studies.export.comparison import (
+    NO_TUNING_CAPTION,
     ComparisonDocument,
     board_caption,
     board_table,
+    no_tuning_table,
     order_by_relative_regret,
     overview_caption,
     overview_table,
@@ -63,6 +65,8 @@ class ComparisonPage:
     version: str
     lead: list[str]
     overview: PageTable | None
+    no_tuning: PageTable | None
+    """Policies that are not tuned, relative to the best tuned one."""
     winners: Panel | None
     cases: list[CaseSection]
     kind: str
@@ -90,12 +94,14 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
         ContentsEntry(case.id, case.title, [ContentsEntry(board.id, board.title) for board in case.boards])
         for case in cases
     ]
+    untuned = no_tuning_table(results)
     return ComparisonPage(
         title="Comparison of policies" + ("" if several else f" in {results[0].comparison.spec.scenario}"),
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[describe_overview(results)] if several else describe_result(results[0]),
         overview=PageTable(overview_caption(results), overview_table(results)) if several else None,
+        no_tuning=None if untuned is None else PageTable(NO_TUNING_CAPTION, untuned),
         winners=winners,
         cases=cases,
         kind=results[0].comparison.spec.source.kind,

@@ -18,6 +18,7 @@ from studies.results.comparison import (
     describe_overview,
     describe_result,
     describe_search,
+    untuned_excess,
 )
 from studies.storage.keys import project_version
 from studies.symbols import format_params
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-BEST, EQUAL = "★", "≈"
+BEST, EQUAL, ANCHOR = "★", "≈", "†"
 LATEX_LEGEND = (
     "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired tests, Holm correction)"
 )
 
 
 # Columns of text in the tables for people; all others hold numbers.
-TEXT_COLUMNS = ("Policy", "Parameters")
+TEXT_COLUMNS = ("Policy", "Parameters", "Parameters to set", "Worst case")
 
 
 def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> DataFrame:
@@ -43,19 +44,20 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
     defaults = "At scaled defaults" if result.comparison.spec.defaults == "scaled" else "At defaults"
     rows = []
     for standing in board.standings:
-        entry = standing.entry
+        entry, place = standing.entry, "" if standing.anchor else f"{standing.place}. "
         row = {
-            "Policy": f"{standing.place}. {standing.policy} {mark_standing(standing)}".strip(),
+            "Policy": f"{place}{standing.policy} {mark_standing(standing)}".strip(),
             "Regret (95 %)": format_interval(standing.mean, standing.low, standing.high, level=None),
             **({} if entry.recorded is None else {_reward_title(result): format_number(entry.recorded.reward)}),
             "Above the best (95 %)": _format_difference(standing),
             "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
-            "Mean rank": f"{standing.mean_rank:.2f}",
+            "Mean rank": "–" if standing.anchor else f"{standing.mean_rank:.2f}",
             **({"Failures": format_failure_rate(entry)} if entry.recorded is None else {}),
         }
         if untuned is not None:
             row[defaults] = format_number(untuned.find(standing.policy).mean)
-            row["Search"] = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
+            searched = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
+            row["Search"] = searched if entry.trials else "–"
         if timed:
             row["ns per step"] = "–" if entry.nanoseconds is None else format_number(round(entry.nanoseconds))
         row["Parameters"] = format_params(entry.shown_params())
@@ -100,6 +102,27 @@ def overview_caption(results: Sequence[ComparisonResult]) -> str:
     return f"Mean regret, {results[0].main.description}"
 
 
+NO_TUNING_CAPTION = "No tuning: policies at their defaults, relative to the best tuned policy of each case"
+
+
+def no_tuning_table(results: Sequence[ComparisonResult]) -> DataFrame | None:
+    """Format the excess regret of policies that are not tuned; None if no policy lacks searched parameters."""
+    rows = []
+    for row in untuned_excess(results):
+        worst, low, high = (format_percent(share) for share in row.worst)
+        rows.append(
+            {
+                "Policy": row.policy,
+                "Parameters to set": "defaults" if row.has_parameters else "none",
+                "Worst excess (95 %)": f"{worst} ({low} to {high})",
+                "Worst case": row.case,
+                "Mean excess": format_percent(row.mean),
+                "Failures": "–" if row.failure_rate is None else format_percent(row.failure_rate),
+            }
+        )
+    return make_table(rows) if rows else None
+
+
 def order_by_relative_regret(results: Sequence[ComparisonResult]) -> list[str]:
     """Order the policies by their relative regret, averaged over the results."""
 
@@ -119,7 +142,9 @@ def relative_regret(result: ComparisonResult, policy: str) -> float | None:
 
 
 def mark_standing(standing: Standing) -> str:
-    """Return ★ for the best policy and ≈ for policies indistinguishable from it."""
+    """Return ★ for the best policy, ≈ for policies indistinguishable from it, and † for anchors."""
+    if standing.anchor:
+        return ANCHOR
     if standing.behind is None:
         return BEST
     return EQUAL if standing.among_the_best else ""
@@ -208,6 +233,8 @@ class ComparisonDocument(ResultList[ComparisonResult]):
             parts += [markdown_table.escape(sentence) for sentence in sentences if sentence]
             for board in result.boards:
                 parts.append(_to_markdown(board_caption(result, board), board_table(result, board)))
+        untuned = no_tuning_table(self.results)
+        parts += [] if untuned is None else [_to_markdown(NO_TUNING_CAPTION, untuned)]
         return "\n\n".join([*parts, describe_marks(self.results)]) + "\n"
 
     def as_latex(self) -> str:
@@ -235,7 +262,7 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
         entry = standing.entry
         interval = f"$[{latex_table.number(standing.low)}, {latex_table.number(standing.high)}]$"
         cells = [
-            latex_table.escape(standing.policy),
+            latex_table.escape(f"{standing.policy} (oracle)" if standing.anchor else standing.policy),
             f"{_latex_mean(standing)} {interval}",
             *([] if entry.recorded is None else [f"${latex_table.number(entry.recorded.reward)}$"]),
             *_latex_difference(standing),

@@ -24,9 +24,10 @@ from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Value
 from studies.export import SingleDocument
-from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind
+from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.statistics.failures import FailureSample
+from studies.statistics.intervals import relative_interval
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -154,8 +155,8 @@ class Comparison:
     entries: tuple[ComparisonEntry, ...]
 
     def of(self, setting: SettingKind) -> list[ComparisonEntry]:
-        """List the entries of one leaderboard."""
-        return [entry for entry in self.entries if entry.setting == setting]
+        """List the entries of one leaderboard; policies without searched parameters are on that of tuned ones too."""
+        return [entry for entry in self.entries if entry.setting == setting or not is_tunable(entry.policy)]
 
     @property
     def worlds(self) -> int:
@@ -213,6 +214,8 @@ class Standing:
     """None for the best."""
     mean_rank: float
     """Mean over worlds of the rank among all entries; 1 if it is the best in every world."""
+    anchor: bool = False
+    """Whether the policy knows the true means or changes. It cannot be deployed, so it has place 0 and no rank."""
 
     @property
     def policy(self) -> str:
@@ -222,7 +225,7 @@ class Standing:
     @property
     def among_the_best(self) -> bool:
         """Whether it is the best or statistically indistinguishable from the best."""
-        return self.behind is None or not self.behind.significant
+        return not self.anchor and (self.behind is None or not self.behind.significant)
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,7 @@ class Leaderboard:
     description: str
     """The setting in words, such as "all policies tuned"."""
     standings: tuple[Standing, ...]
+    """Policies that can be deployed, then anchors."""
     ranks: RankTest | None
     """None if there is only one policy."""
 
@@ -252,6 +256,16 @@ class Leaderboard:
     def best(self) -> Standing:
         """The entry with the lowest mean regret."""
         return self.standings[0]
+
+    @property
+    def ranked(self) -> tuple[Standing, ...]:
+        """The policies that can be deployed."""
+        return tuple(standing for standing in self.standings if not standing.anchor)
+
+    @property
+    def anchors(self) -> tuple[Standing, ...]:
+        """The policies that know the true means or changes."""
+        return tuple(standing for standing in self.standings if standing.anchor)
 
     def find(self, policy: str) -> Standing:
         """Find the standing of a policy."""
@@ -324,6 +338,7 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
         "high": standing.high,
         "mean_rank": standing.mean_rank,
         "among_the_best": standing.among_the_best,
+        **({"anchor": True} if standing.anchor else {}),
         "difference": None if behind is None else [behind.difference, behind.low, behind.high],
         "share": None if behind is None or behind.share is None else list(behind.share),
         "p": None if behind is None else behind.p,
@@ -350,7 +365,9 @@ TESTS = {
 def describe_marks(results: Sequence[ComparisonResult]) -> str:
     """Explain the marks of the tables, and the tests behind them."""
     test = TESTS[results[0].comparison.spec.source.kind]
-    return f"★ best, ≈ statistically indistinguishable from the best ({test}, Holm correction, 5 % level)."
+    anchors = any(board.anchors for result in results for board in result.boards)
+    note = " † knows the true means or changes, so it cannot be deployed; not ranked." if anchors else ""
+    return f"★ best, ≈ statistically indistinguishable from the best ({test}, Holm correction, 5 % level).{note}"
 
 
 def describe_result(result: ComparisonResult) -> list[str]:
@@ -359,8 +376,9 @@ def describe_result(result: ComparisonResult) -> list[str]:
     spec = result.comparison.spec
     worlds = f"{format_count(result.comparison.worlds)} held-out {spec.replications_name}"
     lines = [describe_best(board, worlds)]
-    if len(board.standings) > 1:
+    if len(board.ranked) > 1:
         lines.append(describe_margin(board))
+    lines += [describe_anchor(anchor, board.best) for anchor in board.anchors]
     lines += describe_shortage(result)
     if board.best.entry.recorded is not None and board.best.entry.recorded.estimator:
         lines.append(f"Estimator: {board.best.entry.recorded.estimator}.")
@@ -386,7 +404,7 @@ def describe_best(board: Leaderboard, where: str) -> str:
     best = board.best
     params = f" ({format_params(best.entry.shown_params())})" if board.setting == "tuned" else ""
     regret = f"mean regret {format_interval(best.mean, best.low, best.high)} on {where}"
-    if len(board.standings) == 1:
+    if len(board.ranked) == 1:
         return f"{best.policy}{params} is the only policy: {regret}."
     return f"With {board.description}, {best.policy}{params} has the lowest regret: {regret}."
 
@@ -409,12 +427,75 @@ def describe_shortage(result: ComparisonResult) -> list[str]:
 
 def describe_margin(board: Leaderboard) -> str:
     """Describe the distance of the other policies from the best, and which are indistinguishable from it."""
-    close = [standing for standing in board.standings[1:] if standing.among_the_best]
+    close = [standing for standing in board.ranked[1:] if standing.among_the_best]
     if not close:
-        return f"Second is {_describe_standing(board.standings[1])}. All other policies are significantly worse."
-    worse = len(board.standings) - 1 - len(close)
+        return f"Second is {_describe_standing(board.ranked[1])}. All other policies are significantly worse."
+    worse = len(board.ranked) - 1 - len(close)
     rest = capitalize_first(plural(worse, "other policy is", "other policies are") if worse else "no policy is")
     return f"Statistically indistinguishable from it: {_list_standings(close)}. {rest} significantly worse."
+
+
+def describe_anchor(anchor: Standing, best: Standing) -> str:
+    """Describe how much of the regret of the best policy an anchor avoids."""
+    regret = format_interval(anchor.mean, anchor.low, anchor.high)
+    secret = find_policy(anchor.policy).hidden_knowledge()
+    share = None if anchor.behind is None else anchor.behind.share
+    if share is None:
+        return f"{anchor.policy}, which {secret}, has mean regret {regret}."
+    if share[2] >= 0.0:
+        return f"{anchor.policy}, which {secret}, does not avoid regret: mean regret {regret}."
+    return (
+        f"{anchor.policy}, which {secret}, avoids {format_percent(-share[0])} (95 % CI {format_percent(-share[2])} to"
+        f" {format_percent(-share[1])}) of the regret of {best.policy}: mean regret {regret}."
+    )
+
+
+@dataclass(frozen=True)
+class UntunedExcess:
+    """Regret of a policy that is not tuned, relative to the best tuned policy of each case."""
+
+    policy: str
+    has_parameters: bool
+    """Whether it has parameters that could be searched; it is then at its defaults."""
+    worst: tuple[float, float, float]
+    """Largest excess as a share, with its 95 % confidence interval."""
+    case: str
+    """Scenario and horizon with the largest excess."""
+    mean: float
+    """Mean excess over the cases, as a share."""
+    failure_rate: float | None
+    """Mean share of worlds in which the policy fails; None if failures were not counted."""
+
+
+def untuned_excess(results: Sequence[ComparisonResult]) -> list[UntunedExcess]:
+    """Compare policies that are not tuned with the best tuned policy of each case, the lowest worst excess first.
+
+    The list is empty unless a comparison has tuned policies and policies without searched parameters.
+    """
+    specs = [result.comparison.spec for result in results]
+    if any(spec.tune == 0 or all(is_tunable(policy) for policy in spec.policies) for spec in specs):
+        return []
+    rows = []
+    for policy in specs[0].policies:
+        if find_policy(policy).hidden_knowledge() is None:
+            cases = [_excess_over_tuned(result, policy) for result in results]
+            worst, case, _ = max(cases, key=lambda each: each[0][0])
+            rates = [rate for _, _, rate in cases if rate is not None]
+            mean = float(np.mean([share[0] for share, _, _ in cases]))
+            rate = float(np.mean(rates)) if rates else None
+            rows.append(UntunedExcess(policy, is_tunable(policy), worst, case, mean, rate))
+    return sorted(rows, key=lambda row: (row.worst[0], row.policy))
+
+
+def _excess_over_tuned(result: ComparisonResult, policy: str) -> tuple[tuple[float, float, float], str, float | None]:
+    entries = result.comparison.entries
+    deployable = [entry for entry in entries if find_policy(entry.policy).hidden_knowledge() is None]
+    best = min(
+        (entry for entry in deployable if entry.setting == "tuned"), key=lambda entry: float(entry.regret.mean())
+    )
+    own = next(entry for entry in deployable if (entry.policy, entry.setting) == (policy, "defaults"))
+    share = relative_interval(own.regret, best.regret, result.comparison.spec.seed)
+    return share, result.label, own.failure_rate
 
 
 def describe_distance(behind: DifferenceFromBest) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 
 from environments.streams import Stream
 from environments.world import Floats
+from policies import find_policy
 from studies.results.comparison import (
     LEVEL,
     Comparison,
@@ -56,31 +57,48 @@ def rank_entries(comparison: Comparison, setting: SettingKind) -> Leaderboard:
 
 
 def build_board(setting: SettingKind, description: str, entries: Sequence[ComparisonEntry], seed: int) -> Leaderboard:
-    """Order entries by mean regret, and test their differences on the same worlds."""
-    order = sorted(range(len(entries)), key=lambda i: (float(entries[i].regret.mean()), i))
-    listed = [entries[i] for i in order]
+    """Order entries by mean regret, and test their differences on the same worlds.
+
+    Anchors, which cannot be deployed, come last. They are compared with the best entry, but are not ranked.
+    """
+    secrets = [find_policy(entry.policy).hidden_knowledge() for entry in entries]
+    anchors = [entry for entry, secret in zip(entries, secrets, strict=True) if secret is not None]
+    listed = [entry for entry, secret in zip(entries, secrets, strict=True) if secret is None]
+    listed.sort(key=lambda entry: float(entry.regret.mean()))
     samples = np.stack([entry.regret for entry in listed])
     mean_ranks, ranks = analyze_ranks([entry.policy for entry in listed], samples)
     failures = [entry.failure_sample for entry in listed]
     raw, corrected = pairwise_p_values(samples, failures)
     standings = []
     for i, entry in enumerate(listed):
-        behind = None
-        if i > 0:
-            difference, share = paired_interval(samples[i], samples[0], seed), None
-            if samples[0].mean() > MIN_MEAN:
-                share = relative_interval(samples[i], samples[0], seed)
-            theirs, best = failures[i], failures[0]
-            if theirs is not None and best is not None:
-                difference = include_unseen(difference, theirs, best)
-                share = None if share is None else include_unseen_in_ratio(share, theirs, best)
-            behind = DifferenceFromBest(*difference, share, raw[0, i], corrected[0, i])
-        mean = mean_interval(samples[i], seed)
-        own = failures[i]
-        if own is not None:
-            mean = include_unseen_in_mean(mean, own)
-        standings.append(Standing(i + 1, entry, *mean, behind, float(mean_ranks[i])))
+        behind = None if i == 0 else _compare_entries(entry, listed[0], raw[0, i], corrected[0, i], seed)
+        standings.append(Standing(i + 1, entry, *_mean_with_unseen(entry, seed), behind, float(mean_ranks[i])))
+    for entry in anchors:
+        p = pairwise_p_values(np.stack([listed[0].regret, entry.regret]), [failures[0], entry.failure_sample])[0][0, 1]
+        behind = _compare_entries(entry, listed[0], p, p, seed)
+        rank = 1.0 + float((samples < entry.regret).sum(axis=0).mean())
+        standings.append(Standing(0, entry, *_mean_with_unseen(entry, seed), behind, rank, anchor=True))
     return Leaderboard(setting, description, tuple(standings), ranks)
+
+
+def _compare_entries(
+    entry: ComparisonEntry, best: ComparisonEntry, p: float, holm: float, seed: int
+) -> DifferenceFromBest:
+    """Return the paired difference of an entry from the best."""
+    difference, share = paired_interval(entry.regret, best.regret, seed), None
+    if best.regret.mean() > MIN_MEAN:
+        share = relative_interval(entry.regret, best.regret, seed)
+    own, other = entry.failure_sample, best.failure_sample
+    if own is not None and other is not None:
+        difference = include_unseen(difference, own, other)
+        share = None if share is None else include_unseen_in_ratio(share, own, other)
+    return DifferenceFromBest(*difference, share, p, holm)
+
+
+def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> tuple[float, float, float]:
+    """Return the mean regret of an entry with its interval, which includes unseen failures."""
+    mean, sample = mean_interval(entry.regret, seed), entry.failure_sample
+    return mean if sample is None else include_unseen_in_mean(mean, sample)
 
 
 def needs_worlds(entries: Sequence[ComparisonEntry]) -> bool:

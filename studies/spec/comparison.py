@@ -68,6 +68,15 @@ def _default_name(scenario: str, horizon: int, arms: int) -> str:
     return f"compare/{scenario}/T{horizon}/K{arms}"
 
 
+def is_tunable(policy: str) -> bool:
+    """Whether a policy has searched parameters.
+
+    >>> is_tunable("ucb1"), is_tunable("published-ucb1")
+    (True, False)
+    """
+    return any(param.low is not None for param in find_policy(policy).parameters)
+
+
 class ComparisonSpec(SimulatedSpec):
     """A comparison of policies at their defaults and, with a budget, at tuned parameters.
 
@@ -117,14 +126,14 @@ class ComparisonSpec(SimulatedSpec):
             if self.policies.count(policy) > 1:
                 raise ValueError(f"policies must be distinct but {policy} was given twice")
             policy_class.resolve({}, arms + self.source.extra_arms, horizon)
-            if self.tune == 0:
-                continue
-            if not any(param.low is not None for param in policy_class.parameters):
-                raise ValueError(
-                    f"{policy} has no parameter to tune; remove it, or compare defaults only with tune = 0"
-                )
-            if is_new:
+            if self.tune > 0 and is_new and is_tunable(policy):
                 self.search_spec(policy)
+        if all(find_policy(policy).hidden_knowledge() is not None for policy in self.policies):
+            raise ValueError("policies must include one that can be deployed, to compare the others with")
+        if self.tune > 0 and not any(is_tunable(policy) for policy in self.policies):
+            raise ValueError(
+                f"{self.policies[0]} has no parameter to tune; add another policy, or compare defaults with tune = 0"
+            )
         return self
 
     @property
@@ -148,9 +157,13 @@ class ComparisonSpec(SimulatedSpec):
         return ResolvedComparisonSpec.model_construct(**self.resolved_fields())
 
     def entries(self) -> list[tuple[str, SettingKind]]:
-        """Return policy and kind of setting of each entry in the order of the trials: defaults first, then tuned."""
-        kinds: tuple[SettingKind, ...] = ("defaults", "tuned") if self.tune else ("defaults",)
-        return [(policy, kind) for kind in kinds for policy in self.policies]
+        """Return policy and kind of setting of each entry in the order of the trials: defaults first, then tuned.
+
+        A policy without searched parameters has no tuned entry.
+        """
+        untuned: list[tuple[str, SettingKind]] = [(policy, "defaults") for policy in self.policies]
+        tuned = [policy for policy in self.policies if self.tune > 0 and is_tunable(policy)]
+        return [*untuned, *((policy, "tuned") for policy in tuned)]
 
     def search_spec(self, policy: str) -> StudySpec:
         """Return the search that tunes a policy; all policies get the same budget.

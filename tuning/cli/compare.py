@@ -107,6 +107,8 @@ def compare(
         ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50
         # all policies in all scenarios, with default parameters
         ravenlab compare --scenarios all --policies all --tune 0
+        # policies without parameters to set, relative to the best tuned policy; the oracle is told of all changes
+        ravenlab compare blips periodic --policies raven-ucb,d-raven,raven-auto,oracle-raven-ucb
         # on recorded costs: tuned on the first rows, compared on the last three tenths
         ravenlab compare --trace latency.csv --minimize
     """
@@ -150,7 +152,14 @@ def compare(
 
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the conclusions and the ranking of each comparison, after an overview of several."""
-    from studies.export.comparison import board_caption, board_table, overview_caption, overview_table
+    from studies.export.comparison import (
+        NO_TUNING_CAPTION,
+        board_caption,
+        board_table,
+        no_tuning_table,
+        overview_caption,
+        overview_table,
+    )
     from studies.results.comparison import describe_marks, describe_overview, describe_result, describe_search
     from tuning.cli.output import print_line, print_table
 
@@ -168,4 +177,7 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
             table = board_table(result, board, timed=True).drop(columns="Parameters")
             rows, numbers = table.to_numpy().tolist(), table.columns[1:]
             print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
+    untuned = no_tuning_table(results)
+    if untuned is not None:
+        print_table(NO_TUNING_CAPTION, untuned.columns, untuned.to_numpy().tolist(), numbers=untuned.columns[2:])
     print_line(describe_marks(results))

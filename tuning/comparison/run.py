@@ -18,7 +18,7 @@ from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.streams import Stream
 from environments.world import Floats, Ints, Worlds
-from policies import policy_names
+from policies import find_policy, policy_names
 from policies.engine.base import Value, Values
 from policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
@@ -255,7 +255,7 @@ def _resume(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec
 def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     """Return names of policies from a list or comma-separated text.
 
-    "paper" selects the paper's nine, "all" selects all but the published variants, and "./file.py:Name" loads a plugin.
+    "paper" selects the paper's nine, "all" selects all that can be deployed, and "./file.py:Name" loads a plugin.
 
     >>> parse_policies("ucb1, ccb")
     ('ucb1', 'ccb')
@@ -264,7 +264,8 @@ def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
     if words == [PAPER_KEYWORD]:
         return PAPER_POLICIES
     if words == [ALL_KEYWORD]:
-        return tuple(name for name in policy_names() if not name.startswith(PUBLISHED))
+        names = [name for name in policy_names() if not name.startswith(PUBLISHED)]
+        return tuple(name for name in names if find_policy(name).hidden_knowledge() is None)
     return tuple(load_policy_plugin(word) for word in words)
 
 

@@ -93,7 +93,9 @@ def test_raven_is_converted_to_another_scale(tmp_path: Path) -> None:
     assert policy.values["epsilon"] == pytest.approx(1.0)
 
 
-SCALABLE = [name for name in policy_names() if find_policy(name).scalable and find_policy(name).hidden_knowledge() is None]
+SCALABLE = [
+    name for name in policy_names() if find_policy(name).scalable and find_policy(name).hidden_knowledge() is None
+]
 
 
 @pytest.mark.parametrize("name", SCALABLE)

@@ -9,7 +9,14 @@ import pytest
 from scipy import stats
 
 from environments.world import Floats
-from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve, describe_best, describe_margin
+from studies.results.comparison import (
+    ComparisonEntry,
+    Leaderboard,
+    RegretCurve,
+    describe_anchor,
+    describe_best,
+    describe_margin,
+)
 from studies.results.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
 from studies.statistics.paired import paired_t_test, skewed_t_test
 
@@ -141,3 +148,21 @@ def test_rank_groups_are_maximal() -> None:
     assert rank_groups([1.0, 1.2, 1.4, 3.0, 3.1], 0.5) == [range(0, 3), range(3, 5)]
     assert rank_groups([1.0, 2.0, 3.0], 0.5) == []
     assert rank_groups([1.0, 1.5, 2.0], 1.0) == [range(0, 3)]
+
+
+def test_anchors_are_compared_with_the_best_but_not_ranked(worlds: Floats) -> None:
+    """An oracle has no place, and the statements about the other policies do not depend on it."""
+    entries = [
+        ComparisonEntry(name, "defaults", {}, regret, CURVE)
+        for name, regret in (("oracle-ucb1", 0.5 * worlds), ("ucb1", worlds + 9.0 + noise(1.0, 1)), ("ccb", worlds))
+    ]
+    board, without = (build_board("defaults", "at defaults", part, seed=0) for part in (entries, entries[1:]))
+    assert board.ranked == without.standings
+    assert board.ranks == without.ranks
+    assert describe_margin(board) == describe_margin(without)
+    (anchor,) = board.anchors
+    assert (anchor.policy, anchor.place, anchor.among_the_best) == ("oracle-ucb1", 0, False)
+    assert anchor.behind is not None
+    assert anchor.behind.share is not None
+    assert anchor.behind.share[0] == pytest.approx(-0.5)
+    assert "avoids 50 %" in describe_anchor(anchor, board.best)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from environments.text import format_percent
 from tests.command import refused
 from tests.messages import assert_names
 from tuning.cli.app import run
@@ -75,7 +76,8 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
     [
         (["blips", "--policies=ucb2"], ["policy", "'ucb2'", "'ucb1'"]),
         (["blips", "--policies=ucb1,ccb,ucb1"], ["policies", "ucb1"]),
-        (["blips", "--policies=ucb1,published-ucb1"], ["published-ucb1"]),
+        (["blips", "--policies=published-ucb1"], ["published-ucb1"]),
+        (["blips", "--policies=oracle-ucb1"], ["deployed"]),
         (["blips", "--policies="], ["policy", "''"]),
         (["blips", "--replications=0"], ["--replications", 2, 0]),
         (["blips", "--search-replications=1"], ["--search-replications", 2, 1]),
@@ -100,3 +102,25 @@ def test_published_policies_at_their_defaults(tmp_path: Path, capsys: Captured) 
     arguments = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
     assert run(compare_command(tmp_path, "stationary", *arguments, "--quiet", "--noise=laplace", "--jobs=1")) == 0
     assert "published-ucb1" in capsys.readouterr().out
+
+
+def test_policies_without_parameters_are_compared_with_tuned_ones(tmp_path: Path, capsys: Captured) -> None:
+    arguments = [argument for argument in TUNED if not argument.startswith("--policies")]
+    command = compare_command(tmp_path, "blips", "stationary", *arguments)
+    assert run([*command, "--policies=ucb1,published-ucb1,oracle-ucb1", "--quiet"]) == 0
+    assert_names(capsys.readouterr().out, "published-ucb1", "none", "oracle-ucb1 †", "knows the true changes")
+    written = (tmp_path / "out" / "compare.md").read_text()
+    table = written[written.index("No tuning") :]
+    document = json.loads((tmp_path / "out" / "compare.json").read_text())
+    excess = []
+    for comparison in document["comparisons"]:
+        tuned, untuned = comparison["boards"]
+        means = {standing["policy"]: standing["mean"] for standing in tuned["standings"]}
+        assert means["published-ucb1"] == next(
+            standing["mean"] for standing in untuned["standings"] if standing["policy"] == "published-ucb1"
+        )
+        assert tuned["standings"][-1]["anchor"]
+        excess.append(means["published-ucb1"] / means["ucb1"] - 1.0)
+    row = next(line for line in table.splitlines() if line.startswith("| published-ucb1"))
+    assert_names(row, "none", format_percent(max(excess)), format_percent(sum(excess) / 2))
+    assert "oracle-ucb1" not in table.split("★")[0]
