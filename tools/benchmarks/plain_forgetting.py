@@ -176,7 +176,50 @@ class WLS(Plain):
         return out
 
 
+class RavenAuto(Plain):
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.tau = np.concatenate([[math.inf], 10.0 * arms * 4.0 ** np.arange(5)])[:, None]
+        self.gamma = 1.0 - 1.0 / self.tau
+        self.w, self.m, self.v = np.zeros((6, arms)), np.zeros((6, arms)), np.zeros((6, arms))
+        self.score, self.last, self.latest = np.zeros(6), np.zeros(arms), 0.0
+        self.chosen = 0
+        self.own, self.pooled, self.first = np.zeros((arms, 2)), np.zeros(2), np.zeros(2)
+
+    def variance_of_all(self) -> float:
+        first = self.first[0] / max(1.0, self.first[1])
+        return float((self.pooled[0] + 2 * first) / (self.pooled[1] + 2))
+
+    def scores(self, t: int) -> Array:
+        j = self.chosen
+        v = np.where(self.n > 1, self.v[j] / self.w[j], self.variance_of_all())
+        level = math.log(1.0 + min(float(t), float(self.tau[j, 0])))
+        return self.m[j] + np.sqrt((0.3 + 0.7 / self.n) * level * v / self.w[j])
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        super().learn(t, k, x)
+        n = self.n[k]
+        if n > 1:
+            difference = np.array([(x - self.last[k]) ** 2 / 2, 1.0])
+            self.own[k] = self.own[k] * (1 - 1 / 30) + difference
+            self.pooled = self.pooled * (1 - 1 / 90) + difference
+        elif t > 1:
+            self.first += np.array([(x - self.latest) ** 2 / 2, 1.0])
+        self.last[k] = self.latest = x
+        s2 = (self.own[k, 0] + 60 * self.variance_of_all()) / (self.own[k, 1] + 60)
+        if n > 1:
+            spread = 1 + 1 / np.maximum(self.w[:, k], 0.05)
+            self.score -= 0.5 * (np.log(spread) + np.minimum(6.0, (x - self.m[:, k]) ** 2 / (s2 * spread)))
+            self.chosen = int(np.argmax(self.score)) if int(self.n.sum() - self.arms) % 8 == 0 else self.chosen
+        self.w *= self.gamma
+        self.v *= self.gamma
+        self.w[:, k] += 1.0
+        self.m[:, k] += (x - self.m[:, k]) / self.w[:, k]
+        self.v[:, k] = self.w[:, k] * s2 if n <= 3 else self.v[:, k] + s2
+
+
 FORGETTING: dict[str, Make] = {
+    "raven-auto": RavenAuto,
     "sw-ucb": SWUCB,
     "bob-sw-ucb": BobSWUCB,
     "d-ucb": DUCB,

@@ -112,7 +112,99 @@ class GLRKLUCB(Restarting):
                 self.restart(t, k)
 
 
+class ADRUCB(Restarting):
+    every = 8
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.level = 1.5 * math.log(horizon)
+        self.length = arms * math.ceil(math.log2(horizon))
+        self.begin_blocks()
+
+    def begin_blocks(self) -> None:
+        self.drawn, self.block, self.now, self.later = np.zeros(self.arms), 1, -1, -1
+
+    def monitored(self, s: float) -> int:
+        return {0: self.now, 1: self.later}.get(int(s) % self.arms, -1)
+
+    def select(self, t: int) -> int:
+        if (self.n == 0).any():
+            return int(np.argmin(self.n))
+        monitored = self.monitored(t - self.since[0])
+        return monitored if monitored >= 0 else int(np.argmax(self.scores(t)))
+
+    def scores(self, t: int) -> Array:
+        return self.mean + np.sqrt(2.0 * np.log(t - self.since) / self.n)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        x, s = min(1.0, max(0.0, x)), t - self.since[0]
+        super().learn(t, k, x)
+        self.rewards[k].append(x)
+        self.drawn[k] += self.monitored(s) != k
+        n = len(self.rewards[k])
+        if n % self.every == 0:
+            sums, i = np.cumsum(self.rewards[k]), np.arange(1, n)
+            gaps = np.abs(sums[:-1] / i - (sums[-1] - sums[:-1]) / (n - i))
+            if (gaps > np.sqrt(self.level / i) + np.sqrt(self.level / (n - i))).any():
+                for j in range(self.arms):
+                    self.restart(t, j)
+                self.begin_blocks()
+                return
+        if self.block == 1 and s == self.length:
+            self.now, self.block = int(np.argmax(self.drawn)), 2
+        elif self.block > 1 and s == (2**self.block - 2) * self.length:
+            self.later = int(np.argmax(self.drawn))
+        elif self.block > 1 and s == (2**self.block - 1) * self.length:
+            self.now, self.later, self.block = self.later, -1, self.block + 1
+
+
+class MASTER(Plain):
+    xi, h = 0.6, 5.0
+
+    def __init__(self, arms: int, horizon: int) -> None:
+        super().__init__(arms, horizon)
+        self.begin_block(0)
+
+    def rho(self, i: float) -> float:
+        return math.sqrt(self.arms / i) + self.arms / i
+
+    def begin_block(self, order: int) -> None:
+        self.order, self.seen, self.lowest, self.total, self.gap = order, 0, 1.0, 0.0, 0.0
+        self.instances: dict[int, tuple[int, float, Array, Array]] = {}
+        self.start_instances()
+
+    def start_instances(self) -> None:
+        for m in range(self.order, -1, -1):
+            if self.seen % 2**m == 0 and self.rng.random() < self.rho(2**self.order) / self.rho(2**m):
+                self.instances[m] = (self.seen, self.total, np.zeros(self.arms), np.zeros(self.arms))
+        self.active = min(m for m, instance in self.instances.items() if self.seen < instance[0] + 2**m)
+
+    def scores(self, t: int) -> Array:
+        _, _, counts, sums = self.instances[self.active]
+        n = np.maximum(counts, 1)
+        return np.where(counts > 0, sums / n + np.sqrt(self.xi * math.log(self.horizon) / n), np.inf)
+
+    def learn(self, t: int, k: int, x: float) -> None:
+        x, f = min(1.0, max(0.0, x)), min(1.0, float(self.scores(t).max()))
+        _, _, counts, sums = self.instances[self.active]
+        counts[k] += 1
+        sums[k] += x
+        self.seen, self.lowest, self.total, self.gap = (
+            self.seen + 1, min(self.lowest, f), self.total + x, self.gap + f - x,
+        )  # fmt: skip
+        ended = [(m, i) for m, i in self.instances.items() if i[0] + 2**m == self.seen]
+        high = any((self.total - i[1]) / 2**m >= self.lowest + 3 * self.h * self.rho(2**m) for m, i in ended)
+        if high or self.gap >= self.seen * self.h * self.rho(self.seen):
+            self.begin_block(0)
+        elif self.seen == 2**self.order:
+            self.begin_block(self.order + 1)
+        else:
+            self.start_instances()
+
+
 RESTARTING: dict[str, Make] = {
+    "adr-ucb": ADRUCB,
+    "master": MASTER,
     "m-ucb": MUCB,
     "cusum-ucb": CUSUMUCB,
     "glr-klucb": GLRKLUCB,

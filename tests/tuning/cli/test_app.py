@@ -112,7 +112,17 @@ def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> 
     }
     mentioned = {"sw-ucb", "d-ucb", "softmax", "epsilon-decreasing", "d-ts", "sw-ts", "sw-raven", "d-raven"}
     peers = {"kl-ucb", "ucb-tuned", "exp3-s", "rexp3", "m-ucb", "cusum-ucb", "glr-klucb", "ars-ucb", "ars-exp3"}
-    peers |= {"moss", "tsallis-inf", "kalman-ts", "bob-sw-ucb"}
+    peers |= {
+        "master",
+        "adr-ucb",
+        "raven-auto",
+        "oracle-ucb1",
+        "oracle-raven-ucb",
+        "moss",
+        "tsallis-inf",
+        "kalman-ts",
+        "bob-sw-ucb",
+    }
     assert compared | mentioned | peers | {f"published-{name}" for name in compared} <= names
 
 
