@@ -6,10 +6,11 @@ next reward by N(M, s²·(1 + 1/W)). Every reward of an arm that was pulled befo
 logarithm of this density, with W at least 0.05 and the squared standardized residual at most 6, so that an outlier does
 not decide. The expert with the largest sum of scores, compared after every eighth such reward, selects the arm:
 
-    M + sqrt((0.3 + 0.7/N)·V·ln(1 + min(t, τ)) / W),
+    M + sqrt((0.4 + 0.6/N)·V·ln(1 + min(t, τ)/K) / W),
 
-where N counts all pulls of the arm and V is the weighted mean of s² at the times of its rewards. As in RAVEN-UCB the
-bonus grows with the variance, and its weight decreases with the pulls. An arm with W < 1e-3 is pulled immediately.
+where K counts all arms, N all pulls of the arm, and V is the weighted mean of s² at the times of its rewards. As in
+RAVEN-UCB the bonus grows with the variance, and its weight decreases with the pulls. An arm with W < 1e-3 is pulled
+immediately.
 
 s² of an arm is estimated from differences d of its successive rewards, which a change of its mean affects only once:
 s² = (Σw·d²/2 + 60·v)/(Σw + 60), with weights that decrease by 1 − 1/30 per difference. v is the same average over all
@@ -40,7 +41,7 @@ CHOSEN, PENDING, LATEST, POOLED, POOLED_COUNT, FIRST, FIRST_COUNT = range(5 * EX
 of first rewards."""
 
 SHORTEST, FACTOR = 10.0, 4.0  # the shortest memory is 10K, each is 4 times as long as the one before
-LATE_WEIGHT, EARLY_WEIGHT = 0.3, 0.7  # weight of the bonus after many pulls, and what one pull adds to it
+LATE_WEIGHT, EARLY_WEIGHT = 0.4, 0.6  # weight of the bonus after many pulls, and what one pull adds to it
 FORGOTTEN = 1e-3
 LEAST_WEIGHT, LARGEST_RESIDUAL = 0.05, 6.0  # in scores
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
@@ -74,7 +75,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     unit, steps = cells[UNIT_OF_WEIGHT + j], float(t)
     if j > 0:
         steps = min(steps, cells[MEMORY + j])
-    level, v = log(1.0 + steps), pooled_variance(cells)
+    level, v = log(1.0 + steps / open_.shape[0]), pooled_variance(cells)
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:
@@ -167,7 +168,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 class RavenAuto(Policy):
     r"""RAVEN's index without parameters: the discount and the scale of the rewards are learned online.
 
-    $$M + \sqrt{\Bigl(0.3 + \frac{0.7}{N}\Bigr) \frac{V \ln(1 + \min(t, \tau))}{W}}, \qquad
+    $$M + \sqrt{\Bigl(0.4 + \frac{0.6}{N}\Bigr) \frac{V \ln(1 + \min(t, \tau)/K)}{W}}, \qquad
     \tau \text{ of the expert with the largest } \sum \ln \mathcal N\Bigl(x; M, s^2 \bigl(1 + \tfrac{1}{W}\bigr)\Bigr)$$
     """
 

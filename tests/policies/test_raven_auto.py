@@ -50,7 +50,7 @@ class ReferenceRavenAuto(ReferenceBase):
             if w.sum() < 1e-3:
                 return k
             v = float(np.average(self.variances[k], weights=w)) if n > 1 else self.pooled()
-            bonus = (0.3 + 0.7 / n) * v * math.log(1.0 + min(t, memory)) / w.sum()
+            bonus = (0.4 + 0.6 / n) * v * math.log(1.0 + min(t, memory) / len(self.rewards)) / w.sum()
             scores[k] = float(np.average(self.rewards[k], weights=w)) + math.sqrt(bonus)
         return scores
 

@@ -193,8 +193,8 @@ class RavenAuto(Plain):
     def scores(self, t: int) -> Array:
         j = self.chosen
         v = np.where(self.n > 1, self.v[j] / self.w[j], self.variance_of_all())
-        level = math.log(1.0 + min(float(t), float(self.tau[j, 0])))
-        return self.m[j] + np.sqrt((0.3 + 0.7 / self.n) * level * v / self.w[j])
+        level = math.log(1.0 + min(float(t), float(self.tau[j, 0])) / self.arms)
+        return self.m[j] + np.sqrt((0.4 + 0.6 / self.n) * level * v / self.w[j])
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
