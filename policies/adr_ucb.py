@@ -139,7 +139,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 def confidence(context: ParamContext) -> float:
     """T^−3."""
-    return context.number("horizon") ** -3.0
+    return float(context.number("horizon") ** -3.0)
 
 
 def monitoring_length(context: ParamContext) -> float:

@@ -126,6 +126,7 @@ def test_better_than_uniform_on_jumps() -> None:
 
 
 def test_rejects_invalid_parameters() -> None:
-    for bad in ({"h": -1.0}, {"xi": -1.0}, {"high": 0.0}):
+    cases: list[dict[str, Any]] = [{"h": -1.0}, {"xi": -1.0}, {"high": 0.0}]
+    for bad in cases:
         with pytest.raises(InputError, match=next(iter(bad))):
             find_policy("master")(arms=2, horizon=100, **bad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.policies.reference import SEED, TIE
 from tests.policies.test_raven_ucb import ReferenceRavenUCB
 from tests.policies.test_ucb1 import ReferenceUCB1
 
-REFERENCES = {"oracle-ucb1": ReferenceUCB1, "oracle-raven-ucb": ReferenceRavenUCB}
+REFERENCES: dict[str, type[Any]] = {"oracle-ucb1": ReferenceUCB1, "oracle-raven-ucb": ReferenceRavenUCB}
 HORIZON, ARMS = 500, 4
 
 
@@ -56,17 +57,25 @@ def test_without_change_points_equals_the_base_policy(scenario: str) -> None:
     for name in REFERENCES:
         base = name.removeprefix("oracle-")
         runs = [simulate(each, scenario, horizon=300, arms=4, replications=3, pulls=True) for each in (name, base)]
+        assert runs[0].pulls is not None
+        assert runs[1].pulls is not None
         assert np.array_equal(runs[0].pulls, runs[1].pulls), name
 
 
 def test_blips_restart_in_a_random_walk() -> None:
-    run = {"horizon": 300, "arms": 4, "replications": 3}
-    regrets = [simulate(name, "random-walk+blips", **run).regret for name in ("oracle-ucb1", "ucb1")]
-    assert not np.array_equal(*regrets)
+    run: dict[str, Any] = {"scenario": "random-walk+blips", "horizon": 300, "arms": 4, "replications": 3}
+    oracle, base = (simulate(name, **run).regret for name in ("oracle-ucb1", "ucb1"))
+    assert not np.array_equal(oracle, base)
 
 
 def test_knowing_the_changes_avoids_regret() -> None:
-    run = {"scenario": "localized-jump", "horizon": 3000, "arms": 5, "replications": 40, "params": {"c": 0.1}}
+    run: dict[str, Any] = {
+        "scenario": "localized-jump",
+        "horizon": 3000,
+        "arms": 5,
+        "replications": 40,
+        "params": {"c": 0.1},
+    }
     gain = simulate("ucb1", **run).regret - simulate("oracle-ucb1", **run).regret
     assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
