@@ -167,8 +167,8 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 class MASTER(UnitPolicy):
     r"""UCB1 instances of many durations side by side, and restarts when rewards contradict their optimism.
 
-    $$m + \sqrt{\frac{\xi \ln T}{N}}, \qquad \text{restart if } \bar z \ge U + 3 h\, \rho(2^m)
-    \text{ or } \overline{f - z} \ge h\, \rho(i)$$
+    $$m + \sqrt{\frac{\xi \ln T}{N}}, \qquad \text{restart if } \bar z \ge U + 3 h \rho(2^m)
+    \text{ or } \overline{f - z} \ge h \rho(i)$$
     """
 
     name = "master"

@@ -23,10 +23,10 @@ from studies.export.comparison import (
 from studies.results.comparison import (
     ComparisonResult,
     Leaderboard,
-    describe_overview,
     describe_result,
     describe_search,
 )
+from studies.results.overview import describe_overview
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.storage.keys import project_version

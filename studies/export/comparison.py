@@ -15,11 +15,10 @@ from studies.results.comparison import (
     Leaderboard,
     Standing,
     describe_marks,
-    describe_overview,
     describe_result,
     describe_search,
-    untuned_excess,
 )
+from studies.results.overview import describe_overview, untuned_excess
 from studies.storage.keys import project_version
 from studies.symbols import format_params
 from studies.tables import make_table, to_csv

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,6 @@ from studies.export import SingleDocument
 from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.statistics.failures import FailureSample
-from studies.statistics.intervals import relative_interval
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -450,54 +448,6 @@ def describe_anchor(anchor: Standing, best: Standing) -> str:
     )
 
 
-@dataclass(frozen=True)
-class UntunedExcess:
-    """Regret of a policy that is not tuned, relative to the best tuned policy of each case."""
-
-    policy: str
-    has_parameters: bool
-    """Whether it has parameters that could be searched; it is then at its defaults."""
-    worst: tuple[float, float, float]
-    """Largest excess as a share, with its 95 % confidence interval."""
-    case: str
-    """Scenario and horizon with the largest excess."""
-    mean: float
-    """Mean excess over the cases, as a share."""
-    failure_rate: float | None
-    """Mean share of worlds in which the policy fails; None if failures were not counted."""
-
-
-def untuned_excess(results: Sequence[ComparisonResult]) -> list[UntunedExcess]:
-    """Compare policies that are not tuned with the best tuned policy of each case, the lowest worst excess first.
-
-    The list is empty unless a comparison has tuned policies and policies without searched parameters.
-    """
-    specs = [result.comparison.spec for result in results]
-    if any(spec.tune == 0 or all(is_tunable(policy) for policy in spec.policies) for spec in specs):
-        return []
-    rows = []
-    for policy in specs[0].policies:
-        if find_policy(policy).hidden_knowledge() is None:
-            cases = [_excess_over_tuned(result, policy) for result in results]
-            worst, case, _ = max(cases, key=lambda each: each[0][0])
-            rates = [rate for _, _, rate in cases if rate is not None]
-            mean = float(np.mean([share[0] for share, _, _ in cases]))
-            rate = float(np.mean(rates)) if rates else None
-            rows.append(UntunedExcess(policy, is_tunable(policy), worst, case, mean, rate))
-    return sorted(rows, key=lambda row: (row.worst[0], row.policy))
-
-
-def _excess_over_tuned(result: ComparisonResult, policy: str) -> tuple[tuple[float, float, float], str, float | None]:
-    entries = result.comparison.entries
-    deployable = [entry for entry in entries if find_policy(entry.policy).hidden_knowledge() is None]
-    best = min(
-        (entry for entry in deployable if entry.setting == "tuned"), key=lambda entry: float(entry.regret.mean())
-    )
-    own = next(entry for entry in deployable if (entry.policy, entry.setting) == (policy, "defaults"))
-    share = relative_interval(own.regret, best.regret, result.comparison.spec.seed)
-    return share, result.label, own.failure_rate
-
-
 def describe_distance(behind: DifferenceFromBest) -> str:
     """Describe the distance of a policy from the best.
 
@@ -521,20 +471,6 @@ def describe_search(result: ComparisonResult) -> str | None:
         f"Search budget of every policy: {format_count(spec.tune)} trials ×"
         f" {format_count(spec.search_replications)} {spec.replications_name}."
     )
-
-
-def describe_overview(results: Sequence[ComparisonResult]) -> str:
-    """Describe which policies are best most often over several scenarios and horizons."""
-    standings = [standing for result in results for standing in result.main.standings]
-    wins = Counter(standing.policy for standing in standings if standing.behind is None)
-    among = Counter(standing.policy for standing in standings if standing.among_the_best)
-    ordered = sorted(wins, key=lambda policy: (-wins[policy], -among[policy], policy))
-    sentences = [
-        f"{policy} is best in {wins[policy]} of {len(results)} cases and best or indistinguishable from the best in"
-        f" {among[policy]}"
-        for policy in ordered[:3]
-    ]
-    return f"With {results[0].main.description}: {'; '.join(sentences)}."
 
 
 def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:

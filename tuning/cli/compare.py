@@ -160,7 +160,8 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
         overview_caption,
         overview_table,
     )
-    from studies.results.comparison import describe_marks, describe_overview, describe_result, describe_search
+    from studies.results.comparison import describe_marks, describe_result, describe_search
+    from studies.results.overview import describe_overview
     from tuning.cli.output import print_line, print_table
 
     if len(results) > 1:
