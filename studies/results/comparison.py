@@ -435,16 +435,14 @@ def describe_margin(board: Leaderboard) -> str:
 
 def describe_anchor(anchor: Standing, best: Standing) -> str:
     """Describe how much of the regret of the best policy an anchor avoids."""
-    regret = format_interval(anchor.mean, anchor.low, anchor.high)
-    secret = find_policy(anchor.policy).hidden_knowledge()
+    regret = f"mean regret {format_interval(anchor.mean, anchor.low, anchor.high)}"
+    name = f"{anchor.policy}, which {find_policy(anchor.policy).hidden_knowledge()},"
     share = None if anchor.behind is None else anchor.behind.share
-    if share is None:
-        return f"{anchor.policy}, which {secret}, has mean regret {regret}."
-    if share[2] >= 0.0:
-        return f"{anchor.policy}, which {secret}, does not avoid regret: mean regret {regret}."
+    if share is None or share[2] >= 0.0:
+        return f"{name} does not avoid regret: {regret}."
     return (
-        f"{anchor.policy}, which {secret}, avoids {format_percent(-share[0])} (95 % CI {format_percent(-share[2])} to"
-        f" {format_percent(-share[1])}) of the regret of {best.policy}: mean regret {regret}."
+        f"{name} avoids {format_percent(-share[0])} (95 % CI {format_percent(-share[2])} to"
+        f" {format_percent(-share[1])}) of the regret of {best.policy}: {regret}."
     )
 
 
@@ -478,7 +476,9 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     before = untuned.find(best.policy)
     was, now = format_number(before.mean), format_number(best.mean)
     change = f"Tuning did not reduce the regret of {best.policy} ({was} at its defaults)"
-    if before.mean > best.mean:
+    if not best.entry.trials:
+        change = f"{best.policy} has no parameters to tune"
+    elif before.mean > best.mean:
         change = f"Tuning reduced the regret of {best.policy} from {was} to {now}"
     same = untuned.best.policy == best.policy
     leader = "it" if same else untuned.best.policy
