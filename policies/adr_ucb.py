@@ -9,10 +9,10 @@ the n = N rewards of an arm into the first i with mean m₁ and the others with 
 There is no forced exploration. So that changes are seen although the preferred arm changes, two arms are monitored:
 block l = 1, 2, … ends at s = (2^l − 1)·KN₀. At the end of block 1, and when the last KN₀ steps of each later block
 begin, the arm with the most pulls since the restart, other than for monitoring, is chosen; during these steps it is
-pulled at every step with s mod K = 1, and in the next block at every step with s mod K = 0. The authors' code differs
-from this description of their article by one in the block number.
+pulled at every step with s mod K = 1, and in the next block at every step with s mod K = 0. This schedule is
+reconstructed from the authors' code, whose block numbers do not fit its comments; it was not compared with the article.
 
-The original's base policies are Thompson sampling and kl-UCB; δ = T^−3 and N₀ = ⌈log₂ T⌉ are its values. The splits are
+The authors' code has Thompson sampling and kl-UCB as base policies, and N₀ = ⌈log₂ T⌉; δ = T^−3 is ours. The splits are
 those of `glr-klucb`, tested at every eighth reward of an arm (the authors' code: a third of the splits at every tenth
 step).
 """
