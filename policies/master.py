@@ -11,7 +11,8 @@ of the block so far, the policy restarts with n = 0 after reward i of a block if
     2. the mean of f − z in the block is at least h·ρ(i).
 
 The original has h = 18·(log₂T + 1)·ln(T/δ). With δ = 1/T, both thresholds then exceed 1 up to T = 10⁹, so no test is
-ever positive. h is therefore a parameter that is searched, like ξ.
+ever positive. h is therefore a parameter that is searched, like ξ. Tests and constants were not compared with the text
+of the article; the random starts of the instances agree with a public implementation.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ class MASTER(UnitPolicy):
     """
 
     name = "master"
-    reference = "Wei and Luo 2021, Algorithm 3 with UCB1"
+    reference = "Wei and Luo 2021, with UCB1"
     parameters = (
         HORIZON_PARAMETER,
         Param("xi", 0.6, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
