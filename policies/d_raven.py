@@ -54,7 +54,21 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+def refresh(k, arms, cells, p):  # type: ignore[no-untyped-def]
+    """Compute S² of an arm that has just been pulled."""
+    enough = arms[PAIRS, k] * cells[UNIT_OF_WEIGHT] >= 1e-9 * arms[WEIGHT, k]
+    arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if enough else 0.0
+
+
+@inlined
+def least_bonus(k, c, arms, cells, p):  # type: ignore[no-untyped-def]
+    """c_t/sqrt(W+1) with the weight of LOOKAHEAD more pulls, and β₀·sqrt(ε)."""
+    weight = arms[WEIGHT, k] * cells[UNIT_OF_WEIGHT] + LOOKAHEAD
+    return c * (1.0 / sqrt(weight + 1.0)), p[BETA0] * sqrt(p[EPSILON])
+
+
+@inlined
+def accumulate(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Discount u and add x with weight 1/u to the pulled arm."""
     changed, unit = NONE, cells[UNIT_OF_WEIGHT] * p[GAMMA]
     if unit < SMALLEST_UNIT:
@@ -69,8 +83,14 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     before = x - arms[MEAN, k]
     arms[MEAN, k] += before * (added / arms[WEIGHT, k])
     arms[SQUARES, k] += added * before * (x - arms[MEAN, k])
-    enough = arms[PAIRS, k] * unit >= 1e-9 * arms[WEIGHT, k]
-    arms[VARIANCE, k] = arms[SQUARES, k] * arms[WEIGHT, k] / arms[PAIRS, k] if enough else 0.0
+    return changed
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Add x and compute S²."""
+    changed = accumulate(t, k, x, open_, arms, cells, memory, p, rng)
+    refresh(k, arms, cells, p)
     return changed
 
 
@@ -92,3 +112,7 @@ class DRaven(IndexPolicy):
     coefficient = staticmethod(coefficient)
     index = staticmethod(index)
     learn = staticmethod(update)
+    accumulate = staticmethod(accumulate)
+    refresh = staticmethod(refresh)
+    least_bonus = staticmethod(least_bonus)
+    mean_row = MEAN

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from environments.compiled import inlined
-from policies.engine.index import EVERY, IndexPolicy
+from policies.engine.index import EVERY, LOOKAHEAD, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
@@ -32,35 +32,39 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def refresh(k, arms, p):  # type: ignore[no-untyped-def]
-    """Update A of an arm whose window has changed."""
+def refresh(k, arms, cells, p):  # type: ignore[no-untyped-def]
+    """Compute A and B of an arm whose window has changed."""
     n = arms[COUNT, k]
     variance = arms[SQUARES, k] / ((n - 1.0) * (n + 1.0)) if n > 1.0 else 0.0
     arms[LEVEL, k] = arms[MEAN, k] + p[BETA0] * sqrt(variance + p[EPSILON])
+    arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
 
 
 @inlined
-def refresh_both(k, arms, p):  # type: ignore[no-untyped-def]
-    """Update A and B of an arm whose number of rewards in the window has changed."""
-    refresh(k, arms, p)
-    arms[WIDTH, k] = 1.0 / sqrt(arms[COUNT, k] + 1.0)
+def least_bonus(k, c, arms, cells, p):  # type: ignore[no-untyped-def]
+    """β₀·sqrt(ε), and c_t·B with LOOKAHEAD more rewards in the window."""
+    return p[BETA0] * sqrt(p[EPSILON]), c * (1.0 / sqrt(arms[COUNT, k] + LOOKAHEAD + 1.0))
 
 
 @inlined
-def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+def accumulate(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward to the window; A and B change for two arms, or for all at a wrap-around of the ring."""
     removed = push_reward(k, x, arms, cells, memory, int(p[TAU]))
     if cells[NEXT] == 0.0:
         for j in range(arms.shape[1]):
-            refresh_both(j, arms, p)
+            refresh(j, arms, cells, p)
         return EVERY
-    if removed == k:
-        refresh(k, arms, p)
-    else:
-        refresh_both(k, arms, p)
-        if removed >= 0:
-            refresh_both(removed, arms, p)
     return removed
+
+
+@inlined
+def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """Add the reward to the window and compute A and B."""
+    changed = accumulate(t, k, x, open_, arms, cells, memory, p, rng)
+    refresh(k, arms, cells, p)
+    if changed >= 0 and changed != k:
+        refresh(changed, arms, cells, p)
+    return changed
 
 
 class SWRaven(IndexPolicy, WindowPolicy):
@@ -77,3 +81,7 @@ class SWRaven(IndexPolicy, WindowPolicy):
     coefficient = staticmethod(coefficient)
     index = staticmethod(index)
     learn = staticmethod(update)
+    accumulate = staticmethod(accumulate)
+    refresh = staticmethod(refresh)
+    least_bonus = staticmethod(least_bonus)
+    mean_row = MEAN

@@ -26,10 +26,10 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Update m and 1/sqrt(N)."""
-    n = arms[PULLS, k]
-    arms[MEAN, k] += (x - arms[MEAN, k]) / n
-    arms[WIDTH, k] = 1.0 / sqrt(n)
+    """Update m and 1/sqrt(N); 1/N is computed while the reward is, which a division by N would await."""
+    inverse = 1.0 / arms[PULLS, k]
+    arms[MEAN, k] += (x - arms[MEAN, k]) * inverse
+    arms[WIDTH, k] = sqrt(inverse)
     return NONE
 
 

@@ -1,10 +1,8 @@
 """Templates of the compiled loops: simulated worlds, windows of a trace, and resampled logs.
 
-`policies.engine.play.compile_loop` copies a template, replaces the placeholders (`start` to `RUNS`) by those of a
-policy, and compiles the copy.
-
-`play_worlds` pulls the arm that `select` returns. If RUNS is true, which requires an index policy
-(`policies/engine/index.py`), it pulls the same arms with fewer scans: see `play_worlds`.
+`policies.engine.play.compile_loop` copies a template, replaces the placeholders (`start` to `KNOWS_CHANGES`) by those of
+a policy, and compiles the copy. Index policies have a faster loop over simulated worlds
+(`policies/engine/index.py`).
 """
 
 from __future__ import annotations
@@ -16,19 +14,13 @@ import numpy as np
 from environments.compiled import inlined
 from environments.recorded.log_world import TWO_VALUE_LEVELS, random_below
 from environments.world import DELAYED, WALK, mean_of, reward_of
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.index import EVERY, LOOKAHEAD, is_monotone
+from policies.engine.base import PULLS
 
 start: Any = None
 select: Any = None
 update: Any = None
-coefficient: Any = None
-index: Any = None
 USES_TRUE_MEANS = False
 KNOWS_CHANGES = False
-RUNS = False
-
-NEVER = -1e300  # below every score
 
 
 @inlined
@@ -70,27 +62,17 @@ def restart_changed(kind, level, motion, season, share, row, blip, new_row, new_
     return changed
 
 
-def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scores, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
+def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, marks, out, curve, pulls):  # type: ignore[no-untyped-def]
     """Play worlds first … last − 1 and write regret, reward and suboptimal pulls to out[r].
 
-    p holds the parameters. Scratch space: open_ [K], arms [rows, K], cells, memory, due (ring of delayed rewards), and,
-    if RUNS is true, c [T + 2] and scores [2, K]. Optional outputs, which may be empty: curve [R, marks, 2] (cumulative
-    regret and reward at the steps in marks) and pulls [R, T] (arm pulled at each step).
-
-    Leader runs (RUNS): a scan finds the leader and `hurdle`, the largest bound of the index of another arm in the next
-    LOOKAHEAD steps. Until then, the leader is pulled as long as its own index exceeds `hurdle`. The next scan is due
-    when it does not, when the bounds expire, when arms open or close, or when the indices of all arms change. If the
-    index of one other arm changes, such as that of a reward that leaves a window, `hurdle` is raised to its new bound.
+    p holds the parameters. Scratch space: open_ [K], arms [rows, K], cells, memory and due (ring of delayed rewards).
+    Optional outputs, which may be empty: curve [R, marks, 2] (cumulative regret and reward at the steps in marks) and
+    pulls [R, T] (arm pulled at each step).
 
     If KNOWS_CHANGES is true, arms whose means jump are restarted, and so is the step t of the rules when all arms jump.
     """
     kind, season, share = worlds.kind, worlds.season, worlds.share
     horizon, count = worlds.noise.shape[1], open_.shape[0]
-    runs = False
-    if RUNS:
-        for t in range(1, horizon + 2):
-            c[t] = coefficient(t, p)
-        runs = is_monotone(c)
     for r in range(first, last):
         starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
         level, motion = worlds.level[r], worlds.motion[r]
@@ -105,7 +87,6 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
         segment, event, untried, mark = -1, 1, 0, 0
         row, blip, begin = 0, 0, 0
         regret, reward, suboptimal = 0.0, 0.0, 0
-        k, hurdle, highest, until = 0, 0.0, 0.0, 0
         for t in range(1, horizon + 1):
             if t == starts[segment + 1]:
                 segment += 1
@@ -122,7 +103,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
                         start(arms, cells, memory, p)
                 row, blip = rows[segment], blips[segment]
             if t == event:
-                untried, event, until = 0, horizon + 1, t
+                untried, event = 0, horizon + 1
                 for k in range(count):
                     open_[k] = 1 if opens[k] <= t < closes[k] else 0
                     if open_[k] == 1 and arms[PULLS, k] == 0.0:
@@ -134,23 +115,8 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
             if untried > 0:
                 k = first_untried(open_, arms)
                 untried -= 1
-            elif not RUNS or not runs:
+            else:
                 k = select(t - begin, open_, arms, cells, memory, p, rng)
-            elif t >= until or not index(k, c[t], 0, arms, cells, p) > hurdle:
-                until = min(t + LOOKAHEAD, horizon + 1)
-                highest = max(c[t], c[until])
-                k, score, hurdle, bound = -1, NEVER, NEVER, NEVER
-                for j in range(count):
-                    scores[0, j] = index(j, c[t], 0, arms, cells, p)
-                    scores[1, j] = index(j, highest, LOOKAHEAD, arms, cells, p)
-                for j in range(count):
-                    if open_[j] == CLOSED:
-                        continue
-                    if scores[0, j] > score:
-                        hurdle = max(hurdle, bound)
-                        k, score, bound = j, scores[0, j], scores[1, j]
-                    else:
-                        hurdle = max(hurdle, scores[1, j])
             x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
             seen = x
             if kind & DELAYED:
@@ -167,14 +133,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, c, scor
                         low, high = min(low, true_mean), max(high, true_mean)
                 seen = min(1.0, max(0.0, (seen - low) / (high - low + 1e-6)))
             arms[PULLS, k] += 1.0
-            if RUNS:
-                changed = update(t, k, seen, open_, arms, cells, memory, p, rng)
-                if changed == EVERY:
-                    until = t
-                elif changed >= 0 and changed != k and open_[changed] != CLOSED:
-                    hurdle = max(hurdle, index(changed, highest, LOOKAHEAD, arms, cells, p))
-            else:
-                update(t - begin, k, seen, open_, arms, cells, memory, p, rng)
+            update(t - begin, k, seen, open_, arms, cells, memory, p, rng)
             mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
             regret += best[t - 1] - mean
             reward += x

@@ -18,7 +18,7 @@ from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
 from policies.engine import loops
 from policies.engine.base import Policy, Value
-from policies.engine.index import IndexPolicy
+from policies.engine.index import IndexPolicy, play_runs
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 
@@ -149,11 +149,11 @@ def play(
     else:
         size = (worlds.noise.shape[0], worlds.level.shape[2])
         due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
-        runs = runs and issubclass(policy, IndexPolicy)
-        coefficients, scores = np.empty(worlds.noise.shape[1] + 2 if runs else 0), np.empty((2, size[1] if runs else 0))
+        runs = runs and issubclass(policy, IndexPolicy) and policy.hidden_knowledge() is None
+        tables = (np.empty(worlds.noise.shape[1] + 2), np.empty((4, size[1]))) if runs else ()
         outputs = (marks, result.out, result.curve, result.pulls)
         loop, seeds = compile_loop(policy, loops.play_worlds, runs), (seed, first, stream)
-        _run_loop(loop, policy, values, worlds, size, seeds, outputs, (due, coefficients, scores))
+        _run_loop(loop, policy, values, worlds, size, seeds, outputs, (due, *tables))
     return result
 
 
@@ -322,12 +322,11 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds, runs:
             "update": policy.learn,
             "USES_TRUE_MEANS": policy.uses_true_means,
             "KNOWS_CHANGES": policy.knows_changes,
-            "RUNS": runs,
         }
         if runs:
             assert issubclass(policy, IndexPolicy)
-            rules |= {"coefficient": policy.coefficient, "index": policy.index}
-        name = policy.name.replace("-", "_") + ("_runs" if runs else "")
+            template, rules = play_runs, rules | policy.run_rules()
+        name = policy.name.replace("-", "_")
         _COMPILED[key] = specialize(template, name, **rules)
     return _COMPILED[key]
 

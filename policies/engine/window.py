@@ -1,10 +1,11 @@
 """Count, mean and sum of squared deviations of each arm over the last τ rewards of all arms.
 
 A ring buffer in `memory` holds the arm (first τ places) and the reward (last τ places) of each pull. Adding or
-removing a reward updates n, m and Q = Σ(x − m)² of its arm in O(1):
+removing a reward x, or replacing a reward y by x, updates n, m and Q = Σ(x − m)² of its arm in O(1):
 
     add:     m ← m + (x − m)/n, Q ← Q + (x − m_old)(x − m_new)
     remove:  m ← m − (x − m)/(n − 1), Q ← Q − (x − m_old)(x − m_new)
+    replace: m ← m + (x − y)/n, Q ← Q + (x − y)(x − m_new + y − m_old)
 
 Removals accumulate rounding errors, so everything is recomputed each time the ring wraps around, and for one arm when
 the removed reward made up nearly all of its Q. Both are O(1) on average.
@@ -43,7 +44,7 @@ def recompute(arm, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
         if arm < 0 or j == arm:
             arms[COUNT, j] += 1.0
             before = memory[tau + i] - arms[MEAN, j]
-            arms[MEAN, j] += before / arms[COUNT, j]
+            arms[MEAN, j] += before * (1.0 / arms[COUNT, j])
             arms[SQUARES, j] += before * (memory[tau + i] - arms[MEAN, j])
 
 
@@ -63,6 +64,16 @@ def remove_reward(arm, x, arms):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def replace_reward(arm, oldest, x, arms):  # type: ignore[no-untyped-def]
+    """Replace the oldest reward of an arm by x; return whether the resulting Q is unreliable."""
+    mean, squares = arms[MEAN, arm], arms[SQUARES, arm]
+    difference = x - oldest
+    arms[MEAN, arm] = mean + difference * (1.0 / arms[COUNT, arm])
+    arms[SQUARES, arm] = max(0.0, squares + difference * ((x - arms[MEAN, arm]) + (oldest - mean)))
+    return arms[SQUARES, arm] < LOST * squares
+
+
+@inlined
 def push_reward(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
     """Add reward x of arm k and, if the window is full, remove the oldest reward.
 
@@ -70,19 +81,24 @@ def push_reward(k, x, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
     all arms have been recomputed.
     """
     place = int(cells[NEXT])
+    oldest = memory[tau + place]
     removed = -1
     unreliable = False
     if cells[FILLED] == tau:
         removed = int(memory[place])
-        unreliable = remove_reward(removed, memory[tau + place], arms)
     else:
         cells[FILLED] += 1.0
     memory[place] = k
     memory[tau + place] = x
-    arms[COUNT, k] += 1.0
-    before = x - arms[MEAN, k]
-    arms[MEAN, k] += before / arms[COUNT, k]
-    arms[SQUARES, k] += before * (x - arms[MEAN, k])
+    if removed == k:
+        unreliable = replace_reward(k, oldest, x, arms)
+    else:
+        if removed >= 0:
+            unreliable = remove_reward(removed, oldest, arms)
+        arms[COUNT, k] += 1.0
+        before = x - arms[MEAN, k]
+        arms[MEAN, k] += before * (1.0 / arms[COUNT, k])
+        arms[SQUARES, k] += before * (x - arms[MEAN, k])
     place += 1
     if place == tau:
         place = 0

@@ -69,8 +69,7 @@ def test_weights_stay_in_bounds_for_a_million_steps(name: str, params: dict[str,
     arms, cells = np.zeros((sizes.rows, count)), np.zeros(sizes.cells)
     empty, out = np.zeros(0), np.zeros((1, 3))
     compile_loop(policy)(
-        *(worlds, 0, 1, policy.vector(values), np.zeros(count, dtype=np.int64), arms, cells, empty, empty, empty),
-        np.zeros((2, 0)),
+        *(worlds, 0, 1, policy.vector(values), np.zeros(count, dtype=np.int64), arms, cells, empty, empty),
         *(np.random.default_rng(1), np.zeros(0, dtype=np.int64), out, np.zeros((1, 0, 2))),
         np.zeros((1, 0), dtype=np.int32),
     )
