@@ -1,4 +1,4 @@
-"""Leader runs of index policies pull exactly the arms of the general loop."""
+"""Leader runs of index policies pull exactly the arms of the general loop, and those of the formula."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import find_scenario
+from environments import find_scenario, scenarios
 from environments.draw import draw_worlds
 from policies import find_policy
 from policies.engine.index import IndexPolicy, is_monotone
 from policies.engine.play import Played, play
+from tests.policies.reference import Reference, check_against_reference
+from tests.policies.test_d_raven import ReferenceDRaven
+from tests.policies.test_kl_ucb import ReferenceKLUCB
+from tests.policies.test_sw_raven import ReferenceSWRaven
+from tests.policies.test_sw_ucb import ReferenceSWUCB
+from tests.policies.test_ucb1 import ReferenceUCB1
+from tests.policies.test_ucb_tuned import ReferenceUCBTuned
+from tests.policies.test_ucb_v import ReferenceUCBV
 
-SCENARIOS = (
-    "stationary",
-    "variance-drift",
-    "gradual-drift",
-    "localized-jump",
-    "blips",
-    "random-walk",
-    "bernoulli",
-    "delayed",
-    "arm-churn",
-    "periodic+blips+arm-churn+incremental-drift",
-)
+SCENARIOS = (*scenarios(), "periodic+blips+arm-churn+incremental-drift", "delayed+arm-churn+variance-drift")
+REFERENCES: dict[str, type[Reference]] = {
+    "ucb1": ReferenceUCB1,
+    "ucb-v": ReferenceUCBV,
+    "ucb-tuned": ReferenceUCBTuned,
+    "kl-ucb": ReferenceKLUCB,
+    "sw-ucb": ReferenceSWUCB,
+    "sw-raven": ReferenceSWRaven,
+    "d-raven": ReferenceDRaven,
+}
 EXTREMES: dict[str, list[dict[str, Any]]] = {
     "ucb1": [{}, {"c": 0.0}, {"c": 1e-3}, {"c": 1e6}],
     "ucb-v": [{}, {"zeta": 0.01, "c": 0.01}, {"zeta": 5.0, "c": 0.0}],
@@ -51,16 +57,23 @@ def test_every_index_policy_is_listed() -> None:
     from policies import policy_names
 
     assert {name for name in policy_names() if issubclass(find_policy(name), IndexPolicy)} == set(EXTREMES)
+    assert set(REFERENCES) == set(EXTREMES)
 
 
 @pytest.mark.parametrize("name", EXTREMES)
 def test_leader_runs_equal_the_general_loop(name: str) -> None:
     for scenario in SCENARIOS:
         for params in EXTREMES[name]:
-            runs, general = play_both(name, params, scenario, 1500, 6)
+            runs, general = play_both(name, params, scenario, 1200, 6)
             assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
             assert runs.out.tobytes() == general.out.tobytes()
             assert runs.curve.tobytes() == general.curve.tobytes()
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_pulls_are_those_of_the_formula_in_all_scenarios(name: str) -> None:
+    for scenario in SCENARIOS:
+        check_against_reference(name, REFERENCES[name], scenario, horizon=150, arms=5)
 
 
 @pytest.mark.parametrize("name", EXTREMES)
@@ -69,6 +82,26 @@ def test_leader_runs_of_small_worlds_and_many_arms(name: str, horizon: int, arms
     for params in EXTREMES[name]:
         runs, general = play_both(name, params, "stationary", horizon, arms)
         assert np.array_equal(runs.pulls, general.pulls), params
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("scenario", ["stationary", "delayed", "arm-churn"])
+def test_fewer_steps_than_arms(name: str, scenario: str) -> None:
+    """Worlds are drawn with at least one step per arm, so the first steps of such a world are played."""
+    policy, steps = find_policy(name), 4
+    worlds = draw_worlds(find_scenario(scenario), 12, 9, 3, 0, 2)
+    worlds = worlds._replace(
+        starts=np.minimum(worlds.starts, steps + 1),
+        closes=np.minimum(worlds.closes, steps + 1),
+        noise=worlds.noise[:, :steps].copy(),
+        best=worlds.best[:, :steps].copy(),
+    )
+    for params in EXTREMES[name]:
+        values = policy.resolve(params, worlds.level.shape[2], steps)
+        marks = np.array([steps], dtype=np.int64)
+        runs, general = (play(policy, values, worlds, 3, 0, 0, marks, pulls=True, runs=runs) for runs in (True, False))
+        assert runs.pulls.tolist() == general.pulls.tolist() == [[0, 1, 2, 3]] * 2
+        assert runs.out.tobytes() == general.out.tobytes()
 
 
 @pytest.mark.parametrize("name", EXTREMES)
