@@ -61,9 +61,9 @@ def refresh(k, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def least_bonus(k, c, arms, cells, p):  # type: ignore[no-untyped-def]
-    """c_t/sqrt(W+1) with the weight of LOOKAHEAD more pulls, and β₀·sqrt(ε)."""
-    weight = arms[WEIGHT, k] * cells[UNIT_OF_WEIGHT] + LOOKAHEAD
+def least_bonus(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """c_t/sqrt(W+1) with the weight of more pulls, and β₀·sqrt(ε)."""
+    weight = arms[WEIGHT, k] * cells[UNIT_OF_WEIGHT] + ahead
     return c * (1.0 / sqrt(weight + 1.0)), p[BETA0] * sqrt(p[EPSILON])
 
 

@@ -123,9 +123,8 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     """Update m and the terms of q that change only with a pull."""
     n = arms[PULLS, k]
     if p[LIKELIHOOD] == GAUSSIAN:
-        inverse = 1.0 / n
-        arms[MEAN, k] += (x - arms[MEAN, k]) * inverse
-        arms[WIDTH, k] = sqrt(inverse)
+        arms[MEAN, k] += (x - arms[MEAN, k]) / n
+        arms[WIDTH, k] = 1.0 / sqrt(n)
     else:
         arms[MEAN, k] += (to_unit(x, p[LOW], p[HIGH]) - arms[MEAN, k]) / n
         arms[ENTROPY, k] = negative_entropy(arms[MEAN, k])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from environments.compiled import inlined
-from policies.engine.index import EVERY, LOOKAHEAD, IndexPolicy
+from policies.engine.index import EVERY, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
@@ -41,9 +41,9 @@ def refresh(k, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def least_bonus(k, c, arms, cells, p):  # type: ignore[no-untyped-def]
-    """β₀·sqrt(ε), and c_t·B with LOOKAHEAD more rewards in the window."""
-    return p[BETA0] * sqrt(p[EPSILON]), c * (1.0 / sqrt(arms[COUNT, k] + LOOKAHEAD + 1.0))
+def least_bonus(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """β₀·sqrt(ε), and c_t·B with more rewards in the window."""
+    return p[BETA0] * sqrt(p[EPSILON]), c * (1.0 / sqrt(arms[COUNT, k] + ahead + 1.0))
 
 
 @inlined
@@ -85,3 +85,4 @@ class SWRaven(IndexPolicy, WindowPolicy):
     refresh = staticmethod(refresh)
     least_bonus = staticmethod(least_bonus)
     mean_row = MEAN
+    lookahead = 64  # only the coefficient and rewards that leave the window change an index

@@ -34,9 +34,9 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Update m, V = Q/N and B."""
     add_reward(arms, k, x)
-    inverse = 1.0 / arms[PULLS, k]
-    arms[VARIANCE, k] = arms[SQUARES, k] * inverse
-    arms[WIDTH, k] = sqrt(inverse)
+    n = arms[PULLS, k]
+    arms[VARIANCE, k] = arms[SQUARES, k] / n
+    arms[WIDTH, k] = 1.0 / sqrt(n)
     return NONE
 
 

@@ -6,18 +6,19 @@ An index policy states its index once, by three compiled rules:
     index(k, c, ahead, arms, cells, p) -> index of arm k
     update(t, k, x, open_, arms, cells, memory, p, rng) -> other arm whose index has changed, NONE or EVERY
 
-`index` must not decrease in c. For ahead = LOOKAHEAD it is an upper bound of the index during the next LOOKAHEAD steps
-in which the arm is not pulled; c is then the largest coefficient of these steps. It is infinite for an arm that must be
-pulled immediately. If the coefficient is not monotone, or NaN, the general loop is used.
+`index` must not decrease in c. If `ahead` is the policy's `lookahead` instead of 0, it is an upper bound of the index
+during the next `ahead` steps in which the arm is not pulled; c is then the largest coefficient of these steps. It is
+infinite for an arm that must be pulled immediately. If the coefficient is not monotone, or NaN, all arms are compared
+at every step.
 
 If the terms of the index take long to compute, three more rules avoid it at most steps:
 
     accumulate(t, k, x, open_, arms, cells, memory, p, rng)  as `update`, but does not refresh the arms it concerns
     refresh(k, arms, cells, p)                               computes what `index` reads from the statistics of arm k
-    least_bonus(k, c, arms, cells, p) -> a, b
+    least_bonus(k, c, ahead, arms, cells, p) -> a, b
 
 `update` is then `accumulate`, followed by `refresh` of the pulled arm and of the one that `accumulate` returns. With
-the mean m in row `mean_row`, (m + a) + b is a lower bound of the index of arm k during the next LOOKAHEAD steps if the
+the mean m in row `mean_row`, (m + a) + b is a lower bound of the index of arm k during the next `ahead` steps if the
 arm is pulled in all of them; c is the smallest coefficient of these steps.
 
 `select` follows from these rules, and so does the loop over simulated worlds (`play_runs`). All operations in `index`
@@ -49,7 +50,7 @@ from policies.engine.base import CLOSED, OPEN, PULLS, Policy
 from policies.engine.loops import first_untried, record_step
 
 LOOKAHEAD = 16
-"""Steps that a bound holds for: with more the bounds are looser, with fewer they expire sooner."""
+"""Steps that a bound holds for, unless a policy differs: with more bounds are looser, with fewer they expire sooner."""
 
 NONE, EVERY = -1, -2  # results of `update`: no other index has changed, or all have
 NEVER = -1e300  # below every index
@@ -209,7 +210,7 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, scores
                         until = t
                         break
                     if HAS_LEAST_BONUS and least_b == NEVER:
-                        least_a, least_b = least_bonus(k, min(c[t], c[until]), arms, cells, p)
+                        least_a, least_b = least_bonus(k, min(c[t], c[until]), LOOKAHEAD, arms, cells, p)
         out[r, 0] = regret
         out[r, 1] = reward
         out[r, 2] = suboptimal
@@ -221,7 +222,7 @@ def refresh_nothing(k, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def no_least_bonus(k, c, arms, cells, p):  # type: ignore[no-untyped-def]
+def no_least_bonus(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
     """Placeholder of the rule `least_bonus`, never called."""
     return 0.0, NEVER
 
@@ -235,6 +236,7 @@ class IndexPolicy(Policy):
     refresh: ClassVar[Callable[..., None]] = staticmethod(refresh_nothing)
     least_bonus: ClassVar[Callable[..., tuple[float, float]]] = staticmethod(no_least_bonus)
     mean_row: ClassVar[int] = 0
+    lookahead: ClassVar[int] = LOOKAHEAD
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -253,4 +255,5 @@ class IndexPolicy(Policy):
             "least_bonus": cls.least_bonus,
             "HAS_LEAST_BONUS": cls.least_bonus is not no_least_bonus,
             "MEAN_ROW": cls.mean_row,
+            "LOOKAHEAD": cls.lookahead,
         }

@@ -50,12 +50,9 @@ MEAN, SQUARES = 1, 2  # rows of `arms`: the mean, and Q, the sum of squared devi
 
 @inlined
 def add_reward(arms, k, x):  # type: ignore[no-untyped-def]
-    """Welford's update after pull number n: M ← M + (x − M)/n, Q ← Q + (x − M_old)(x − M_new).
-
-    1/n is computed while the reward is, which a division by n would await.
-    """
+    """Welford's update after pull number n: M ← M + (x − M)/n, Q ← Q + (x − M_old)(x − M_new)."""
     before = x - arms[MEAN, k]
-    arms[MEAN, k] += before * (1.0 / arms[PULLS, k])
+    arms[MEAN, k] += before / arms[PULLS, k]
     arms[SQUARES, k] += before * (x - arms[MEAN, k])
 
 

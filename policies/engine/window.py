@@ -39,13 +39,22 @@ def recompute(arm, arms, cells, memory, tau):  # type: ignore[no-untyped-def]
             arms[COUNT, j] = 0.0
             arms[MEAN, j] = 0.0
             arms[SQUARES, j] = 0.0
+    j, n, m, q = -1, 0.0, 0.0, 0.0  # successive rewards are often of the same arm
     for i in range(int(cells[FILLED])):
-        j = int(memory[i])
-        if arm < 0 or j == arm:
-            arms[COUNT, j] += 1.0
-            before = memory[tau + i] - arms[MEAN, j]
-            arms[MEAN, j] += before * (1.0 / arms[COUNT, j])
-            arms[SQUARES, j] += before * (memory[tau + i] - arms[MEAN, j])
+        k = int(memory[i])
+        if arm >= 0 and k != arm:
+            continue
+        if k != j:
+            if j >= 0:
+                arms[COUNT, j], arms[MEAN, j], arms[SQUARES, j] = n, m, q
+            j, n, m, q = k, arms[COUNT, k], arms[MEAN, k], arms[SQUARES, k]
+        n += 1.0
+        x = memory[tau + i]
+        before = x - m
+        m += before * (1.0 / n)
+        q += before * (x - m)
+    if j >= 0:
+        arms[COUNT, j], arms[MEAN, j], arms[SQUARES, j] = n, m, q
 
 
 @inlined
