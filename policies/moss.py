@@ -22,8 +22,10 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     level = log(p[HORIZON] / count_open(open_))
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
         score = arms[MEAN, k] + sqrt(p[C] * max(0.0, level - arms[LOGARITHM, k]) * arms[SHARE, k])
-        if open_[k] != CLOSED and score > best:
+        if score > best:
             best, chosen = score, k
     return chosen
 

@@ -23,8 +23,10 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     linear = 3.0 * log(t)
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
         score = arms[MEAN, k] + root * arms[SPREAD, k] + linear * arms[SHARE, k]
-        if open_[k] != CLOSED and score > best:
+        if score > best:
             best, chosen = score, k
     return chosen
 

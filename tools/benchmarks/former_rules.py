@@ -11,7 +11,7 @@ from policies.d_raven import SQUARES as D_SQUARES
 from policies.d_raven import VARIANCE as D_VARIANCE
 from policies.engine.base import CLOSED, OPEN, PULLS, Policy
 from policies.engine.discounting import discount_row
-from policies.engine.rules import MEAN, SQUARES, add_reward, argmax_score, first_below_or_argmax
+from policies.engine.rules import MEAN, SQUARES, add_reward, first_below_or_argmax
 from policies.engine.window import COUNT, FILLED, NEXT, WindowPolicy, remove_reward
 from policies.engine.window import MEAN as W_MEAN
 from policies.engine.window import SQUARES as W_SQUARES
@@ -29,15 +29,26 @@ SCORE = 6  # row after those of D-RAVEN
 
 
 @inlined
+def argmax_former(open_, arms, slope):  # type: ignore[no-untyped-def]
+    """argmax of m + slope·arms[WIDTH] over the open arms."""
+    best, chosen = -1e300, -1
+    for k in range(open_.shape[0]):
+        score = arms[MEAN, k] + slope * arms[WIDTH, k]
+        if open_[k] != CLOSED and score > best:
+            best, chosen = score, k
+    return chosen
+
+
+@inlined
 def select_ucb1(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(c·ln t)·(1/sqrt(N))."""
-    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(p[0] * log(t)))
+    return argmax_former(open_, arms, sqrt(p[0] * log(t)))
 
 
 @inlined
 def select_kl_ucb(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of m + sqrt(2s²·ln t)·(1/sqrt(N))."""
-    return argmax_score(open_, arms, MEAN, WIDTH, sqrt(2.0 * p[S2] * log(t)))
+    return argmax_former(open_, arms, sqrt(2.0 * p[S2] * log(t)))
 
 
 @inlined
