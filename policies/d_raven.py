@@ -16,12 +16,15 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from environments.compiled import inlined
+from policies.engine.base import CLOSED, OPEN
 from policies.engine.discounting import discount_row, gamma_parameter
 from policies.engine.index import EVERY, LOOKAHEAD, NONE, IndexPolicy
 from policies.engine.limits import CONSTANT, NONNEGATIVE, UNIT
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
+SCORE = 6  # row for the indices of `select`
+LARGEST = 1e300  # replaces an infinite index there
 UNIT_OF_WEIGHT, DECAY = 0, 1  # cells: u, and a lower bound of γ^LOOKAHEAD
 ALPHA0, BETA0, EPSILON, GAMMA = range(4)  # parameters
 FORGOTTEN = 1e-3  # an arm with less weight is pulled immediately
@@ -51,6 +54,21 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
     width = 1.0 / sqrt(weight + 1.0)
     score = arms[MEAN, k] + c * width + p[BETA0] * sqrt(arms[VARIANCE, k] * width * width + p[EPSILON])
     return score if weight >= FORGOTTEN else inf
+
+
+@inlined
+def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """argmax of the index over the open arms, lowest index on a tie; −1 if all wait for the reward of a forced pull."""
+    c = coefficient(t, p)
+    for k in range(arms.shape[1]):  # no branches, so that the compiler vectorizes the loop
+        arms[SCORE, k] = min(LARGEST, index(k, c, 0, arms, cells, p))
+    best, chosen = -LARGEST, -1
+    for k in range(open_.shape[0]):
+        if open_[k] == CLOSED:
+            continue
+        if arms[SCORE, k] > best and (open_[k] == OPEN or arms[SCORE, k] < LARGEST):
+            best, chosen = arms[SCORE, k], k
+    return chosen
 
 
 @inlined
@@ -104,13 +122,14 @@ class DRaven(IndexPolicy):
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
-    rows = 6
+    rows = 7
     row_limits = dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE)
     cells = 2
     cell_limits = {UNIT_OF_WEIGHT: UNIT, DECAY: CONSTANT}
     start = staticmethod(start)
     coefficient = staticmethod(coefficient)
     index = staticmethod(index)
+    choose = staticmethod(select)
     learn = staticmethod(update)
     accumulate = staticmethod(accumulate)
     refresh = staticmethod(refresh)

@@ -25,7 +25,7 @@ from policies.ucb_v import UCBV, ZETA, C
 
 WIDTH = 2  # row of UCB1 and kl-UCB
 TERM, LAST_TERM = 3, 4  # rows of UCB-V and UCB1-Tuned
-SCORE = 6  # row after those of D-RAVEN
+SCORE = 6  # row of D-RAVEN
 
 
 @inlined
