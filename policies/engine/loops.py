@@ -1,7 +1,7 @@
 """Templates of the compiled loops: simulated worlds, windows of a trace, and resampled logs.
 
-`policies.engine.play.compile_loop` copies a template, replaces the placeholders (`start` to `KNOWS_CHANGES`) by those of
-a policy, and compiles the copy. Index policies have a faster loop over simulated worlds
+`policies.engine.play.compile_loop` copies a template, replaces the placeholders (`start` to `KNOWS_CHANGES`) by those
+of a policy, and compiles the copy. Index policies have a faster loop over simulated worlds
 (`policies/engine/index.py`).
 """
 
