@@ -1,0 +1,243 @@
+"""The coordinates of a problem in which the laws are smooth: horizon, arms, noise and rates of change.
+
+Rewards are measured in units of the range of the means, R = mean_high − mean_low: rewards multiplied by c need α₀·c and
+ε·c². Times are relative to the horizon, so that a rate means the same at every horizon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from environments import Scenario
+from environments.checks import parse_share, parse_steps
+from environments.effects.arm_churn import ArmChurn
+from environments.effects.blips import Blips
+from environments.effects.gradual_drift import GradualDrift
+from environments.effects.incremental_drift import IncrementalDrift
+from environments.effects.localized_jump import LocalizedJump
+from environments.effects.periodic import Periodic
+from environments.effects.variance_drift import VarianceDrift
+from environments.noise import DEFAULT_NOISE
+
+VARIANCE_RATIO = 9.0  # variance_high / variance_low of the design
+EXTRAPOLATION = 1.4  # largest position of an extrapolated coordinate; the design is from −1 to 1
+TOLERANCE = 0.02  # of a position, since periods are rounded to whole steps
+
+
+class NoLawError(ValueError):
+    """No law holds for a problem; the text gives the reason."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A coordinate and its range in the design."""
+
+    name: str
+    meaning: str
+    low: float
+    high: float
+    logarithmic: bool = True
+
+    def position(self, value: float) -> float:
+        """Return −1 at the low end of the range, 1 at its high end.
+
+        >>> round(Axis("horizon", "steps", 100, 10_000).position(10_000), 9)
+        1.0
+        """
+        low, high, x = (self._scaled(number) for number in (self.low, self.high, value))
+        return 2.0 * (x - low) / (high - low) - 1.0
+
+    def value(self, position: float) -> float:
+        """Return the value at a position.
+
+        >>> round(Axis("horizon", "steps", 100, 10_000).value(0.0))
+        1000
+        """
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        x = low + (high - low) * (position + 1.0) / 2.0
+        return math.exp(x) if self.logarithmic else x
+
+    def _scaled(self, value: float) -> float:
+        if not self.logarithmic:
+            return value
+        return math.log(value) if value > 0.0 else -math.inf
+
+
+HORIZON = Axis("horizon", "steps T", 300.0, 100_000.0)
+ARMS = Axis("arms", "arms K", 2.0, 100.0)
+NOISE = Axis("noise", "standard deviation σ of the rewards / R", math.sqrt(0.2) / 3.0, math.sqrt(0.2) * 3.0)
+WIDE_NOISE = Axis("noise", "standard deviation σ of the rewards, averaged over time / R", NOISE.low, 2.0)
+
+RATES: dict[str, tuple[Axis, ...]] = {
+    "stationary": (),
+    IncrementalDrift.name: (Axis("drift", "largest drift over the horizon / R", 0.1, 2.0),),
+    VarianceDrift.name: (Axis("growth", "mean growth of the variance over the horizon / its start", 1.0, 30.0),),
+    GradualDrift.name: (
+        Axis("start", "start / T", 0.1, 0.6, logarithmic=False),
+        Axis("length", "(end − start) / (T − start)", 0.1, 1.0, logarithmic=False),
+    ),
+    LocalizedJump.name: (
+        Axis("changes", "T / every", 2.0, 50.0),
+        Axis("share", "share of the arms that jump", 0.1, 1.0),
+    ),
+    Periodic.name: (
+        Axis("cycles", "T / period", 1.0, 50.0),
+        Axis("amplitude", "amplitude / R", 0.1, 1.0),
+    ),
+    Blips.name: (
+        Axis("changes", "T / every", 2.0, 50.0),
+        Axis("share", "lasting / every", 0.05, 0.5),
+    ),
+    ArmChurn.name: (
+        Axis("opens", "opens / T", 0.1, 0.9, logarithmic=False),
+        Axis("closes", "closes / T", 0.1, 0.9, logarithmic=False),
+    ),
+}
+"""Scenarios with a law, and the axes of their rates of change."""
+
+
+def axes_of(scenario: str) -> tuple[Axis, ...]:
+    """Return the axes of a scenario with a law.
+
+    >>> [axis.name for axis in axes_of("blips")]
+    ['horizon', 'arms', 'noise', 'changes', 'share']
+    """
+    noise = WIDE_NOISE if scenario == VarianceDrift.name else NOISE
+    return (HORIZON, ARMS, noise, *RATES[scenario])
+
+
+def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
+    """Return the coordinates of a problem by the names of its axes.
+
+    Raises:
+        NoLawError: No law was fitted to such a scenario.
+
+    >>> from environments import find_scenario
+    >>> {name: round(value, 3) for name, value in measure(find_scenario("blips"), 10_000, 10).items()}
+    {'horizon': 10000, 'arms': 10, 'noise': 0.447, 'changes': 10.0, 'share': 0.2}
+    """
+    if scenario.name not in RATES:
+        raise NoLawError(f"there is no law for the scenario {scenario.name}")
+    if scenario.noise != DEFAULT_NOISE:
+        raise NoLawError(f"the laws hold for {DEFAULT_NOISE} noise, not for {scenario.noise} noise")
+    for effect in scenario.effects:
+        for name, fitted in (("times", "fixed"), ("closing", "best")):
+            if getattr(effect, name, fitted) != fitted:
+                raise NoLawError(f"the law for {scenario.name} holds for {name} {fitted}, not {getattr(effect, name)}")
+    base, scale = scenario.base, reward_range(scenario)
+    variance = (base.variance_low + base.variance_high) / 2.0
+    rates: dict[str, float] = {}
+    for effect in scenario.effects:
+        if isinstance(effect, VarianceDrift):
+            growth = effect.growth / 2.0 * horizon / parse_steps("over", effect.over, horizon)
+            rates = {"growth": growth / variance if variance > 0.0 else math.inf}
+            variance += growth / 2.0
+        else:
+            rates = _MEASURES[type(effect)](effect, horizon, arms, scale)
+    return {"horizon": horizon, "arms": arms, "noise": math.sqrt(variance) / scale, **rates}
+
+
+def reward_range(scenario: Scenario) -> float:
+    """Return R, the range of the means, by which rewards are divided.
+
+    >>> from environments import find_scenario
+    >>> reward_range(find_scenario("blips"))
+    0.5
+    """
+    scale = scenario.base.mean_high - scenario.base.mean_low
+    if not scale > 0.0:
+        raise NoLawError("the laws need mean_high above mean_low")
+    return scale
+
+
+def positions(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
+    """Return the positions of a problem on its axes."""
+    values = measure(scenario, horizon, arms)
+    return {axis.name: axis.position(values[axis.name]) for axis in axes_of(scenario.name)}
+
+
+def _measure_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    return {"drift": effect.drift * horizon / parse_steps("over", effect.over, horizon) / scale}
+
+
+def _measure_gradual_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    start, end = parse_steps("start", effect.start, horizon), parse_steps("end", effect.end, horizon)
+    return {"start": start / horizon, "length": (end - start) / (horizon - start) if start < horizon else math.inf}
+
+
+def _measure_jumps(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    count = max(1, math.floor(parse_share("fraction", effect.fraction) * arms))
+    return {"changes": horizon / parse_steps("every", effect.every, horizon), "share": count / arms}
+
+
+def _measure_periods(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    return {"cycles": horizon / parse_steps("period", effect.period, horizon), "amplitude": effect.amplitude / scale}
+
+
+def _measure_blips(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    every, lasting = parse_steps("every", effect.every, horizon), parse_steps("lasting", effect.lasting, horizon)
+    return {"changes": horizon / every, "share": lasting / every}
+
+
+def _measure_churn(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    return {name: parse_steps(name, getattr(effect, name), horizon) / horizon for name in ("opens", "closes")}
+
+
+_MEASURES: dict[type, Callable[[Any, int, int, float], dict[str, float]]] = {
+    IncrementalDrift: _measure_drift,
+    GradualDrift: _measure_gradual_drift,
+    LocalizedJump: _measure_jumps,
+    Periodic: _measure_periods,
+    Blips: _measure_blips,
+    ArmChurn: _measure_churn,
+}
+
+
+def settings_at(scenario: str, coordinates: Mapping[str, float]) -> dict[str, Any]:
+    """Return settings of a scenario, as `--set` accepts them, that have the coordinates, on default means.
+
+    Times are rounded to whole steps.
+
+    >>> settings_at("blips", {"horizon": 1000, "arms": 5, "noise": 0.2, "changes": 10, "share": 0.1})
+    {'variance_low': 0.002, 'variance_high': 0.018, 'every': 100, 'lasting': 10}
+    """
+    horizon, scale = round(coordinates["horizon"]), 0.5
+    variance = (coordinates["noise"] * scale) ** 2
+    if scenario == VarianceDrift.name:
+        variance /= 1.0 + coordinates["growth"] / 2.0
+    low = variance * 2.0 / (1.0 + VARIANCE_RATIO)
+    noise = {"variance_low": _shorten(low), "variance_high": _shorten(low * VARIANCE_RATIO)}
+    return {**noise, **_rate_settings(scenario, coordinates, horizon, scale, variance)}
+
+
+def _rate_settings(
+    scenario: str, coordinates: Mapping[str, float], horizon: int, scale: float, variance: float
+) -> dict[str, Any]:
+    match scenario:
+        case IncrementalDrift.name:
+            return {"drift": _shorten(coordinates["drift"] * scale)}
+        case VarianceDrift.name:
+            return {"growth": _shorten(coordinates["growth"] * variance * 2.0)}
+        case GradualDrift.name:
+            start = max(1, round(coordinates["start"] * horizon))
+            return {"start": start, "end": start + max(1, round(coordinates["length"] * (horizon - start)))}
+        case LocalizedJump.name:
+            every = max(1, round(horizon / coordinates["changes"]))
+            arms = round(coordinates["arms"])
+            return {"every": every, "fraction": f"{max(1, round(coordinates['share'] * arms))}/{arms}"}
+        case Periodic.name:
+            period = max(2, round(horizon / coordinates["cycles"]))
+            return {"amplitude": _shorten(coordinates["amplitude"] * scale), "period": period}
+        case Blips.name:
+            every = max(2, round(horizon / coordinates["changes"]))
+            return {"every": every, "lasting": max(1, round(coordinates["share"] * every))}
+        case ArmChurn.name:
+            return {name: max(2, round(coordinates[name] * horizon)) for name in ("opens", "closes")}
+    return {}
+
+
+def _shorten(value: float) -> float:
+    return float(f"{value:.4g}")

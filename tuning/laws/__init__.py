@@ -1,0 +1,1 @@
+"""Measurement and fitting of parameter laws."""

@@ -1,0 +1,281 @@
+"""Measurement of one setting: search, selection and report of a policy in a bounded number of steps.
+
+Search, selection and report use separate worlds, as in every study. The number of worlds follows from the horizon, so
+that a setting costs about the same at every horizon. A Gaussian process of the trials replaces the race of a study: it
+shortlists candidates, and it is the surface that the laws are fitted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from environments import find_scenario
+from environments.streams import Stream
+from environments.world import Floats
+from policies import find_policy
+from policies.engine.base import Value
+from policies.engine.play import REGRET
+from studies.laws.axes import RATES, axes_of, settings_at
+from studies.spec.space import Range
+from studies.spec.study import StudySpec
+from studies.statistics.gaussian_process import GaussianProcess, fit_gaussian_process
+from studies.statistics.intervals import mean_interval
+from tuning.search.loop import search
+from tuning.search.samplers import inside_search_space
+from tuning.workers.problem import Evaluator
+
+SPACE: dict[str, Range] = {
+    "alpha0": Range(low=0.02, high=100.0),
+    "beta0": Range(low=0.01, high=10.0),
+    "epsilon": Range(low=0.001, high=0.5),
+}
+"""Search ranges; the default range of α₀ ends at 10, below the best values at long horizons."""
+
+MARGIN = 0.02  # excess regret within the recommended ranges
+LINE = 201  # points of a line through the best point
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A scenario with its settings, horizon, arms and the seed of its worlds."""
+
+    scenario: str
+    index: int
+    horizon: int
+    arms: int
+    settings: dict[str, Any]
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Identifies the setting in a file."""
+        return f"{self.scenario}/{self.index}"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Trials and steps of a search, finalists, and numbers of held-out worlds."""
+
+    trials: int
+    search_steps: float
+    finalists: int
+    selection_steps: float
+    report_steps: float
+    least_search: int = 12
+    most_search: int = 200
+    least_report: int = 200
+    most_report: int = 1000
+
+    def search_worlds(self, horizon: int) -> int:
+        """Return the worlds per trial."""
+        return int(np.clip(self.search_steps / self.trials / horizon, self.least_search, self.most_search))
+
+    def selection_worlds(self, horizon: int) -> int:
+        """Return the selection worlds."""
+        return int(np.clip(self.selection_steps / self.finalists / horizon, self.least_search, self.most_report))
+
+    def report_worlds(self, horizon: int) -> int:
+        """Return the report worlds."""
+        return int(np.clip(self.report_steps / horizon, self.least_report, self.most_report))
+
+
+def make_settings(per_scenario: int, seed: int, first_seed: int) -> Iterator[Setting]:
+    """Yield the settings of a Sobol design, one of each scenario in turn; `first_seed` numbers their worlds.
+
+    >>> [setting.key for setting in make_settings(1, seed=1, first_seed=0)][:2]
+    ['stationary/0', 'incremental-drift/0']
+    """
+    from scipy.stats import qmc
+
+    designs = {}
+    for place, scenario in enumerate(RATES):
+        sobol = qmc.Sobol(len(axes_of(scenario)), scramble=True, rng=np.random.default_rng([seed, place]))
+        designs[scenario] = sobol.random_base2(max(1, (per_scenario - 1).bit_length()))
+    for index in range(per_scenario):
+        for place, (scenario, points) in enumerate(designs.items()):
+            coordinates = {
+                axis.name: axis.value(2.0 * float(x) - 1.0)
+                for axis, x in zip(axes_of(scenario), points[index], strict=True)
+            }
+            horizon, arms = round(coordinates["horizon"]), round(coordinates["arms"])
+            settings = settings_at(scenario, {**coordinates, "horizon": horizon, "arms": arms})
+            find_scenario(scenario, settings).check(horizon, arms)
+            yield Setting(scenario, index, horizon, arms, settings, first_seed + index * len(RATES) + place)
+
+
+def make_spec(setting: Setting, policy: str, budget: Budget) -> StudySpec:
+    """Return the study of a policy in a setting."""
+    return StudySpec(
+        policy=policy,
+        scenario=setting.scenario,
+        settings=setting.settings,
+        horizon=setting.horizon,
+        arms=setting.arms,
+        space=SPACE,
+        trials=budget.trials,
+        replications=budget.search_worlds(setting.horizon),
+        seed=setting.seed,
+    )
+
+
+def search_policy(
+    spec: StudySpec, evaluator: Evaluator, first: Sequence[Mapping[str, float]] | None = None
+) -> tuple[list[dict[str, Value]], Floats]:
+    """Run the search of a study in memory; return the parameters and the mean regret of its trials."""
+    import optuna
+
+    from tuning.validation.recommend import complete_trials
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(study_name="law")
+    guesses = None if first is None else inside_search_space(spec.resolved(), [{}, *first])
+    search(spec, study, evaluator, first=guesses)
+    candidates, values = complete_trials(spec, study)
+    return [candidate.values for candidate in candidates], values
+
+
+@dataclass(frozen=True)
+class TrialSurface:
+    """The regret of a policy as a Gaussian process of its searched parameters."""
+
+    space: dict[str, Range]
+    process: GaussianProcess
+
+    @staticmethod
+    def fit(space: dict[str, Range], trials: Sequence[Mapping[str, Value]], regrets: Floats) -> TrialSurface:
+        """Fit the process to trials; regrets above ten times the lowest count as that, since they do not matter."""
+        unit = np.array([unit_point(space, trial) for trial in trials])
+        return TrialSurface(space, fit_gaussian_process(unit, np.minimum(regrets, 10.0 * regrets.min())))
+
+    def predict(self, points: Floats) -> Floats:
+        """Predict the logarithm of the mean regret at points of the unit cube."""
+        return self.process.predict(points)[0]
+
+    def ranges(self, best: Floats) -> dict[str, tuple[float, float]]:
+        """Return how far each parameter may move from a point until the predicted excess is above the margin."""
+        out = {}
+        for i, (name, range_) in enumerate(self.space.items()):
+            line = np.tile(best, (LINE, 1))
+            line[:, i] = np.linspace(0.0, 1.0, LINE)
+            predicted = self.predict(line)
+            good = predicted <= self.predict(best[None])[0] + np.log1p(MARGIN)
+            start = round(float(best[i]) * (LINE - 1))
+            good[start] = True
+            low = high = start
+            while low > 0 and good[low - 1]:
+                low -= 1
+            while high < LINE - 1 and good[high + 1]:
+                high += 1
+            ends = [from_unit(range_, float(line[j, i])) for j in (low, high)]
+            out[name] = (min(ends), max(ends))
+        return out
+
+
+def unit_point(space: Mapping[str, Range], params: Mapping[str, Value]) -> list[float]:
+    """Return parameters as a point of the unit cube, on their search scale."""
+    point = []
+    for name, range_ in space.items():
+        x = float(params[name])
+        x = 1.0 - x if range_.scale == "one-minus" else x
+        point.append(float(np.log(x / range_.low) / np.log(range_.high / range_.low)))
+    return point
+
+
+def from_unit(range_: Range, x: float) -> float:
+    """Return the value at a place of a range, all of which are on a log or one-minus scale."""
+    value = range_.low * (range_.high / range_.low) ** x
+    return float(1.0 - value if range_.scale == "one-minus" else value)
+
+
+def choose_finalists(
+    surface: TrialSurface, trials: Sequence[dict[str, Value]], regrets: Floats, count: int
+) -> list[int]:
+    """Return the trials with the lowest predicted regret, and the two with the lowest regret."""
+    predicted = surface.predict(np.array([unit_point(surface.space, trial) for trial in trials]))
+    order = [*np.argsort(regrets, kind="stable")[:2].tolist(), *np.argsort(predicted, kind="stable").tolist()]
+    return list(dict.fromkeys(order))[:count]
+
+
+@dataclass(frozen=True)
+class SearchedPolicy:
+    """The trials of a search, their surface, and the finalist with the lowest regret on the selection worlds."""
+
+    evaluator: Evaluator
+    surface: TrialSurface
+    trials: list[dict[str, Value]]
+    regrets: Floats
+    chosen: dict[str, Value]
+    worlds: tuple[int, int]
+    """Worlds per trial, and selection worlds."""
+
+
+def search_and_select(
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+) -> SearchedPolicy:
+    """Search a policy in a setting and select the best finalist."""
+    spec = make_spec(setting, policy, budget)
+    evaluator = Evaluator(spec)
+    trials, regrets = search_policy(spec, evaluator, first)
+    surface = TrialSurface.fit(spec.resolved().space, trials, regrets)
+    finalists = choose_finalists(surface, trials, regrets, budget.finalists)
+    selection = budget.selection_worlds(setting.horizon)
+    played = evaluator.play([trials[i] for i in finalists], Stream.SELECTION, 0, selection)[..., REGRET]
+    chosen = trials[finalists[int(np.argmin(played.mean(axis=1)))]]
+    return SearchedPolicy(evaluator, surface, trials, regrets, chosen, (spec.replications, selection))
+
+
+def search_best(setting: Setting, policy: str, budget: Budget) -> tuple[dict[str, float], tuple[int, int]]:
+    """Return the parameters that a search selects, and its numbers of worlds."""
+    searched = search_and_select(setting, policy, budget)
+    return {name: float(searched.chosen[name]) for name in searched.surface.space}, searched.worlds
+
+
+def measure_policy(
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+) -> dict[str, Any]:
+    """Search a policy in a setting, and estimate the regret of the selected parameters on the report worlds."""
+    searched = search_and_select(setting, policy, budget, first)
+    space, chosen, worlds = searched.surface.space, searched.chosen, budget.report_worlds(setting.horizon)
+    regret = searched.evaluator.play([chosen], Stream.REPORT, 0, worlds)[0, :, REGRET]
+    ranges = searched.surface.ranges(np.array(unit_point(space, chosen)))
+    return {
+        "params": {name: shorten(chosen[name]) for name in space},
+        "ranges": {name: [shorten(end) for end in ends] for name, ends in ranges.items()},
+        "regret": [shorten(number, 5) for number in mean_interval(regret, setting.seed)],
+        "worlds": [*searched.worlds, worlds],
+        "trials": {
+            **{name: [shorten(trial[name], 3) for trial in searched.trials] for name in space},
+            "regret": [shorten(number) for number in searched.regrets],
+        },
+    }
+
+
+def play_report(setting: Setting, policy: str, candidates: Sequence[Mapping[str, Value]], worlds: int) -> Floats:
+    """Return the regret of candidates on the report worlds [C, worlds]."""
+    spec = StudySpec(
+        policy=policy,
+        scenario=setting.scenario,
+        settings=setting.settings,
+        horizon=setting.horizon,
+        arms=setting.arms,
+        seed=setting.seed,
+    )
+    arms = setting.arms + find_scenario(setting.scenario).extra_arms
+    values = [find_policy(policy).resolve(params, arms, setting.horizon) for params in candidates]
+    return Evaluator(spec).play(values, Stream.REPORT, 0, worlds)[..., REGRET]
+
+
+def shorten(value: Value, digits: int = 4) -> float:
+    """Round to significant digits; numbers near 1 keep the digits of 1 − x.
+
+    >>> shorten(0.123456), shorten(0.99987654)
+    (0.1235, 0.9998765)
+    """
+    number = float(value)
+    if 0.9 < number < 1.0:
+        return float(round(1.0 - float(f"{1.0 - number:.{digits}g}"), 12))
+    return float(f"{number:.{digits}g}")
