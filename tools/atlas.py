@@ -1,9 +1,13 @@
-"""Atlas of the best parameters: python -m tools.atlas run --settings 16 --jobs 2.
+"""Atlas of the best parameters, laws fitted to it, and their check on held-out settings: python -m tools.atlas COMMAND.
 
     run        searches RAVEN-UCB, SW-RAVEN and D-RAVEN in a Sobol design over horizon, arms, noise and rates of change
-    reference  searches RAVEN-UCB with 200 trials in other settings, which take no part in fitting
+    survey     plays the parameters of the present laws, and others around them, in many more settings
+    fit        fits the laws to both and writes studies/laws/laws.json
+    reference  searches RAVEN-UCB with 200 trials in settings that take no part in fitting
+    check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
 
-Each appends one line per setting to a file and skips those that the file contains, so it can be interrupted.
+The commands other than fit append one line per setting to a file in tools/atlas_results and skip the settings that it
+contains, so they can be interrupted, and a larger --settings adds to what is there.
 """
 
 from __future__ import annotations
@@ -18,16 +22,36 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from environments import find_scenario
+from environments.world import Floats
+from studies.export.markdown_table import format_rows
+from studies.laws.axes import RATES
+from studies.laws.law import LAWS_FILE, answer, load_laws
+from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
-from tuning.laws.measurement import Budget, Setting, make_settings, measure_policy, search_best
+from tuning.laws.measurement import (
+    Budget,
+    Setting,
+    make_settings,
+    measure_policy,
+    play_report,
+    search_best,
+    shorten,
+    surround,
+)
 
 FOLDER = Path(__file__).parent / "atlas_results"
-ATLAS = FOLDER / "atlas.jsonl"
-REFERENCES = FOLDER / "references.jsonl"
-
-DESIGN_SEED = 18
-CHECK_SEED = 1918
-FIRST_WORLDS = {"run": 10_000, "reference": 50_000}  # seed of the worlds of the first setting
+FILES = {
+    "run": FOLDER / "atlas.jsonl",
+    "survey": FOLDER / "survey.jsonl",
+    "reference": FOLDER / "references.jsonl",
+    "check": FOLDER / "check.jsonl",
+}
+DESIGN_SEEDS = {"run": 18, "survey": 718, "reference": 1918, "check": 1918}
+FIRST_WORLDS = {"run": 10_000, "survey": 30_000, "reference": 50_000, "check": 50_000}
+"""Seed of the worlds of the first setting."""
 
 BUDGETS = {
     "raven-ucb": Budget(64, 2e8, finalists=8, selection_steps=4e7, report_steps=4e6, most_search=300),
@@ -35,6 +59,17 @@ BUDGETS = {
     "d-raven": Budget(40, 2e7, finalists=4, selection_steps=5e6, report_steps=3e6),
 }
 REFERENCE_BUDGET = Budget(200, 4e8, finalists=16, selection_steps=8e7, report_steps=0.0, least_search=20)
+
+SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
+SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
+"""Candidates around the parameters of the law."""
+SLOW_SHARE = 3  # the two slower policies play one in so many of the worlds
+SPREAD = {"alpha0": 1.1, "beta0": 1.6, "epsilon": 1.6, "tau": 0.8, "gamma": 0.8}
+
+CHECK_STEPS, CHECK_WORLDS = 1e7, (200, 2000)
+COPIES, JITTER = 4, 0.02
+"""Copies of the law's and the reference's parameters that differ by up to 2 %: two candidates that differ by a
+thousandth lose the best arm in different worlds, and the mean over copies reduces this noise."""
 
 
 def guesses(policy: str, horizon: int) -> list[dict[str, float]]:
@@ -48,74 +83,191 @@ def guesses(policy: str, horizon: int) -> list[dict[str, float]]:
 
 
 def run_setting(setting: Setting) -> dict[str, Any]:
-    """Measure the three policies in a setting, on the same worlds."""
-    begin = time.process_time()
+    """Search the three policies in a setting, on the same worlds."""
     policies = {
         policy: measure_policy(setting, policy, budget, guesses(policy, setting.horizon))
         for policy, budget in BUDGETS.items()
     }
-    return {
-        "key": setting.key,
-        **asdict(setting),
-        "policies": policies,
-        "seconds": round(time.process_time() - begin, 1),
-        "version": project_version(),
-    }
+    return {"policies": policies}
 
 
-def run_reference(setting: Setting) -> dict[str, Any]:
-    """Search RAVEN-UCB in a setting that takes no part in fitting, with 200 trials."""
+def law_params(setting: Setting, policy: str) -> tuple[dict[str, float], tuple[float, float, float]]:
+    """Return the parameters of the law in a setting, and the expected regret."""
+    scenario = find_scenario(setting.scenario, setting.settings)
+    answered = answer(scenario, setting.horizon, setting.arms, policy).answer
+    return answered.params, answered.regret
+
+
+def survey_setting(setting: Setting) -> dict[str, Any]:
+    """Play the laws' parameters and others around them."""
+    most = int(np.clip(SURVEY_STEPS / setting.horizon, *SURVEY_WORLDS))
+    policies = {}
+    for policy, count in SURVEYED.items():
+        worlds = most if policy == "raven-ucb" else most // SLOW_SHARE
+        candidates = surround(law_params(setting, policy)[0], SPREAD, count)
+        for candidate in candidates:
+            if "tau" in candidate:
+                candidate["tau"] = float(np.clip(round(candidate["tau"]), 2, setting.horizon))
+        regret = play_report(setting, policy, candidates, worlds)
+        policies[policy] = {
+            "worlds": worlds,
+            "stderr": shorten(regret[0].std(ddof=1) / np.sqrt(worlds), 3),
+            "trials": {
+                **{name: [shorten(candidate[name]) for candidate in candidates] for name in candidates[0]},
+                "regret": [shorten(number, 5) for number in regret.mean(axis=1)],
+            },
+        }
+    return {"policies": policies}
+
+
+def search_reference(setting: Setting) -> dict[str, Any]:
+    """Search RAVEN-UCB in a held-out setting, with 200 trials."""
+    params, worlds = search_best(setting, "raven-ucb", REFERENCE_BUDGET)
+    return {"params": params, "worlds": worlds}
+
+
+def check_setting(setting: Setting, reference: dict[str, float]) -> dict[str, Any]:
+    """Compare the law, the paper's advice and the defaults with the reference of a held-out setting."""
+    worlds = int(np.clip(CHECK_STEPS / setting.horizon, *CHECK_WORLDS))
+    law, expected = law_params(setting, "raven-ucb")
+    advice = paper_advice(setting.scenario, setting.horizon)
+    copied = [surround(params, dict.fromkeys(params, JITTER), COPIES)[1:] for params in (law, reference)]
+    candidates = [*copied[0], *copied[1], {}, *([] if advice is None else [advice])]
+    regret = play_report(setting, "raven-ucb", candidates, worlds)
+    samples = {"law": regret[:COPIES].mean(axis=0), "reference": regret[COPIES : 2 * COPIES].mean(axis=0)}
+    samples["defaults"] = regret[2 * COPIES]
+    if advice is not None:
+        samples["paper"] = regret[2 * COPIES + 1]
+    best = samples["reference"]
+    out: dict[str, Any] = {"worlds": worlds, "law": law, "expected": [shorten(number) for number in expected]}
+    for name, sample in samples.items():
+        difference = sample - best
+        out[f"regret.{name}"] = shorten(sample.mean(), 5)
+        out[f"excess.{name}"] = [
+            shorten(difference.mean() / best.mean()),
+            shorten(difference.std(ddof=1) / np.sqrt(worlds) / best.mean(), 2),
+        ]
+    out["stderr"] = shorten(samples["law"].std(ddof=1) / np.sqrt(worlds), 3)
+    return out
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "run": run_setting,
+    "survey": survey_setting,
+    "reference": search_reference,
+    "check": check_setting,
+}
+
+
+def run_task(call: tuple[str, Setting, tuple[Any, ...]]) -> dict[str, Any]:
+    """Run the task of a command in one setting."""
+    command, setting, arguments = call
     begin = time.process_time()
-    chosen, worlds = search_best(setting, "raven-ucb", REFERENCE_BUDGET)
-    return {
-        "key": setting.key,
-        **asdict(setting),
-        "params": chosen,
-        "worlds": worlds,
-        "seconds": round(time.process_time() - begin, 1),
-        "version": project_version(),
-    }
+    result = TASKS[command](setting, *arguments)
+    seconds = round(time.process_time() - begin, 1)
+    return {"key": setting.key, **asdict(setting), **result, "seconds": seconds, "version": project_version()}
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """Read the complete lines of a file; a line that a kill left incomplete is skipped."""
+    """Read the complete lines of a file in the order of the design; a line that a kill left incomplete is skipped."""
     records = []
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         try:
             records.append(json.loads(line))
         except json.JSONDecodeError:
             continue
-    return records
+    order = list(RATES)
+    return sorted(records, key=lambda record: (record["index"], order.index(record["scenario"])))
 
 
-def run_missing(task: Callable[[Setting], dict[str, Any]], settings: Iterable[Setting], path: Path, jobs: int) -> None:
-    """Run a task for all settings that a file does not contain, and append each result."""
+def run_missing(command: str, calls: Iterable[tuple[str, Setting, tuple[Any, ...]]], jobs: int) -> None:
+    """Run a command in all settings that its file does not contain, and append each result."""
+    path = FILES[command]
     path.parent.mkdir(parents=True, exist_ok=True)
     done = {record["key"] for record in read_records(path)}
-    missing = [setting for setting in settings if setting.key not in done]
+    missing = [call for call in calls if call[1].key not in done]
     print(f"{path.name}: {len(done)} settings finished, {len(missing)} left", flush=True)
     with multiprocessing.get_context("spawn").Pool(jobs) as pool, path.open("a+", encoding="utf-8") as file:
         if file.tell() > 0 and not path.read_bytes().endswith(b"\n"):
             file.write("\n")
-        for record in pool.imap_unordered(task, missing):
+        for record in pool.imap_unordered(run_task, missing):
             file.write(json.dumps(record, separators=(",", ":")) + "\n")
             file.flush()
             os.fsync(file.fileno())
             print(f"{record['key']}: {record['seconds']} s", flush=True)
 
 
+def make_calls(command: str, count: int) -> list[tuple[str, Setting, tuple[Any, ...]]]:
+    """Return the calls of a command; a check needs the references that are finished."""
+    settings = make_settings(count, DESIGN_SEEDS[command], FIRST_WORLDS[command])
+    if command != "check":
+        return [(command, setting, ()) for setting in settings]
+    references = {record["key"]: record["params"] for record in read_records(FILES["reference"])}
+    return [(command, setting, (references[setting.key],)) for setting in settings if setting.key in references]
+
+
+def fit() -> None:
+    """Fit the laws to the atlas and the survey, and write the data file."""
+    from tuning.laws.document import make_document
+
+    records, survey = read_records(FILES["run"]), read_records(FILES["survey"])
+    budgets = {policy: asdict(budget) for policy, budget in BUDGETS.items()}
+    provenance = {
+        "command": "python -m tools.atlas run; survey; fit",
+        "version": project_version(),
+        "settings": len(records),
+        "survey": len(survey),
+        "seeds": DESIGN_SEEDS,
+        "budgets": budgets,
+    }
+    document = make_document(records, survey, read_records(FILES["check"]), provenance)
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    # One law and one setting per line, so that changes can be compared.
+    text = text.replace('{"scenario"', '\n{"scenario"')
+    LAWS_FILE.write_text(text + "\n", encoding="utf-8")
+    load_laws.cache_clear()
+    print(f"{LAWS_FILE.name}: {len(records)} settings and {len(survey)} of the survey, {len(text) / 1000:.0f} kB")
+
+
+def print_check() -> None:
+    """Print the excess regret over the references, and the coverage of the interval of the regret."""
+    records = read_records(FILES["check"])
+    rows = []
+    for name in ("law", "paper", "defaults"):
+        excess = np.array([record[f"excess.{name}"][0] for record in records if f"excess.{name}" in record])
+        rows.append([name, str(excess.size), *describe_quantiles(excess)])
+    for scenario in RATES:
+        excess = np.array([record["excess.law"][0] for record in records if record["scenario"] == scenario])
+        if excess.size:
+            rows.append([f"law, {scenario}", str(excess.size), *describe_quantiles(excess)])
+    print(format_rows(["parameters", "settings", "median", "90 %", "95 %", "largest"], rows))
+    covered = [r["expected"][1] <= r["regret.law"] <= r["expected"][2] for r in records]
+    widths = [(r["expected"][2] - r["expected"][1]) / 2.0 / r["expected"][0] for r in records]
+    errors = [r["excess.law"][1] for r in records]
+    print(
+        f"\nThe 95 % interval of the expected regret covers {sum(covered)} of {len(covered)} measured regrets; median"
+        f" half-width {np.median(widths):.0%}. Median standard error of an excess {np.median(errors):.1%}."
+    )
+
+
+def describe_quantiles(excess: Floats) -> list[str]:
+    """Return median, 90th and 95th percentile and maximum as percentages."""
+    return [f"{value:.1%}" for value in (*np.quantile(excess, [0.5, 0.9, 0.95]), excess.max())]
+
+
 def main() -> None:
     """Run a command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("command", choices=("run", "reference"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("command", choices=(*TASKS, "fit"))
     parser.add_argument("--settings", type=int, default=16, help="settings per scenario")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    first = FIRST_WORLDS[options.command]
-    if options.command == "run":
-        run_missing(run_setting, make_settings(options.settings, DESIGN_SEED, first), ATLAS, options.jobs)
-    else:
-        run_missing(run_reference, make_settings(options.settings, CHECK_SEED, first), REFERENCES, options.jobs)
+    if options.command == "fit":
+        fit()
+        return
+    run_missing(options.command, make_calls(options.command, options.settings), options.jobs)
+    if options.command == "check":
+        print_check()
 
 
 if __name__ == "__main__":

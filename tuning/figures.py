@@ -23,9 +23,9 @@ from environments.text import format_interval
 from policies.engine.simulation import Simulation
 from studies.diagnosis.result import Diagnosis
 from studies.export.comparison import order_by_relative_regret
+from studies.laws.recommendation import RecommendedParameters
 from studies.results.comparison import ComparisonResult, Leaderboard
 from studies.results.grid import Grid
-from studies.results.interpolation import RecommendedParameters
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
 from studies.spec.comparison import SettingKind
@@ -120,7 +120,7 @@ def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go
     if len(items) > 1:
         raise InputError(f"there is no figure of several results of this kind ({kind.__name__}); plot them one by one.")
     if issubclass(kind, RecommendedParameters):
-        return plot_recommendations(list(first.sources))
+        return plot_recommendations([first.as_recommendation()])
     single: dict[type, Any] = {
         ComparisonResult: plot_standings,
         Diagnosis: plot_diagnosis,

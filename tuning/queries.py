@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from environments.world import Floats
     from policies.engine.base import Policy, Value
     from studies.diagnosis.result import Diagnosis
+    from studies.laws.recommendation import RecommendedParameters
     from studies.paper.results import ReproductionResult
     from studies.results.comparison import ComparisonResult
     from studies.results.grid import Grid
-    from studies.results.interpolation import RecommendedParameters
     from studies.results.recommendation import Recommendation
     from studies.results.robust import Front, RobustRecommendation
 
@@ -237,44 +237,39 @@ def recommend(
     *,
     policy: str = StudyDefaults.policy,
     arms: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     storage: str | None = None,
 ) -> RecommendedParameters:
-    """Recommend parameters for a scenario and a horizon from stored studies.
-
-    Uses the stored study of this horizon. If there is none, parameters are interpolated between the nearest longer and
-    shorter horizons, or those of the nearest horizon are used.
+    """Recommend parameters for a problem from a stored study, otherwise from the law.
 
     Args:
         scenario: A name; effects may be joined by "+".
         horizon: Number of steps T.
         policy: The policy.
         arms: Number of arms K; by default that of the scenario.
-        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        settings: Parameters of the scenario, such as ``{"every": "5%", "variance_high": 0.2}``.
+        storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3. A file that does not exist is
+            not created.
 
     Returns:
-        The parameters, and the studies that they come from.
+        The parameters, the expected regret with its interval, and where they come from.
 
     Raises:
-        InputError: An argument is invalid, or no stored study matches.
+        InputError: An argument is invalid, or there is neither a stored study nor a law.
 
     Example:
 
-    >>> import tempfile
-    >>> from tuning.api import tune
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
-    ...     recommend("stationary", 200, arms=3, storage=url).kind
-    'extrapolated'
+    >>> recommend("stationary", 5000, arms=20, storage="sqlite:///missing.sqlite3").kind
+    'interpolated'
     """
-    from studies.results.interpolation import RecommendationQuery, recommend_parameters
-    from studies.storage.database import use_storage
-    from studies.storage.library import read_recommendations
+    from studies.laws.axes import NoLawError
+    from studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
 
-    query = RecommendationQuery(scenario, horizon, policy, arms)
-    query.check()
-    with use_storage(storage) as store:
-        return recommend_parameters(query, read_recommendations(store))
+    query = RecommendationQuery(scenario, horizon, policy, arms, dict(settings or {}))
+    try:
+        return find_parameters(query, storage)
+    except NoLawError as reason:
+        raise describe_missing(query, reason, storage) from None
 
 
 def load_result(study: str, *, storage: str | None = None) -> StoredResult:

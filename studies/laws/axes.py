@@ -25,6 +25,7 @@ from environments.noise import DEFAULT_NOISE
 VARIANCE_RATIO = 9.0  # variance_high / variance_low of the design
 EXTRAPOLATION = 1.4  # largest position of an extrapolated coordinate; the design is from −1 to 1
 TOLERANCE = 0.02  # of a position, since periods are rounded to whole steps
+CROWDING = 30.0  # steps per arm below which a horizon is too short to explore all arms
 
 
 class NoLawError(ValueError):
@@ -121,12 +122,13 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     """
     if scenario.name not in RATES:
         raise NoLawError(f"there is no law for the scenario {scenario.name}")
-    if scenario.noise != DEFAULT_NOISE:
-        raise NoLawError(f"the laws hold for {DEFAULT_NOISE} noise, not for {scenario.noise} noise")
+    if scenario.noise == "bernoulli":
+        raise NoLawError("there is no law for Bernoulli rewards")
+    if arms < 2:
+        raise NoLawError(f"the laws need at least 2 arms but got {arms}")
     for effect in scenario.effects:
-        for name, fitted in (("times", "fixed"), ("closing", "best")):
-            if getattr(effect, name, fitted) != fitted:
-                raise NoLawError(f"the law for {scenario.name} holds for {name} {fitted}, not {getattr(effect, name)}")
+        if isinstance(effect, ArmChurn) and effect.closing != "best":
+            raise NoLawError(f"the law for {scenario.name} assumes that the best arm closes")
     base, scale = scenario.base, reward_range(scenario)
     variance = (base.variance_low + base.variance_high) / 2.0
     rates: dict[str, float] = {}
@@ -153,10 +155,51 @@ def reward_range(scenario: Scenario) -> float:
     return scale
 
 
+def describe_differences(scenario: Scenario) -> list[str]:
+    """Describe properties of a scenario that no axis measures and that differ from the design.
+
+    >>> from environments import find_scenario
+    >>> describe_differences(find_scenario("blips", {"times": "geometric"}))
+    ['times is geometric, not fixed']
+    """
+    found = []
+    if scenario.noise != DEFAULT_NOISE:
+        found.append(f"noise is {scenario.noise}, not {DEFAULT_NOISE}")
+    found += [
+        f"times is {effect.times}, not fixed"
+        for effect in scenario.effects
+        if isinstance(effect, LocalizedJump | Blips) and effect.times != "fixed"
+    ]
+    low, high = scenario.base.variance_low, scenario.base.variance_high
+    if not abs(high - VARIANCE_RATIO * low) <= TOLERANCE * high:
+        found.append(f"variance_high / variance_low is not {VARIANCE_RATIO:.0f}")
+    return found
+
+
 def positions(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     """Return the positions of a problem on its axes."""
     values = measure(scenario, horizon, arms)
     return {axis.name: axis.position(values[axis.name]) for axis in axes_of(scenario.name)}
+
+
+def features(scenario: Scenario, horizon: int, arms: int) -> list[float]:
+    """Return what the laws depend on: positions on horizon, arms and noise, the crowding, and positions on the rates.
+
+    The crowding is ln(1 + 30·K/T), divided by its largest value in the design: with few steps per arm, the best
+    exploration falls below a power of the horizon.
+
+    >>> from environments import find_scenario
+    >>> [round(x, 2) for x in features(find_scenario("stationary"), 300, 100)]
+    [-1.0, 1.0, 0.0, 1.0]
+    """
+    places = list(positions(scenario, horizon, arms).values())
+    crowding = math.log1p(CROWDING * arms / horizon) / largest_crowding()
+    return [*places[:3], crowding, *places[3:]]
+
+
+def largest_crowding() -> float:
+    """Return the largest ln(1 + 30·K/T) of the design."""
+    return math.log1p(CROWDING * ARMS.high / HORIZON.low)
 
 
 def _measure_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:

@@ -31,7 +31,6 @@ from studies.results.describe import (
     format_price,
 )
 from studies.results.grid import Grid
-from studies.results.interpolation import RecommendedParameters
 from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation, TraceFacts
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.symbols import format_params, format_symbol
@@ -158,28 +157,6 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
             }
         )
     return make_frame(rows)
-
-
-def parameters_card(result: RecommendedParameters) -> Card:
-    """State the parameters for a horizon, and where they come from."""
-    label = (
-        f"Parameters of {result.policy} for {result.scenario}, T = {format_count(result.horizon)}, K = {result.arms}"
-    )
-    if result.kind == "exact":
-        card = recommendation_card(result.sources[0])
-        return Card(card.answer, f"{label}, from study {result.sources[0].study!r}", card.facts, card.tables)
-    studies = join_words([repr(source.study) for source in result.sources], "and")
-    return Card(
-        answer=f"Use {format_params(result.params)}.",
-        facts=[f"{capitalize_first(result.kind)} from {studies}; not evaluated at this horizon."],
-        label=label,
-    )
-
-
-def parameters_frame(result: RecommendedParameters) -> DataFrame:
-    """Tabulate the parameters in one row."""
-    problem = {name: getattr(result, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
-    return make_frame([{**problem, **result.params}])
 
 
 def grid_card(grid: Grid) -> Card:

@@ -1,27 +1,30 @@
-"""`ravenlab recommend`: parameters for a scenario and a horizon from stored studies."""
+"""`ravenlab recommend`: parameters for a problem, from a stored study or from the law."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from studies.export import FORMATS
 from studies.registry import StudyDefaults
 from tuning.cli import completion
 from tuning.cli.options import (
     AllOption,
     ArmsOption,
     JsonOption,
+    NoiseOption,
     ScenarioArgument,
+    SettingOption,
     StorageOption,
+    choice_option,
     integer_option,
     option,
 )
 
 if TYPE_CHECKING:
-    from studies.results.alternatives import BetterPolicy
-    from studies.results.interpolation import RecommendationQuery, RecommendedParameters
+    from studies.laws.recommendation import RecommendedParameters
 
 
 def recommend(
@@ -31,107 +34,73 @@ def recommend(
         str, option("--policy", "Policy to recommend parameters for.", complete=completion.policies)
     ] = StudyDefaults.policy,
     arms: ArmsOption = None,
+    noise: NoiseOption = None,
+    setting: SettingOption = None,
+    form: Annotated[str | None, choice_option("--format", "Write an export in this format", FORMATS)] = None,
+    output: Annotated[
+        Path | None, option("--output", "Output file of --format. [default: stdout]", short="-o", metavar="FILE")
+    ] = None,
     show_all: AllOption = False,
     storage: StorageOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Recommend parameters for a scenario and a horizon.
 
-    Uses the stored study of this horizon. If there is none, interpolates between the nearest longer and shorter
-    horizons, or uses the parameters of the nearest horizon.
+    Uses the stored study of this problem. If there is none, answers from the law: a formula fitted to an atlas of
+    studies, which needs no search and no storage. The expected regret and its interval are stated. A problem outside
+    the range of the law is refused, with the command that would answer it.
 
     Examples:
-        # a horizon between those of stored studies
-        ravenlab recommend variance-drift --horizon 3000
-        # as JSON
-        ravenlab recommend variance-drift --horizon 3000 --json
+        # from the law, at once
+        ravenlab recommend localized-jump --horizon 30000 --arms 20
+        # with other noise and a higher rate of change
+        ravenlab recommend localized-jump --horizon 30000 --set every=2% --set variance_high=0.2
+        # a file that RavenUCB.load reads
+        ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
     from environments.errors import InputError
-    from studies.results.interpolation import NoRecommendationError, RecommendationQuery, recommend_parameters
-    from studies.storage.database import use_storage
-    from studies.storage.library import find_better_policies, read_recommendations
-    from studies.storage.urls import sqlite_file, storage_url
-    from tuning.cli.output import print_json
+    from studies.export import export
+    from studies.laws.axes import NoLawError
+    from studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
+    from tuning.cli.arguments import scenario_settings
+    from tuning.cli.output import print_exact, print_json, print_line
+    from tuning.files import atomic_write, check_file_writable
 
-    query = RecommendationQuery(scenario, horizon, policy, arms)
-    query.check()
-    path = sqlite_file(storage_url(storage))
-    command = tune_command(query, storage)
-    better: dict[str, BetterPolicy] = {}
+    if output is not None:
+        if form is None:
+            raise InputError("--output requires --format.")
+        check_file_writable(output)
+    query = RecommendationQuery(scenario, horizon, policy, arms, scenario_settings(setting, noise))
     try:
-        if path is not None and not path.exists():
-            result = recommend_parameters(query, [])
-        else:
-            with use_storage(storage) as store:
-                result = recommend_parameters(query, read_recommendations(store, internal=show_all))
-                if result.kind == "exact":
-                    better = find_better_policies(store, result.sources)
-    except NoRecommendationError as error:
-        raise InputError(f"{str(error).rstrip('.')}; run: {command}") from None
+        result = find_parameters(query, storage, show_all)
+    except NoLawError as reason:
+        raise describe_missing(query, reason, storage) from None
     if as_json:
-        print_json(_result_object(result, command, better.get(result.sources[0].study)))
+        command = None if result.study is not None else query.tune_command(storage)
+        print_json({**result.as_object(), "command": command})
+    elif form is None:
+        _print_result(result, query.tune_command(storage))
     else:
-        _print_result(result, command, better.get(result.sources[0].study))
+        text = export([result.as_recommendation()], form)
+        if output is None:
+            print_exact(text)
+            return
+        with atomic_write(output) as file:
+            file.write(text)
+        print_line(f"Wrote {output}.")
 
 
-def tune_command(query: RecommendationQuery, storage: str | None) -> str:
-    """Return the command that tunes for a query.
-
-    >>> from studies.results.interpolation import RecommendationQuery
-    >>> tune_command(RecommendationQuery("blips", 3000, arms=5), storage="sqlite:///my file")
-    "ravenlab tune blips --horizon 3000 --arms 5 --storage 'sqlite:///my file'"
-    """
-    from studies.storage.urls import mask_url
-
-    words = ["ravenlab", "tune", query.scenario, "--horizon", str(query.horizon)]
-    if query.policy != StudyDefaults.policy:
-        words += ["--policy", query.policy]
-    if query.arms is not None:
-        words += ["--arms", str(query.arms)]
-    if storage is not None:
-        words += ["--storage", mask_url(storage)]
-    return shlex.join(words)
-
-
-def _result_object(result: RecommendedParameters, command: str, better: BetterPolicy | None) -> dict[str, Any]:
-    """Return the JSON object of a result; regret is known only for a study of this very horizon."""
-    exact = result.kind == "exact"
-    return {
-        "kind": result.kind,
-        "policy": result.policy,
-        "scenario": result.scenario,
-        "horizon": result.horizon,
-        "arms": result.arms,
-        "params": result.params,
-        "regret": result.sources[0].regret.model_dump() if exact else None,
-        "better_policy": None if better is None else better.as_object(),
-        "studies": [source.study for source in result.sources],
-        "command": None if exact else command,
-    }
-
-
-def _print_result(result: RecommendedParameters, command: str, better: BetterPolicy | None) -> None:
-    from studies.results.describe import describe_recommendation
-    from studies.symbols import format_params
+def _print_result(result: RecommendedParameters, command: str) -> None:
     from tuning.cli.output import print_line
 
-    problem = f"{result.policy} in {result.scenario}, horizon {result.horizon:,}, {result.arms:,} arms"
-    if result.kind == "exact":
-        for line in describe_recommendation(result.sources[0], better):
+    if result.study is not None:
+        from studies.results.describe import describe_recommendation
+
+        for line in describe_recommendation(result.study, result.better):
             print_line(line)
-        print_line(f"Exact: from the study of this horizon, {result.sources[0].study} ({problem}).")
+        print_line(f"From the stored study of this problem, {result.study.study}.")
         return
-    print_line(f"Use {format_params(result.params)} ({problem}).")
-    if result.kind == "interpolated":
-        left, right = result.sources
-        print_line(
-            f"Interpolated over log horizon between T = {left.horizon:,} and T = {right.horizon:,}."
-            " These parameters were not evaluated, so no regret is stated."
-        )
-    else:
-        print_line(
-            f"Extrapolated: these are the parameters for T = {result.sources[0].horizon:,}, the nearest stored horizon."
-            " They were not evaluated at this horizon, so no regret is stated."
-        )
-    print_line(f"From {' and '.join(source.study for source in result.sources)}. To evaluate this horizon, run:")
+    for line in result.describe():
+        print_line(line)
+    print_line("To confirm this with a study, run:")
     typer.echo(f"  {command}")

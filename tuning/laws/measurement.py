@@ -16,7 +16,6 @@ import numpy as np
 from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
-from policies import find_policy
 from policies.engine.base import Value
 from policies.engine.play import REGRET
 from studies.laws.axes import RATES, axes_of, settings_at
@@ -264,9 +263,31 @@ def play_report(setting: Setting, policy: str, candidates: Sequence[Mapping[str,
         arms=setting.arms,
         seed=setting.seed,
     )
-    arms = setting.arms + find_scenario(setting.scenario).extra_arms
-    values = [find_policy(policy).resolve(params, arms, setting.horizon) for params in candidates]
-    return Evaluator(spec).play(values, Stream.REPORT, 0, worlds)[..., REGRET]
+    values = [spec.resolve_params(params) for params in candidates]
+    return np.asarray(Evaluator(spec).play(values, Stream.REPORT, 0, worlds)[..., REGRET])
+
+
+def surround(params: Mapping[str, float], spread: Mapping[str, float], count: int) -> list[dict[str, float]]:
+    """Return parameters and a Sobol design of others around them, within factors of e^±spread.
+
+    γ is varied by factors of 1 − γ.
+
+    >>> [len(candidate) for candidate in surround({"alpha0": 2.0, "gamma": 0.99}, {"alpha0": 0.5, "gamma": 1.0}, 3)]
+    [2, 2, 2, 2]
+    """
+    from scipy.stats import qmc
+
+    points = qmc.Sobol(len(params), scramble=True, rng=np.random.default_rng(0)).random_base2(
+        max(1, (count - 1).bit_length())
+    )
+    candidates = [dict(params)]
+    for point in points[:count]:
+        candidate = {}
+        for (name, value), x in zip(params.items(), point, strict=True):
+            factor = float(np.exp(spread[name] * (2.0 * x - 1.0)))
+            candidate[name] = 1.0 - min(0.5, (1.0 - value) * factor) if name == "gamma" else value * factor
+        candidates.append(candidate)
+    return candidates
 
 
 def shorten(value: Value, digits: int = 4) -> float:

@@ -11,8 +11,8 @@ import pytest
 from environments.display import ResultList
 from policies.engine.simulation import simulate
 from studies.diagnosis import diagnose
+from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
 from studies.results.describe import describe_verdict
-from studies.results.interpolation import RecommendedParameters
 from studies.results.recommendation import Recommendation
 from tests.dashboards.figure_checks import make_grid
 from tests.studies.examples import LINES, WILD, make_recommendation
@@ -29,8 +29,8 @@ def results() -> list[Any]:
         SIMULATION,
         diagnose(np.random.default_rng(1).normal(size=(400, 2)), ["<b>a</b>", "b"]),
         diagnose(np.zeros((10, 2))),
-        RecommendedParameters("exact", "raven-ucb", "blips", 100, 5, {"alpha0": 1.0}, (make_recommendation(),)),
-        RecommendedParameters("extrapolated", "raven-ucb", "blips", 9, 5, {"alpha0": 1.0}, (WILD_RECOMMENDATION,)),
+        RecommendedParameters("stored", "raven-ucb", "blips", {}, 9, 5, {"alpha0": 1.0}, WILD_RECOMMENDATION),
+        recommend_parameters(RecommendationQuery("blips", 5000, settings={"times": "geometric"}), []),
         ResultList([make_recommendation(), WILD_RECOMMENDATION]),
         ResultList([SIMULATION] * 100),
     ]

@@ -1,84 +1,116 @@
-"""`ravenlab recommend`: exact, interpolated and extrapolated parameters, and missing ones."""
+"""`ravenlab recommend`: stored studies, laws, exports, and problems without an answer."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import ravenlab
 from tests.command import refused
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
+JUMPS = ["recommend", "localized-jump", "--horizon", "10k", "--set", "every=5%", "--set", "variance_high=0.09"]
 
 
-@pytest.fixture
-def storage(tmp_path: Path) -> str:
-    return store_recommendations(
-        tmp_path / "s.sqlite3",
-        make_recommendation(params={"alpha0": 1.0, "beta0": 2.0, "epsilon": 0.1}),
-        make_recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 2.0, "epsilon": 0.1}),
-    )
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
 
 
-def test_exact_parameters(storage: str, capsys: Captured) -> None:
+def test_a_stored_study_is_used(tmp_path: Path, capsys: Captured) -> None:
+    storage = store_recommendations(tmp_path / "s.sqlite3", make_recommendation(params={"alpha0": 1.0}))
     words = ["recommend", "variance-drift", "--horizon", "1_000", "--storage", storage]
     assert run([*words, "--json"]) == 0
-    recommendation = json.loads(capsys.readouterr().out)
-    assert (recommendation["kind"], recommendation["command"]) == ("exact", None)
-    assert recommendation["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75, "replications": 2000}
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["kind"], answer["study"], answer["command"]) == (
+        "stored",
+        "raven-ucb/variance-drift/T1000/K10",
+        None,
+    )
+    assert answer["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75}
     assert run(words) == 0
+    assert_names(capsys.readouterr().out, "41.5", "raven-ucb/variance-drift/T1000/K10")
+    assert run([*words, "--arms", "20", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["kind"], answer["study"]) == ("interpolated", None)
+    assert answer["command"] == f"ravenlab tune variance-drift --horizon 1000 --arms 20 --storage {storage}"
+
+
+def test_the_law_answers_without_a_storage(tmp_path: Path, capsys: Captured) -> None:
+    assert run([*JUMPS, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["kind"], answer["outside"]) == ("interpolated", [])
+    assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon"]
+    assert answer["regret"]["low"] < answer["regret"]["mean"] < answer["regret"]["high"]
+    assert answer["better_policy"]["policy"] in ("d-raven", "sw-raven")
+    assert answer["better_policy"]["regret"]["mean"] < 0.9 * answer["regret"]["mean"]
+    command = "ravenlab tune localized-jump --horizon 10000 --set every=5% --set variance_high=0.09"
+    assert answer["command"] == command
+    assert run(JUMPS) == 0
     out = capsys.readouterr().out
-    assert "Exact" in out
-    assert_names(out, "41.5")
+    assert f"\n  {command}\n" in out
+    assert answer["better_policy"]["policy"] in out
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_interpolated_parameters(storage: str, capsys: Captured) -> None:
-    words = ["recommend", "variance-drift", "--horizon", "10000", "--storage", storage]
-    assert run([*words, "--json"]) == 0
-    recommendation = json.loads(capsys.readouterr().out)
-    assert recommendation["kind"] == "interpolated"
-    assert recommendation["params"]["alpha0"] == pytest.approx(2.0)
-    assert recommendation["regret"] is None
-    assert recommendation["command"] == f"ravenlab tune variance-drift --horizon 10000 --storage {storage}"
-    assert recommendation["studies"] == ["raven-ucb/variance-drift/T1000/K10", "raven-ucb/variance-drift/T100000/K10"]
-    assert run(words) == 0
-    out = capsys.readouterr().out
-    assert_names(out, "1000", "100000")
-    assert f"\n  {recommendation['command']}\n" in out
-    assert "95 %" not in out
+def test_python_gives_the_same_answer(capsys: Captured) -> None:
+    assert run([*JUMPS, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    result = ravenlab.recommend("localized-jump", 10_000, settings={"every": "5%", "variance_high": 0.09})
+    assert {**result.as_object(), "command": answer["command"]} == answer
+    assert ravenlab.plot(result).data
+    assert result.to_frame()["kind"].tolist() == ["interpolated"]
 
 
-def test_extrapolated_parameters(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAVENLAB_STORAGE", storage)
-    assert run(["recommend", "variance-drift", "--horizon", "300"]) == 0
-    out = capsys.readouterr().out
-    assert_names(out, 1000, "ravenlab tune variance-drift --horizon 300")
-    assert run(["recommend", "variance-drift", "--horizon", "300", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["kind"] == "extrapolated"
+def test_extrapolation_is_announced(capsys: Captured) -> None:
+    assert run(["recommend", "blips", "--horizon", "200000"]) == 0
+    assert "Warning: extrapolated" in capsys.readouterr().out
+
+
+def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
+    assert run([*JUMPS, "--format", "json", "-o", "law.json"]) == 0
+    capsys.readouterr()
+    assert run([*JUMPS, "--json"]) == 0
+    params = json.loads(capsys.readouterr().out)["params"]
+    policy = ravenlab.RavenUCB.load("law.json", scenario="localized-jump", horizon=10_000)
+    assert {name: policy.values[name] for name in params} == params
+    assert run([*JUMPS, "--format", "latex"]) == 0
+    assert "localized" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (["blips", "--horizon", "3000"], ["ravenlab tune blips --horizon 3000 --storage"]),
-        (["variance-drift", "--horizon", "3000", "--arms", "5"], ["10", "ravenlab tune"]),
-        (["variance-drift", "--horizon", "3000", "--policy", "ucb1"], ["--policy ucb1"]),
+        (["random-walk", "--horizon", "3000"], ["random-walk", "ravenlab tune random-walk --horizon 3000"]),
+        (["blips", "--horizon", "3000", "--policy", "ucb1"], ["ravenlab tune blips --horizon 3000 --policy ucb1"]),
+        (["stationary", "--horizon", "50", "--arms", "4"], ["300", "ravenlab tune stationary --horizon 50 --arms 4"]),
+        (["blips", "--horizon", "3000", "--set", "every=2", "--set", "lasting=1"], ["T / every", "50"]),
+        (["blips", "--horizon", "3000", "--noise", "bernoulli"], ["ravenlab tune", "--noise bernoulli"]),
         (["blip", "--horizon", "3000"], ["'blips'"]),
+        (["blips", "--horizon", "3000", "--arms", "1"], ["arms"]),
         (["blips", "--horizon", "many"], ["--horizon"]),
         (["blips", "--horizon", "-5"], ["horizon"]),
+        (["blips", "--horizon", "3000", "--set", "lasting=-1"], ["lasting"]),
+        (["blips", "--horizon", "3000", "-o", "x.json"], ["--format"]),
         (["blips"], ["--horizon"]),
     ],
 )
-def test_missing_recommendation_is_explained(words: list[str], names: list[str], storage: str) -> None:
-    assert_names(refused("recommend", *words, "--storage", storage), *names)
+def test_problems_without_an_answer_are_explained(words: list[str], names: list[str]) -> None:
+    assert_names(refused("recommend", *words), *names)
 
 
-def test_missing_storage_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
-    assert_names(refused("recommend", "blips", "--horizon", "3000"), "ravenlab tune blips --horizon 3000")
-    assert list(tmp_path.iterdir()) == []
+def test_the_law_needs_no_heavy_imports() -> None:
+    code = (
+        "import sys; from tuning.cli.app import run; run(['recommend', 'blips', '--horizon', '3000']);"
+        "print(sorted({'numba', 'optuna', 'pandas', 'scipy', 'sqlalchemy', 'plotly'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines()[-1] == "[]"

@@ -1,0 +1,242 @@
+"""Laws: parameters and expected regret as smooth functions of the coordinates of a problem.
+
+The logarithm of a parameter is linear in the features of a problem, so that a parameter is a product of powers:
+α₀ = c · R · T^a · K^b · (σ/R)^d · (1 + 30·K/T)^e · rate^f. The logarithm of the expected regret is quadratic in them.
+The data file `laws.json` is written by `python -m tools.atlas fit`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from environments import Scenario
+from studies.laws.axes import (
+    EXTRAPOLATION,
+    TOLERANCE,
+    Axis,
+    NoLawError,
+    axes_of,
+    describe_differences,
+    features,
+    largest_crowding,
+    measure,
+    reward_range,
+)
+
+LAWS_FILE = Path(__file__).resolve().parent / "laws.json"
+NORMAL = 1.96  # standard deviations of a 95 % interval
+BETTER = 0.1  # another policy is named if its expected regret is lower by at least this share
+DIGITS = 3  # significant digits of recommended parameters
+
+LawKind = Literal["interpolated", "extrapolated"]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A parameter on the scale of its law: a logarithm, free of the units of rewards and steps."""
+
+    name: str
+    power: int = 0
+    """α₀ is proportional to the rewards (1), ε to their square (2)."""
+    per_horizon: bool = False
+    """Whether it is relative to the horizon: τ/T, and (1 − γ)·T."""
+
+    def transform(self, value: float, horizon: int, scale: float) -> float:
+        """Return the logarithm of a value; `scale` is the range R of the means.
+
+        >>> Coordinate("epsilon", power=2).transform(0.25, horizon=100, scale=0.5)
+        0.0
+        """
+        if self.name == "gamma":
+            return math.log((1.0 - value) * horizon)
+        return math.log(value / scale**self.power / (horizon if self.per_horizon else 1.0))
+
+    def invert(self, number: float, horizon: int, scale: float) -> float:
+        """Return the value at a logarithm.
+
+        >>> Coordinate("tau", per_horizon=True).invert(math.log(0.1), horizon=1000, scale=0.5)
+        100.0
+        """
+        value = math.exp(number)
+        if self.name == "gamma":
+            return 1.0 - _round(min(value / horizon, 0.5))
+        if self.name == "tau":
+            return float(max(2, min(horizon, round(value * horizon))))
+        return _round(value * scale**self.power)
+
+
+RAVEN = (Coordinate("alpha0", power=1), Coordinate("beta0"), Coordinate("epsilon", power=2))
+COORDINATES: dict[str, tuple[Coordinate, ...]] = {
+    "raven-ucb": RAVEN,
+    "sw-raven": (*RAVEN, Coordinate("tau", per_horizon=True)),
+    "d-raven": (*RAVEN, Coordinate("gamma", per_horizon=True)),
+}
+"""Policies with laws, and their parameters."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of one policy in one scenario."""
+
+    scenario: str
+    policy: str
+    params: Mapping[str, Sequence[float]]
+    """Intercept and slopes over the features, by parameter."""
+    regret: Sequence[float]
+    """Coefficients of `regret_terms`."""
+    deviation: float
+    """Standard deviation of the logarithm of the regret in settings that took no part in fitting."""
+    excess: Mapping[str, float] | None = None
+    """Excess regret over a 200-trial study in held-out settings: median, 90th percentile and number of settings."""
+
+    def at(self, places: Sequence[float], horizon: int, scale: float) -> dict[str, float]:
+        """Return the parameters at features."""
+        return {
+            coordinate.name: coordinate.invert(linear(self.params[coordinate.name], places), horizon, scale)
+            for coordinate in COORDINATES[self.policy]
+        }
+
+    def expected_regret(self, places: Sequence[float], scale: float) -> tuple[float, float, float]:
+        """Return the expected regret at features, and its 95 % interval."""
+        mean = scale * math.exp(sum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
+        factor = math.exp(NORMAL * self.deviation)
+        return mean, mean / factor, mean * factor
+
+    def exponents(self, name: str) -> dict[str, float]:
+        """Return the exponents of the coordinates and of the crowding; on linear axes, the rate of growth."""
+        axes, slopes = axes_of(self.scenario), list(self.params[name][1:])
+        crowding = slopes.pop(3) / largest_crowding()
+        exponents = {axis.name: slope / _half_width(axis) for axis, slope in zip(axes, slopes, strict=True)}
+        return {**exponents, "crowding": crowding}
+
+    def factor(self, name: str) -> float:
+        """Return the constant c in front of the powers of the coordinates."""
+        exponents, axes = self.exponents(name), axes_of(self.scenario)
+        return math.exp(self.params[name][0] - sum(exponents[axis.name] * _center(axis) for axis in axes))
+
+
+def linear(coefficients: Sequence[float], places: Sequence[float]) -> float:
+    """Return intercept + Σ slope·place.
+
+    >>> linear([1.0, 2.0], [0.5])
+    2.0
+    """
+    return coefficients[0] + sum(slope * place for slope, place in zip(coefficients[1:], places, strict=True))
+
+
+def regret_terms(places: Sequence[float]) -> list[float]:
+    """Return 1, the features and their products.
+
+    >>> regret_terms([2.0, 3.0])
+    [1.0, 2.0, 3.0, 4.0, 6.0, 9.0]
+    """
+    products = [x * y for i, x in enumerate(places) for y in places[i:]]
+    return [1.0, *places, *products]
+
+
+@dataclass(frozen=True)
+class LawAnswer:
+    """Parameters of one policy for a problem, and the regret that is expected with them."""
+
+    policy: str
+    params: dict[str, float]
+    regret: tuple[float, float, float]
+    """Expected mean regret with its 95 % interval."""
+    excess: Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class ProblemAnswer:
+    """What the laws answer for a problem: the requested policy, and a better one if there is one."""
+
+    kind: LawKind
+    outside: list[str]
+    """How the problem differs from the design."""
+    answer: LawAnswer
+    better: LawAnswer | None
+
+
+@lru_cache(maxsize=1)
+def load_document() -> dict[str, Any]:
+    """Read the data file: provenance, laws and the atlas."""
+    document: dict[str, Any] = json.loads(LAWS_FILE.read_text(encoding="utf-8"))
+    return document
+
+
+@lru_cache(maxsize=1)
+def load_laws() -> dict[tuple[str, str], Law]:
+    """Return all laws by scenario and policy.
+
+    >>> ("stationary", "raven-ucb") in load_laws()
+    True
+    """
+    laws = [Law(**fields) for fields in load_document()["laws"]]
+    return {(law.scenario, law.policy): law for law in laws}
+
+
+def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemAnswer:
+    """Answer a problem from the laws.
+
+    Raises:
+        NoLawError: There is no law for the scenario or the policy, or the problem is too far from the design.
+
+    >>> from environments import find_scenario
+    >>> answer(find_scenario("localized-jump"), 10_000, 10, "raven-ucb").kind
+    'interpolated'
+    """
+    coordinates = measure(scenario, horizon, arms)
+    law = load_laws().get((scenario.name, policy))
+    if law is None:
+        with_law = sorted({name for place, name in load_laws() if place == scenario.name})
+        raise NoLawError(f"there is no law for {policy}; laws exist for {', '.join(with_law)}")
+    axes = axes_of(scenario.name)
+    outside = _find_outside(scenario, axes, coordinates)
+    places, scale = features(scenario, horizon, arms), reward_range(scenario)
+    chosen = _ask(law, places, horizon, scale)
+    others = [
+        _ask(other, places, horizon, scale)
+        for (place, name), other in load_laws().items()
+        if place == scenario.name and name != policy
+    ]
+    best = min(others, key=lambda other: other.regret[0], default=None)
+    if best is not None and best.regret[0] > (1.0 - BETTER) * chosen.regret[0]:
+        best = None
+    return ProblemAnswer("extrapolated" if outside else "interpolated", outside, chosen, best)
+
+
+def _ask(law: Law, places: Sequence[float], horizon: int, scale: float) -> LawAnswer:
+    return LawAnswer(law.policy, law.at(places, horizon, scale), law.expected_regret(places, scale), law.excess)
+
+
+def _find_outside(scenario: Scenario, axes: Sequence[Axis], coordinates: Mapping[str, float]) -> list[str]:
+    """Describe how a problem differs from the design; raise NoLawError if a coordinate is too far outside."""
+    outside = describe_differences(scenario)
+    for axis in axes:
+        place = axis.position(coordinates[axis.name])
+        if abs(place) <= 1.0 + TOLERANCE:
+            continue
+        text = f"{axis.meaning} = {coordinates[axis.name]:.3g} is outside {axis.low:.3g} to {axis.high:.3g}"
+        if not abs(place) <= EXTRAPOLATION:
+            raise NoLawError(f"{text}, the range of the law for {scenario.name}")
+        outside.append(text)
+    return outside
+
+
+def _center(axis: Axis) -> float:
+    low, high = (math.log(axis.low), math.log(axis.high)) if axis.logarithmic else (axis.low, axis.high)
+    return (low + high) / 2.0
+
+
+def _half_width(axis: Axis) -> float:
+    low, high = (math.log(axis.low), math.log(axis.high)) if axis.logarithmic else (axis.low, axis.high)
+    return (high - low) / 2.0
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,277 @@
+"""Recommended parameters for a problem: those of a stored study if there is one, otherwise those of the law."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from environments import Scenario, find_scenario
+from environments.display import Card, Result
+from environments.errors import InputError
+from environments.text import format_count, format_number, format_percent
+from studies.laws.axes import NoLawError
+from studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
+from studies.registry import StudyDefaults
+from studies.symbols import format_params
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from policies.engine.base import Value
+    from studies.results.alternatives import BetterPolicy
+    from studies.results.recommendation import Recommendation
+
+
+@dataclass(frozen=True)
+class RecommendationQuery:
+    """A query for the parameters of a policy in a scenario, for mean regret."""
+
+    scenario: str
+    horizon: int
+    policy: str = StudyDefaults.policy
+    arms: int | None = None
+    """Number of arms; by default that of the scenario."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def open(self) -> tuple[Scenario, int]:
+        """Return the scenario with its settings, and the number of arms. Raises InputError if the query is invalid."""
+        if self.policy not in COORDINATES:
+            # Policies import numba, which takes most of a second.
+            from policies import find_policy
+
+            find_policy(self.policy)
+        scenario = find_scenario(self.scenario, dict(self.settings))
+        arms = scenario.arms if self.arms is None else self.arms
+        scenario.check(self.horizon, arms)
+        if arms == 1:
+            raise InputError("arms must be at least 2 but got 1.")
+        return scenario, arms
+
+    def tune_command(self, storage: str | None = None) -> str:
+        """Return the command that answers the query with a study.
+
+        >>> query = RecommendationQuery("blips", 3000, arms=5, settings={"every": "5%"})
+        >>> query.tune_command(storage="sqlite:///my file")
+        "ravenlab tune blips --horizon 3000 --arms 5 --set every=5% --storage 'sqlite:///my file'"
+        """
+        from studies.storage.urls import mask_url
+
+        words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
+        if self.policy != StudyDefaults.policy:
+            words += ["--policy", self.policy]
+        if self.arms is not None:
+            words += ["--arms", str(self.arms)]
+        for name, value in self.settings.items():
+            words += ["--noise", str(value)] if name == "noise" else ["--set", f"{name}={value}"]
+        if storage is not None:
+            words += ["--storage", mask_url(storage)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, repr=False)
+class RecommendedParameters(Result):
+    """Parameters for a problem, from a stored study or from the law."""
+
+    kind: Literal["stored", "interpolated", "extrapolated"]
+    policy: str
+    scenario: str
+    settings: dict[str, Any]
+    horizon: int
+    arms: int
+    params: dict[str, Value]
+    study: Recommendation | None = None
+    """The stored study."""
+    law: ProblemAnswer | None = None
+    """The answer of the law."""
+    better: BetterPolicy | None = None
+    """With a stored study: a policy that a stored comparison found to be better."""
+
+    @property
+    def regret(self) -> tuple[float, float, float]:
+        """The expected mean regret with its 95 % interval."""
+        if self.law is not None:
+            return self.law.answer.regret
+        assert self.study is not None
+        return self.study.regret.mean, self.study.regret.low, self.study.regret.high
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        mean, low, high = self.regret
+        out: dict[str, Any] = {
+            "kind": self.kind,
+            "policy": self.policy,
+            "scenario": self.scenario,
+            "settings": self.settings,
+            "horizon": self.horizon,
+            "arms": self.arms,
+            "params": self.params,
+            "regret": {"mean": mean, "low": low, "high": high},
+            "study": None if self.study is None else self.study.study,
+            "excess": None,
+            "outside": [],
+            "better_policy": None if self.better is None else self.better.as_object(),
+        }
+        if self.law is not None:
+            out |= {"excess": self.law.answer.excess, "outside": self.law.outside}
+            if self.law.better is not None:
+                out["better_policy"] = _law_object(self.law.better)
+        return out
+
+    def describe(self) -> list[str]:
+        """Describe the answer of the law: one sentence per line."""
+        if self.law is None:
+            return []
+        answered = self.law.answer
+        mean, low, high = answered.regret
+        lines = [
+            f"Use {format_params(self.params)} ({self.policy} in {self.scenario}, horizon"
+            f" {format_count(self.horizon)}, {format_count(self.arms)} arms).",
+            f"Expected mean regret {format_number(mean)}, 95 % interval {format_number(low)} to {format_number(high)}.",
+        ]
+        if answered.excess is not None:
+            lines.append(
+                f"Excess regret over a 200-trial study: {format_percent(answered.excess['median'])} in the median and"
+                f" {format_percent(answered.excess['high'])} at the 90th percentile of"
+                f" {answered.excess['settings']:.0f} held-out settings."
+            )
+        if self.law.outside:
+            lines.append(f"Warning: extrapolated, because {'; '.join(self.law.outside)}.")
+        else:
+            lines.append("Interpolated: from the law, inside the range of the settings that it was fitted to.")
+        if self.law.better is not None:
+            better = self.law.better
+            lines.append(
+                f"{better.policy} with {format_params(dict(better.params))} is expected to have"
+                f" {format_percent(1.0 - better.regret[0] / mean)} less regret."
+            )
+        return lines
+
+    def as_recommendation(self) -> Recommendation:
+        """Return the recommendation of the stored study, or that of the law in the same form, for exports."""
+        if self.study is not None:
+            return self.study
+        from studies.results.recommendation import Estimate, Recommendation, RewardStatistics
+        from studies.results.verdict import Verdict
+        from studies.storage.keys import project_version
+
+        base = find_scenario(self.scenario, self.settings).base
+        mean, low, high = self.regret
+        return Recommendation(
+            study=f"law/{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}",
+            policy=self.policy,
+            scenario=self.scenario,
+            settings=self.settings,
+            horizon=self.horizon,
+            arms=self.arms,
+            verdict=Verdict(decision="use these values", set=list(self.params)),
+            params=self.params,
+            regret=Estimate(mean=mean, low=low, high=high, replications=0),
+            search_estimate=mean,
+            indistinguishable=[],
+            box={},
+            versus=[],
+            importance=None,
+            scale=RewardStatistics(
+                mean=(base.mean_low + base.mean_high) / 2.0,
+                spread=math.sqrt((base.variance_low + base.variance_high) / 2.0),
+            ),
+            trials=0,
+            seed=0,
+            version=project_version(),
+        )
+
+    def to_frame(self) -> DataFrame:
+        """Tabulate the parameters in pandas, in one row."""
+        import pandas
+
+        mean, low, high = self.regret
+        problem = {name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
+        return pandas.DataFrame([{**problem, **self.params, "regret": mean, "low": low, "high": high}])
+
+    def _card(self) -> Card:
+        label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
+        if self.study is not None:
+            from studies.results.cards import recommendation_card
+
+            card = recommendation_card(self.study)
+            return Card(card.answer, f"{label}, from study {self.study.study!r}", card.facts, card.tables)
+        return Card(answer=f"Use {format_params(self.params)}.", facts=self.describe()[1:], label=label)
+
+
+def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
+    """Return the parameters of the matching stored recommendation, otherwise those of the law.
+
+    Raises:
+        NoLawError: No recommendation is stored, and no law holds.
+        InputError: The query is invalid.
+
+    >>> recommend_parameters(RecommendationQuery("blips", 3000), []).kind
+    'interpolated'
+    """
+    scenario, arms = query.open()
+    problem = (query.policy, query.scenario, dict(query.settings), query.horizon, arms)
+    study = _find_stored(query, scenario, arms, stored)
+    if study is not None:
+        return RecommendedParameters("stored", *problem, params=dict(study.params), study=study)
+    law = answer(scenario, query.horizon, arms, query.policy)
+    return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law)
+
+
+def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
+    """Answer from the storage if it exists and holds a matching study, otherwise from the law."""
+    from studies.storage.urls import DEFAULT_URL, sqlite_file, storage_url
+
+    url = storage_url(storage)
+    # The default is checked without parsing the URL, which would import the database library.
+    path = Path(DEFAULT_URL.removeprefix("sqlite:///")) if url == DEFAULT_URL else sqlite_file(url)
+    if path is not None and not path.exists():
+        return recommend_parameters(query, [])
+    from studies.storage.database import use_storage
+    from studies.storage.library import find_better_policies, read_recommendations
+
+    query.open()
+    with use_storage(storage) as store:
+        result = recommend_parameters(query, read_recommendations(store, internal=internal))
+        if result.study is None:
+            return result
+        return replace(result, better=find_better_policies(store, [result.study]).get(result.study.study))
+
+
+def _find_stored(
+    query: RecommendationQuery, scenario: Scenario, arms: int, stored: Sequence[Recommendation]
+) -> Recommendation | None:
+    """Return the matching recommendation: the study with a default name, else the longest search."""
+    matching = [
+        recommendation
+        for recommendation in stored
+        if recommendation.policy == query.policy
+        and recommendation.scenario == query.scenario
+        and recommendation.arms == arms
+        and recommendation.horizon == query.horizon
+        and recommendation.objective == "mean"
+        and find_scenario(recommendation.scenario, dict(recommendation.settings)) == scenario
+    ]
+    start = f"{query.policy}/{query.scenario}/T{query.horizon}/K{arms}"
+    return min(
+        matching,
+        key=lambda item: (item.study != start, not item.study.startswith(start), -item.trials, item.study),
+        default=None,
+    )
+
+
+def describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None = None) -> InputError:
+    """Return the error that names the command which would answer a query that no law answers."""
+    return InputError(f"{reason}; run: {query.tune_command(storage)}")
+
+
+def _law_object(better: LawAnswer) -> dict[str, Any]:
+    mean, low, high = better.regret
+    return {
+        "policy": better.policy,
+        "params": dict(better.params),
+        "regret": {"mean": mean, "low": low, "high": high},
+    }

@@ -1,0 +1,80 @@
+"""The data file of the laws: fitted coefficients, their accuracy, and the atlas without its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from environments import find_scenario
+from environments.world import Floats
+from studies.laws.axes import features
+from studies.laws.law import COORDINATES
+from tuning.laws.fit import SCALE, FittedLaws, FittedRegret, choose_shrinkage, fit_laws, fit_regret, make_points
+
+DIGITS = 5  # significant digits of coefficients
+Records = Sequence[Mapping[str, Any]]
+
+
+def make_document(records: Records, survey: Records, check: Records, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit the laws of all policies, and return the data file."""
+    laws = []
+    for policy in COORDINATES:
+        points = make_points([*records, *survey], policy)
+        shrinkage, excess = choose_shrinkage(points)
+        fitted = fit_laws(points, shrinkage)
+        print(
+            f"{policy}: shrinkage {shrinkage:g}; predicted excess in cross-validation: median"
+            f" {np.median(np.expm1(excess)):.1%}, 90 % {np.quantile(np.expm1(excess), 0.9):.1%}",
+            flush=True,
+        )
+        regret = _fit_policy_regret(records, survey, policy)
+        laws += [_law_entry(scenario, policy, fitted, regret, check) for scenario in regret.coefficients]
+    return {"provenance": dict(provenance), "laws": laws, "atlas": [_atlas_entry(record) for record in records]}
+
+
+def _fit_policy_regret(records: Records, survey: Records, policy: str) -> FittedRegret:
+    """Fit the regret to the best parameters of the atlas and to those of the laws in the survey."""
+    scenarios, places, regrets = [], [], []
+    for record in (*records, *survey):
+        entry = record["policies"][policy]
+        scenario = find_scenario(record["scenario"], record["settings"])
+        scenarios.append(record["scenario"])
+        places.append(np.array(features(scenario, record["horizon"], record["arms"])))
+        regrets.append(entry["regret"][0] if "regret" in entry else entry["trials"]["regret"][0])
+    return fit_regret(scenarios, places, np.log(np.array(regrets) / SCALE))
+
+
+def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegret, check: Records) -> dict[str, Any]:
+    matrix = laws.coefficients[scenario]
+    excess = np.array([record["excess.law"][0] for record in check if record["scenario"] == scenario])
+    entry: dict[str, Any] = {
+        "scenario": scenario,
+        "policy": policy,
+        "params": {coordinate.name: _shorten(row) for coordinate, row in zip(COORDINATES[policy], matrix, strict=True)},
+        "regret": _shorten(regret.coefficients[scenario]),
+        "deviation": float(f"{regret.deviation(scenario):.3g}"),
+    }
+    if policy == "raven-ucb" and excess.size:
+        median, high = np.quantile(excess, [0.5, 0.9])
+        entry["excess"] = {
+            "median": max(0.0, round(float(median), 4)),
+            "high": max(0.0, round(float(high), 4)),
+            "settings": int(excess.size),
+        }
+    return entry
+
+
+def _atlas_entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    policies = {
+        policy: {name: entry[name] for name in ("params", "ranges", "regret", "worlds")}
+        for policy, entry in record["policies"].items()
+    }
+    best = min(policies, key=lambda policy: float(policies[policy]["regret"][0]))
+    names = ("scenario", "index", "horizon", "arms", "settings", "seed")
+    return {**{name: record[name] for name in names}, "best": best, "policies": policies}
+
+
+def _shorten(values: Floats) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]
