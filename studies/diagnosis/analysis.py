@@ -31,10 +31,15 @@ MAX_REWARD = 1e50  # largest reward whose fourth power is finite
 
 def read_rewards(path: Path) -> tuple[tuple[str, ...], Floats]:
     """Read the names of the arms and rewards [N, K] from a trace or log; NaN where no reward was observed."""
-    if {"arm", "reward"} <= {name.strip().strip('"').lower() for name in _read_columns(path)}:
+    if is_log(path):
         return _read_log(path)
     trace = read_trace(path)
     return trace.names, trace.values
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log: it has the columns arm and reward."""
+    return {"arm", "reward"} <= {name.strip().strip('"').lower() for name in _read_columns(path)}
 
 
 def log_table(arms: Sequence[str], rewards: Sequence[float]) -> tuple[tuple[str, ...], Floats]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tuning.cli.options import JsonOption, argument, integer_option, option
+
+if TYPE_CHECKING:
+    from studies.diagnosis.result import Diagnosis
+    from studies.laws.recommendation import RecommendedParameters
+    from tuning.laws.diagnosed import TraceCheck
 
 
 def diagnose(
@@ -35,12 +41,14 @@ def diagnose(
             most=1000,
         ),
     ] = 10,
+    minimize: Annotated[bool, option("--minimize", "Values are costs, not rewards.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find out which kinds of change a trace or a log shows.
 
     Tests eight kinds of change (the paper's seven and a random walk) and reports their strength and significance. Then
-    proposes a study file with a scenario that resembles the data.
+    proposes a study file with a scenario that resembles the data. If there is a law for it, parameters are recommended
+    at once; on a trace, they are compared with the defaults on held-out rows.
 
     Examples:
         # print the diagnosis
@@ -69,14 +77,24 @@ def diagnose(
     if study_file is not None and proposal:
         with atomic_write(study_file) as toml:
             toml.write(proposal)
+    recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
     if as_json:
-        print_json({**diagnosis.to_dict(), "study": proposal}, indent=2)
+        answer = None if recommendation is None else recommendation.as_object()
+        checked = None if check is None else asdict(check)
+        found = {"study": proposal, "recommendation": answer, "check": checked}
+        print_json({**diagnosis.to_dict(), **found}, indent=2)
         return
     for line in describe_diagnosis(diagnosis):
         print_line(line)
     if diagnosis.conclusive:
         title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
         print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
+    for line in [] if recommendation is None else recommendation.describe():
+        print_line(line)
+    if check is not None:
+        print_line(check.describe())
+    if reason:
+        print_line(f"{reason}.")
     if output is not None:
         print_line(f"Wrote {output}.")
     if not proposal:
@@ -86,3 +104,26 @@ def diagnose(
         typer.echo(proposal)
     else:
         print_line(f"Wrote {study_file}. Next: {command_name()} tune --study {study_file}")
+
+
+def _recommend(
+    diagnosis: Diagnosis, horizon: int | None, file: Path, minimize: bool
+) -> tuple[RecommendedParameters | None, TraceCheck | None, str]:
+    """Return the law's answer, its check if the file is a trace, and the reason if one of them is missing."""
+    from environments.errors import InputError
+    from studies.diagnosis.analysis import is_log
+    from studies.laws.axes import NoLawError
+    from tuning.laws.diagnosed import check_on_trace, recommend_for_diagnosis
+
+    if not diagnosis.conclusive:
+        return None, None, ""
+    try:
+        result = recommend_for_diagnosis(diagnosis, horizon)
+    except (NoLawError, InputError) as error:
+        return None, None, f"No parameters are recommended without a search: {str(error).rstrip('.')}"
+    if is_log(file):
+        return result, None, ""
+    try:
+        return result, check_on_trace(diagnosis, file, minimize), ""
+    except (NoLawError, InputError) as error:
+        return result, None, f"These parameters were not checked on the trace: {str(error).rstrip('.')}"

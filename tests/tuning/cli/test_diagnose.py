@@ -44,6 +44,36 @@ def test_json_is_complete(trace: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len(diagnosis["findings"]) == 8
 
 
+def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(2)
+    levels = np.repeat(rng.uniform(0.3, 0.8, (6, 4)), 500, axis=0)
+    path = tmp_path / "jumps.csv"
+    np.savetxt(path, rng.normal(levels, 0.2), delimiter=",", header="a,b,c,d", comments="", fmt="%.4f")
+    assert run(["diagnose", str(path), "--json", "--halves", "0"]) == 0
+    diagnosis = json.loads(capsys.readouterr().out)
+    assert diagnosis["kinds"] == ["localized-jump"]
+    answer, check = diagnosis["recommendation"], diagnosis["check"]
+    assert (answer["scenario"], answer["horizon"], answer["arms"]) == ("localized-jump", 3000, 4)
+    assert answer["settings"]["mean_low"] == diagnosis["base"]["mean_low"]
+    assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon"]
+    assert check["regret"] < check["defaults"]
+    assert run(["diagnose", str(path), "--halves", "0"]) == 0
+    assert "Check on held-out windows" in capsys.readouterr().out
+    assert run(["diagnose", str(path), "--json", "--halves", "0", "--minimize"]) == 0
+    costs = json.loads(capsys.readouterr().out)["check"]
+    assert costs["regret"] != check["regret"]
+
+
+def test_combined_changes_have_no_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(3)
+    steps = np.arange(2000)[:, None]
+    rows = rng.normal(0.3 * np.sin(2 * np.pi * steps / 400 + np.arange(3)) + 1.5 * (steps > 900) * [1, 0, 0], 0.2)
+    path = tmp_path / "both.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
+    assert run(["diagnose", str(path), "--halves", "0"]) == 0
+    assert "there is no law for" in capsys.readouterr().out
+
+
 def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(1)
     lines = [f"{t},{'xy'[rng.integers(2)]},{rng.normal() + t / 500:.4f}" for t in range(2000)]
