@@ -2,7 +2,8 @@
 
     run        searches RAVEN-UCB, SW-RAVEN and D-RAVEN in a Sobol design over horizon, arms, noise and rates of change
     survey     plays the parameters of the present laws, and others around them, in many more settings
-    fit        fits the laws to both and writes studies/laws/laws.json
+    regret     plays the parameters of the laws in yet more settings, for the expected regret
+    fit        fits the laws and the expected regret, and writes studies/laws/laws.json
     reference  searches RAVEN-UCB with 200 trials in settings that take no part in fitting
     check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
 
@@ -26,11 +27,11 @@ import numpy as np
 
 from environments import find_scenario
 from environments.world import Floats
-from studies.export.markdown_table import format_rows
 from studies.laws.axes import RATES
-from studies.laws.law import LAWS_FILE, answer, load_laws
+from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_laws
 from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
+from tools.docs.marks import table
 from tuning.laws.measurement import (
     Budget,
     Setting,
@@ -46,11 +47,12 @@ FOLDER = Path(__file__).parent / "atlas_results"
 FILES = {
     "run": FOLDER / "atlas.jsonl",
     "survey": FOLDER / "survey.jsonl",
+    "regret": FOLDER / "regret.jsonl",
     "reference": FOLDER / "references.jsonl",
     "check": FOLDER / "check.jsonl",
 }
-DESIGN_SEEDS = {"run": 18, "survey": 718, "reference": 1918, "check": 1918}
-FIRST_WORLDS = {"run": 10_000, "survey": 30_000, "reference": 50_000, "check": 50_000}
+DESIGN_SEEDS = {"run": 18, "survey": 718, "regret": 1118, "reference": 1918, "check": 1918}
+FIRST_WORLDS = {"run": 10_000, "survey": 30_000, "regret": 70_000, "reference": 50_000, "check": 50_000}
 """Seed of the worlds of the first setting."""
 
 BUDGETS = {
@@ -63,6 +65,7 @@ REFERENCE_BUDGET = Budget(200, 4e8, finalists=16, selection_steps=8e7, report_st
 SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
 SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
 """Candidates around the parameters of the law."""
+REGRET_STEPS, REGRET_WORLDS = 3e6, (40, 400)
 SLOW_SHARE = 3  # the two slower policies play one in so many of the worlds
 SPREAD = {"alpha0": 1.1, "beta0": 1.6, "epsilon": 1.6, "tau": 0.8, "gamma": 0.8}
 
@@ -100,24 +103,34 @@ def law_params(setting: Setting, policy: str) -> tuple[dict[str, float], tuple[f
 
 def survey_setting(setting: Setting) -> dict[str, Any]:
     """Play the laws' parameters and others around them."""
-    most = int(np.clip(SURVEY_STEPS / setting.horizon, *SURVEY_WORLDS))
-    policies = {}
-    for policy, count in SURVEYED.items():
-        worlds = most if policy == "raven-ucb" else most // SLOW_SHARE
-        candidates = surround(law_params(setting, policy)[0], SPREAD, count)
-        for candidate in candidates:
-            if "tau" in candidate:
-                candidate["tau"] = float(np.clip(round(candidate["tau"]), 2, setting.horizon))
-        regret = play_report(setting, policy, candidates, worlds)
-        policies[policy] = {
-            "worlds": worlds,
-            "stderr": shorten(regret[0].std(ddof=1) / np.sqrt(worlds), 3),
-            "trials": {
-                **{name: [shorten(candidate[name]) for candidate in candidates] for name in candidates[0]},
-                "regret": [shorten(number, 5) for number in regret.mean(axis=1)],
-            },
-        }
-    return {"policies": policies}
+    worlds = int(np.clip(SURVEY_STEPS / setting.horizon, *SURVEY_WORLDS))
+    return {"policies": {policy: play_around(setting, policy, worlds, SPREAD, n) for policy, n in SURVEYED.items()}}
+
+
+def measure_regret(setting: Setting) -> dict[str, Any]:
+    """Play the laws' parameters; copies reduce the noise of RAVEN-UCB."""
+    worlds = int(np.clip(REGRET_STEPS / setting.horizon, *REGRET_WORLDS))
+    copies = {policy: COPIES if policy == "raven-ucb" else 1 for policy in COORDINATES}
+    jitter = dict.fromkeys(SPREAD, JITTER)
+    return {"policies": {policy: play_around(setting, policy, worlds, jitter, n) for policy, n in copies.items()}}
+
+
+def play_around(setting: Setting, policy: str, worlds: int, spread: dict[str, float], count: int) -> dict[str, Any]:
+    """Play the parameters of the law and a design around them on the report worlds."""
+    worlds = worlds if policy == "raven-ucb" else worlds // SLOW_SHARE
+    candidates = surround(law_params(setting, policy)[0], spread, count)
+    for candidate in candidates:
+        if "tau" in candidate:
+            candidate["tau"] = float(np.clip(round(candidate["tau"]), 2, setting.horizon))
+    regret = play_report(setting, policy, candidates, worlds)
+    return {
+        "worlds": worlds,
+        "stderr": shorten(regret.mean(axis=0).std(ddof=1) / np.sqrt(worlds), 3),
+        "trials": {
+            **{name: [shorten(candidate[name]) for candidate in candidates] for name in candidates[0]},
+            "regret": [shorten(number, 5) for number in regret.mean(axis=1)],
+        },
+    }
 
 
 def search_reference(setting: Setting) -> dict[str, Any]:
@@ -154,6 +167,7 @@ def check_setting(setting: Setting, reference: dict[str, float]) -> dict[str, An
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "run": run_setting,
     "survey": survey_setting,
+    "regret": measure_regret,
     "reference": search_reference,
     "check": check_setting,
 }
@@ -210,23 +224,27 @@ def fit() -> None:
     """Fit the laws to the atlas and the survey, and write the data file."""
     from tuning.laws.document import make_document
 
-    records, survey = read_records(FILES["run"]), read_records(FILES["survey"])
+    records, survey, regrets = (read_records(FILES[name]) for name in ("run", "survey", "regret"))
     budgets = {policy: asdict(budget) for policy, budget in BUDGETS.items()}
     provenance = {
-        "command": "python -m tools.atlas run; survey; fit",
+        "command": "python -m tools.atlas run; survey; regret; fit",
         "version": project_version(),
         "settings": len(records),
         "survey": len(survey),
+        "regrets": len(regrets),
         "seeds": DESIGN_SEEDS,
         "budgets": budgets,
     }
-    document = make_document(records, survey, read_records(FILES["check"]), provenance)
+    document = make_document(records, survey, regrets, read_records(FILES["check"]), provenance)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     # One law and one setting per line, so that changes can be compared.
     text = text.replace('{"scenario"', '\n{"scenario"')
     LAWS_FILE.write_text(text + "\n", encoding="utf-8")
     load_laws.cache_clear()
-    print(f"{LAWS_FILE.name}: {len(records)} settings and {len(survey)} of the survey, {len(text) / 1000:.0f} kB")
+    print(
+        f"{LAWS_FILE.name}: {len(records)} settings, {len(survey)} of the survey, {len(regrets)} regrets,"
+        f" {len(text) / 1000:.0f} kB"
+    )
 
 
 def print_check() -> None:
@@ -240,7 +258,7 @@ def print_check() -> None:
         excess = np.array([record["excess.law"][0] for record in records if record["scenario"] == scenario])
         if excess.size:
             rows.append([f"law, {scenario}", str(excess.size), *describe_quantiles(excess)])
-    print(format_rows(["parameters", "settings", "median", "90 %", "95 %", "largest"], rows))
+    print("\n".join(table(["parameters", "settings", "median", "90 %", "95 %", "largest"], rows)))
     covered = [r["expected"][1] <= r["regret.law"] <= r["expected"][2] for r in records]
     widths = [(r["expected"][2] - r["expected"][1]) / 2.0 / r["expected"][0] for r in records]
     errors = [r["excess.law"][1] for r in records]

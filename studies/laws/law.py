@@ -1,7 +1,8 @@
 """Laws: parameters and expected regret as smooth functions of the coordinates of a problem.
 
 The logarithm of a parameter is linear in the features of a problem, so that a parameter is a product of powers:
-α₀ = c · R · T^a · K^b · (σ/R)^d · (1 + 30·K/T)^e · rate^f. The logarithm of the expected regret is quadratic in them.
+α₀ = c · R · T^a · K^b · (σ/R)^d · (1 + 30·K/T)^e · rate^f. The logarithm of the expected regret,
+relative to uniform choice, is quadratic in them.
 The data file `laws.json` is written by `python -m tools.atlas fit`.
 """
 
@@ -102,9 +103,9 @@ class Law:
             for coordinate in COORDINATES[self.policy]
         }
 
-    def expected_regret(self, places: Sequence[float], scale: float) -> tuple[float, float, float]:
-        """Return the expected regret at features, and its 95 % interval."""
-        mean = scale * math.exp(sum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
+    def expected_regret(self, places: Sequence[float], unit: float) -> tuple[float, float, float]:
+        """Return the expected regret at features, and its 95 % interval; `unit` is R times `uniform_regret`."""
+        mean = unit * math.exp(sum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
         factor = math.exp(NORMAL * self.deviation)
         return mean, mean / factor, mean * factor
 
@@ -128,6 +129,15 @@ def linear(coefficients: Sequence[float], places: Sequence[float]) -> float:
     2.0
     """
     return coefficients[0] + sum(slope * place for slope, place in zip(coefficients[1:], places, strict=True))
+
+
+def uniform_regret(horizon: int, arms: int) -> float:
+    """Return the expected regret of uniform choice among stationary arms, in units of R: T·(K − 1)/(2(K + 1)).
+
+    >>> uniform_regret(600, 2)
+    100.0
+    """
+    return horizon * (arms - 1) / (2.0 * (arms + 1))
 
 
 def regret_terms(places: Sequence[float]) -> list[float]:
@@ -198,9 +208,10 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     axes = axes_of(scenario.name)
     outside = _find_outside(scenario, axes, coordinates)
     places, scale = features(scenario, horizon, arms), reward_range(scenario)
-    chosen = _ask(law, places, horizon, scale)
+    unit = scale * uniform_regret(horizon, arms)
+    chosen = _ask(law, places, horizon, scale, unit)
     others = [
-        _ask(other, places, horizon, scale)
+        _ask(other, places, horizon, scale, unit)
         for (place, name), other in load_laws().items()
         if place == scenario.name and name != policy
     ]
@@ -210,8 +221,8 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     return ProblemAnswer("extrapolated" if outside else "interpolated", outside, chosen, best)
 
 
-def _ask(law: Law, places: Sequence[float], horizon: int, scale: float) -> LawAnswer:
-    return LawAnswer(law.policy, law.at(places, horizon, scale), law.expected_regret(places, scale), law.excess)
+def _ask(law: Law, places: Sequence[float], horizon: int, scale: float, unit: float) -> LawAnswer:
+    return LawAnswer(law.policy, law.at(places, horizon, scale), law.expected_regret(places, unit), law.excess)
 
 
 def _find_outside(scenario: Scenario, axes: Sequence[Axis], coordinates: Mapping[str, float]) -> list[str]:

@@ -85,7 +85,7 @@ def test_simulate() -> None:
 def test_recommend_and_diagnose(url: str) -> None:
     ravenlab.tune("stationary", 60, arms=2, trials=2, replications=4, selection=10, report=10, storage=url)
     result = ravenlab.recommend("stationary", 60, arms=2, storage=url)
-    assert (result.kind, repr(result).splitlines()[0]) == ("exact", repr(result.sources[0]).splitlines()[0])
+    assert (result.kind, repr(result).splitlines()[0]) == ("stored", repr(result.study).splitlines()[0])
     with raises_naming(ravenlab.InputError, "blips"):
         ravenlab.recommend("blips", 60, storage=url)
     for data, names in (([1.0, 2.0], ["shape"]), ([["a"]], ["numbers"])):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from policies import policy_names
 from tests.project import DOCS
-from tools.docs import commands, policies, scenarios, study_files
+from tools.docs import commands, laws, policies, scenarios, study_files
 from tools.docs.architecture import module_tree
 from tools.docs.marks import filled
 
@@ -20,12 +20,14 @@ def generate_files() -> dict[Path, str]:
     for name, picture, alt in scenarios.pictures():
         files[DOCS / scenarios.file_name(name)] = picture
         scenario_parts[name] = scenarios.part(name, alt)
+    files |= {DOCS / laws.file_name(name): picture for name, picture, _ in laws.figures()}
     pages = {
         "scenarios.md": scenario_parts,
         "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
         "study-files.md": study_files.parts(),
         "architecture.md": module_tree(),
         "commands.md": commands.parts(),
+        "laws.md": laws.parts(),
         "plugins.md": {"falling_greedy": code_block("falling_greedy.py")},
     }
     for page, parts in pages.items():

@@ -10,14 +10,26 @@ import numpy as np
 from environments import find_scenario
 from environments.world import Floats
 from studies.laws.axes import features
-from studies.laws.law import COORDINATES
-from tuning.laws.fit import SCALE, FittedLaws, FittedRegret, choose_shrinkage, fit_laws, fit_regret, make_points
+from studies.laws.law import COORDINATES, NORMAL, uniform_regret
+from tuning.laws.fit import (
+    SCALE,
+    FittedLaws,
+    FittedRegret,
+    Point,
+    RegretSample,
+    choose_shrinkage,
+    fit_laws,
+    fit_regret,
+    make_points,
+)
 
 DIGITS = 5  # significant digits of coefficients
 Records = Sequence[Mapping[str, Any]]
 
 
-def make_document(records: Records, survey: Records, check: Records, provenance: Mapping[str, Any]) -> dict[str, Any]:
+def make_document(
+    records: Records, survey: Records, regrets: Records, check: Records, provenance: Mapping[str, Any]
+) -> dict[str, Any]:
     """Fit the laws of all policies, and return the data file."""
     laws = []
     for policy in COORDINATES:
@@ -29,21 +41,34 @@ def make_document(records: Records, survey: Records, check: Records, provenance:
             f" {np.median(np.expm1(excess)):.1%}, 90 % {np.quantile(np.expm1(excess), 0.9):.1%}",
             flush=True,
         )
-        regret = _fit_policy_regret(records, survey, policy)
+        regret = _fit_policy_regret([*records, *survey, *regrets], [*points], fitted, policy)
+        print(f"    standard deviation of the log regret {regret.typical_deviation():.3f}", flush=True)
         laws += [_law_entry(scenario, policy, fitted, regret, check) for scenario in regret.coefficients]
     return {"provenance": dict(provenance), "laws": laws, "atlas": [_atlas_entry(record) for record in records]}
 
 
-def _fit_policy_regret(records: Records, survey: Records, policy: str) -> FittedRegret:
-    """Fit the regret to the best parameters of the atlas and to those of the laws in the survey."""
-    scenarios, places, regrets = [], [], []
-    for record in (*records, *survey):
+def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLaws, policy: str) -> FittedRegret:
+    """Fit the regret to that of the best parameters in the atlas, and to that of the laws' parameters elsewhere.
+
+    In the survey it is predicted by the surface, which averages over all candidates.
+    """
+    predicted = np.array([point.surface.lowest for point in points]) + laws.excess(points)
+    samples = []
+    for i, record in enumerate(records):
         entry = record["policies"][policy]
+        if "regret" in entry:
+            mean, low, high = entry["regret"]
+            number, error = np.log(mean), (high - low) / (2.0 * NORMAL * mean)
+        else:
+            mean = float(np.mean(entry["trials"]["regret"]))
+            number, error = np.log(mean), entry["stderr"] / mean
+            if i < len(points):
+                number, error = predicted[i], entry["stderr"] / entry["trials"]["regret"][0]
         scenario = find_scenario(record["scenario"], record["settings"])
-        scenarios.append(record["scenario"])
-        places.append(np.array(features(scenario, record["horizon"], record["arms"])))
-        regrets.append(entry["regret"][0] if "regret" in entry else entry["trials"]["regret"][0])
-    return fit_regret(scenarios, places, np.log(np.array(regrets) / SCALE))
+        unit = SCALE * uniform_regret(record["horizon"], record["arms"])
+        places = np.array(features(scenario, record["horizon"], record["arms"]))
+        samples.append(RegretSample(record["scenario"], places, float(number - np.log(unit)), float(error)))
+    return fit_regret(samples)
 
 
 def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegret, check: Records) -> dict[str, Any]:

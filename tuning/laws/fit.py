@@ -24,14 +24,18 @@ from tuning.laws.surface import LawSurface, SurfaceStack, fit_law_surface
 
 SCALE = 0.5  # range of the means in the atlas
 SHARED = 4  # the first features, whose slopes all scenarios share: horizon, arms, noise and crowding
-SHRINKAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
+SHRINKAGES = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Penalties of squared deviations from the shared slopes, per setting of the scenario, tried by cross-validation."""
 COMMON = 0.001  # penalty of squared shared slopes and of the slopes over rates, relative to the shrinkage above
 LEVELS = 0.1  # penalty of the levels of the scenarios, relative to that of their slopes
+RATE_SLOPES = 0.2  # relative penalty of the slopes over rates, which no other scenario has
+WEAK, WEAK_PARAMETERS = slice(1, 3), 5.0  # relative penalty of β₀ and ε, which matter less than α₀
 ITERATIONS = 200
 FOLDS = 8
 RIDGES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # penalties of the deviations of a scenario's regret
 SHARED_RIDGE = 0.001  # penalty of the terms of the regret that all scenarios share
+TYPICAL_ERROR = 0.1  # error of the model that measurements are weighed with
+SMALLEST_DEVIATION = 0.03
 VARIANCE_PRIOR = 8.0  # settings that the variance over all scenarios is worth in that of one scenario
 
 
@@ -60,24 +64,40 @@ class FittedLaws:
         return np.array(rows)
 
     def excess(self, points: Sequence[Point]) -> Floats:
-        """Return the predicted log excess regret in settings."""
-        return SurfaceStack([point.surface for point in points]).predict(self.at(points))[0]
+        """Return the predicted log excess regret in settings; a regret below all trials counts as the lowest one."""
+        return np.maximum(SurfaceStack([point.surface for point in points]).predict(self.at(points))[0], 0.0)
+
+
+@dataclass(frozen=True)
+class RegretSample:
+    """The log regret in one setting, relative to uniform choice, with its standard error."""
+
+    scenario: str
+    places: Floats
+    number: float
+    error: float
 
 
 @dataclass(frozen=True)
 class FittedRegret:
-    """Coefficients of `regret_terms` by scenario, and the residuals of settings left out, by scenario."""
+    """Coefficients of `regret_terms` by scenario, and the accuracy of the predictions in settings left out."""
 
     coefficients: dict[str, Floats]
-    residuals: dict[str, Floats]
+    squares: dict[str, Floats]
+    """Squared residuals minus the squared standard errors of the measurements, with their weights [2, settings]."""
 
     def deviation(self, scenario: str) -> float:
-        """Return the standard deviation of the log regret around the model, of a setting that was left out."""
-        everything = np.concatenate(list(self.residuals.values()))
-        own = self.residuals[scenario]
+        """Return the standard deviation of the expected log regret around the model, in a setting left out."""
+        squares, weights = self.squares[scenario]
+        prior = self.typical_deviation() ** 2
         # The variance of one scenario, shrunk towards that of all.
-        total = float(np.sum(own**2)) + VARIANCE_PRIOR * float(np.mean(everything**2))
-        return float(np.sqrt(total / (own.size + VARIANCE_PRIOR)))
+        variance = (float(np.sum(squares * weights)) + VARIANCE_PRIOR * prior) / (float(weights.sum()) + VARIANCE_PRIOR)
+        return max(SMALLEST_DEVIATION, variance**0.5 if variance > 0.0 else 0.0)
+
+    def typical_deviation(self) -> float:
+        """Return the standard deviation over all scenarios."""
+        squares, weights = np.concatenate(list(self.squares.values()), axis=1)
+        return float(np.sqrt(max(SMALLEST_DEVIATION**2, np.sum(squares * weights) / weights.sum())))
 
 
 def make_points(records: Sequence[Mapping[str, Any]], policy: str) -> list[Point]:
@@ -115,6 +135,17 @@ class _Layout:
         own[:, : 1 + SHARED] += vector[: self.shared].reshape(self.parameters, -1)
         return own
 
+    def penalties(self, shrinkage: float) -> Floats:
+        """Return the penalty of each squared coefficient."""
+        penalty = np.full(self.size, shrinkage)
+        penalty[: self.shared] *= COMMON
+        for scenario in self.scenarios:
+            own = self.deviations(penalty, scenario)
+            own[:, 0] *= LEVELS
+            own[:, 1 + SHARED :] *= RATE_SLOPES
+            own[WEAK] *= WEAK_PARAMETERS
+        return penalty
+
     def deviations(self, vector: Floats, scenario: str) -> Floats:
         """Return the view of a scenario's deviations."""
         start, columns = self.starts[scenario], 1 + count_features(scenario)
@@ -136,23 +167,22 @@ def fit_laws(points: Sequence[Point], shrinkage: float) -> FittedLaws:
         for name in scenarios
         if rows[name].size
     }
-    penalty = np.full(layout.size, shrinkage)
-    penalty[: layout.shared] *= COMMON
-    for scenario in scenarios:
-        layout.deviations(penalty, scenario)[:, 0] *= LEVELS
+    penalty = layout.penalties(shrinkage)
 
     def objective(vector: Floats) -> tuple[float, Floats]:
         at = np.empty((len(points), parameters))
         for name, columns in terms.items():
             at[rows[name]] = columns @ layout.matrix(vector, name).T
         values, slopes = stack.predict(at)
+        slopes[values < 0.0] = 0.0
         gradient = np.zeros(layout.size)
         shared = gradient[: layout.shared].reshape(parameters, -1)
         for name, columns in terms.items():
             own = slopes[rows[name]].T @ columns / len(points)
             layout.deviations(gradient, name)[...] = own
             shared += own[:, : 1 + SHARED]
-        return float(values.mean() + np.sum(penalty * vector**2)), gradient + 2.0 * penalty * vector
+        excess = float(np.maximum(values, 0.0).mean())
+        return excess + float(np.sum(penalty * vector**2)), gradient + 2.0 * penalty * vector
 
     start = np.zeros(layout.size)
     lowest = [point.surface.best * point.surface.lengths for point in points]
@@ -182,27 +212,31 @@ def choose_shrinkage(points: Sequence[Point]) -> tuple[float, Floats]:
     return best, results[best]
 
 
-def fit_regret(scenarios: Sequence[str], places: Sequence[Floats], log_regrets: Floats) -> FittedRegret:
-    """Fit the log regret (in units of R) of settings; leaving each out chooses the penalty and gives the residuals."""
-    names = [name for name in RATES if name in scenarios]
+def fit_regret(samples: Sequence[RegretSample]) -> FittedRegret:
+    """Fit the log regret of settings; leaving each out chooses the penalty and measures the accuracy."""
+    names = [name for name in RATES if any(sample.scenario == name for sample in samples)]
     columns = {name: len(regret_terms([0.0] * count_features(name))) for name in names}
     shared = len(regret_terms([0.0] * SHARED))
     starts = dict(zip(names, shared + np.cumsum([0, *columns.values()])[:-1], strict=True))
-    design = np.zeros((len(scenarios), shared + sum(columns.values())))
-    for row, (scenario, place) in enumerate(zip(scenarios, places, strict=True)):
-        design[row, :shared] = regret_terms(list(place[:SHARED]))
-        design[row, starts[scenario] : starts[scenario] + columns[scenario]] = regret_terms(list(place))
+    design = np.zeros((len(samples), shared + sum(columns.values())))
+    for row, sample in enumerate(samples):
+        start = starts[sample.scenario]
+        design[row, :shared] = regret_terms(list(sample.places[:SHARED]))
+        design[row, start : start + columns[sample.scenario]] = regret_terms(list(sample.places))
     penalty = np.full(design.shape[1], 1.0)
-    for start in starts.values():
+    for name, start in starts.items():
         penalty[start] = 0.1  # levels of the scenarios
-    best = None
+        penalty[start + 1 : start + 1 + count_features(name)] = 0.3  # slopes; the others are curvatures
+    numbers, errors = np.array([s.number for s in samples]), np.array([s.error for s in samples])
+    weights = 1.0 / (1.0 + (errors / TYPICAL_ERROR) ** 2)
+    best: tuple[float, Floats, Floats] | None = None
     for ridge in RIDGES:
-        weights = np.where(np.arange(design.shape[1]) < shared, SHARED_RIDGE, ridge * penalty)
-        inverse = np.linalg.inv(design.T @ design + np.diag(weights))
-        solution = inverse @ design.T @ log_regrets
-        leverage = np.einsum("ni,ij,nj->n", design, inverse, design)
-        left_out = (log_regrets - design @ solution) / (1.0 - leverage)
-        score = float(np.mean(left_out**2))
+        ridges = np.where(np.arange(design.shape[1]) < shared, SHARED_RIDGE, ridge * penalty)
+        inverse = np.linalg.inv((design.T * weights) @ design + np.diag(ridges))
+        solution = inverse @ (design.T * weights) @ numbers
+        leverage = weights * np.einsum("ni,ij,nj->n", design, inverse, design)
+        left_out = (numbers - design @ solution) / (1.0 - leverage)
+        score = float(np.mean(weights * left_out**2))
         if best is None or score < best[0]:
             best = (score, solution, left_out)
     assert best is not None
@@ -212,8 +246,9 @@ def fit_regret(scenarios: Sequence[str], places: Sequence[Floats], log_regrets: 
         own = solution[starts[name] : starts[name] + columns[name]].copy()
         own[_shared_places(count_features(name))] += solution[:shared]
         coefficients[name] = own
-    which = np.array(scenarios)
-    return FittedRegret(coefficients, {name: left_out[which == name] for name in names})
+    which = np.array([sample.scenario for sample in samples])
+    squares = np.stack([left_out**2 - errors**2, weights])
+    return FittedRegret(coefficients, {name: squares[:, which == name] for name in names})
 
 
 def _shared_places(count: int) -> list[int]:

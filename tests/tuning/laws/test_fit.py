@@ -7,7 +7,7 @@ import pytest
 
 from studies.laws.axes import RATES
 from studies.laws.law import RAVEN, regret_terms
-from tuning.laws.fit import Point, count_features, cross_validate, fit_laws, fit_regret
+from tuning.laws.fit import Point, RegretSample, count_features, cross_validate, fit_laws, fit_regret
 from tuning.laws.measurement import make_settings, surround
 from tuning.laws.surface import LawSurface, SurfaceStack, fit_law_surface
 
@@ -82,22 +82,22 @@ def test_laws_recover_slopes(points: list[Point]) -> None:
 
 
 def test_cross_validation_finds_that_slopes_alike_are_better_than_free_ones(points: list[Point]) -> None:
-    assert cross_validate(points, 0.3).mean() < cross_validate(points, 0.001).mean() - 0.02
+    assert cross_validate(points, 0.1).mean() < cross_validate(points, 0.0001).mean()
 
 
 def test_the_regret_of_settings_left_out_is_predicted() -> None:
+    """The deviation is that of the model, without the errors of the measurements."""
     rng = np.random.default_rng(4)
-    scenarios, places, log_regrets = [], [], []
-    for _ in range(40):
+    samples = []
+    for _ in range(60):
         for scenario, level in (("stationary", 1.0), ("blips", 2.0)):
             place = rng.uniform(-1, 1, count_features(scenario))
-            scenarios.append(scenario)
-            places.append(place)
-            log_regrets.append(level + place[0] - 0.5 * place[1] ** 2 + 0.3 * place[-1] + rng.normal(0, 0.05))
-    fitted = fit_regret(scenarios, places, np.array(log_regrets))
-    assert 0.04 < fitted.deviation("blips") < 0.1
+            number = level + place[0] - 0.5 * place[1] ** 2 + 0.3 * place[-1] + rng.normal(0, 0.05)
+            samples.append(RegretSample(scenario, place, number + rng.normal(0, 0.1), error=0.1))
+    fitted = fit_regret(samples)
+    assert 0.03 <= fitted.deviation("blips") < 0.12
     terms = regret_terms([0.5, 0.5, 0.0, 0.0, 0.0, 0.5])
-    assert float(fitted.coefficients["blips"] @ terms) == pytest.approx(2.0 + 0.5 - 0.125 + 0.15, abs=0.1)
+    assert float(fitted.coefficients["blips"] @ terms) == pytest.approx(2.0 + 0.5 - 0.125 + 0.15, abs=0.15)
 
 
 def test_designs_are_nested_and_differ_between_seeds() -> None:
@@ -112,4 +112,4 @@ def test_surrounding_parameters_stay_within_their_factors() -> None:
     around = surround({"alpha0": 2.0, "gamma": 0.99}, {"alpha0": 0.5, "gamma": 1.0}, 16)
     assert around[0] == {"alpha0": 2.0, "gamma": 0.99}
     assert all(2.0 * np.exp(-0.5) <= candidate["alpha0"] <= 2.0 * np.exp(0.5) for candidate in around)
-    assert all(0.01 / np.e <= 1.0 - candidate["gamma"] + 1e-12 <= 0.01 * np.e + 1e-9 for candidate in around)
+    assert all(0.003 < 1.0 - candidate["gamma"] < 0.03 for candidate in around)
