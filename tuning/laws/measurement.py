@@ -227,9 +227,11 @@ def search_and_select(
     return SearchedPolicy(evaluator, surface, trials, regrets, chosen, (spec.replications, selection))
 
 
-def search_best(setting: Setting, policy: str, budget: Budget) -> tuple[dict[str, float], tuple[int, int]]:
+def search_best(
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+) -> tuple[dict[str, float], tuple[int, int]]:
     """Return the parameters that a search selects, and its numbers of worlds."""
-    searched = search_and_select(setting, policy, budget)
+    searched = search_and_select(setting, policy, budget, first)
     return {name: float(searched.chosen[name]) for name in searched.surface.space}, searched.worlds
 
 
