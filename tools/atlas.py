@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from environments.world import Floats
 from studies.laws.axes import RATES
 from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_laws
 from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
+from tools.docs.laws import CHECK_COLUMNS, check_rows, describe_coverage
 from tools.docs.marks import table
+from tuning.laws.document import make_document, summarize_check
 from tuning.laws.measurement import (
     Budget,
     Setting,
@@ -247,8 +248,6 @@ def make_calls(command: str, count: int) -> list[tuple[str, Setting, tuple[Any, 
 
 def fit() -> None:
     """Fit the laws to the atlas and the survey, and write the data file."""
-    from tuning.laws.document import make_document
-
     records, survey, regrets = (read_records(FILES[name]) for name in ("run", "survey", "regret"))
     budgets = {policy: asdict(budget) for policy, budget in BUDGETS.items()}
     provenance = {
@@ -273,24 +272,15 @@ def fit() -> None:
 
 
 def print_check() -> None:
-    """Print the excess regret over the references, and the coverage of the interval of the regret."""
+    """Print the excess regret over the references, in all settings and by scenario, and the coverage of the regret."""
     records = read_records(FILES["check"])
-    rows = []
-    for name in ("law", "paper", "defaults"):
-        excess = np.array([record[f"excess.{name}"][0] for record in records if f"excess.{name}" in record])
-        rows.append([name, str(excess.size), *describe_quantiles(excess)])
-    for scenario in RATES:
-        excess = np.array([record["excess.law"][0] for record in records if record["scenario"] == scenario])
-        if excess.size:
-            rows.append([f"law, {scenario}", str(excess.size), *describe_quantiles(excess)])
-    print("\n".join(table(["parameters", "settings", "median", "90 %", "95 %", "largest"], rows)))
-    covered = [r["expected"][1] <= r["regret.law"] <= r["expected"][2] for r in records]
-    widths = [(r["expected"][2] - r["expected"][1]) / 2.0 / r["expected"][0] for r in records]
-    errors = [r["excess.law"][1] for r in records]
-    print(
-        f"\nThe 95 % interval of the expected regret covers {sum(covered)} of {len(covered)} measured regrets; median"
-        f" half-width {np.median(widths):.0%}. Median standard error of an excess {np.median(errors):.1%}."
-    )
+    by_scenario = {name: [record for record in records if record["scenario"] == name] for name in RATES}
+    rows = [*check_rows(summarize_check(records))]
+    for name, own in by_scenario.items():
+        if own:
+            rows.append([f"law, {name}", *check_rows(summarize_check(own))[0][1:]])
+    print("\n".join(table(CHECK_COLUMNS, rows)))
+    print(f"\n{describe_coverage(summarize_check(records))}")
 
 
 def print_start() -> None:
@@ -302,11 +292,6 @@ def print_start() -> None:
         f" mean excess {excess.mean():.1%}, upper 95 % bound {excess.mean() + 1.645 * error:.1%}; median"
         f" {np.median(excess):.1%}"
     )
-
-
-def describe_quantiles(excess: Floats) -> list[str]:
-    """Return median, 90th and 95th percentile and maximum as percentages."""
-    return [f"{value:.1%}" for value in (*np.quantile(excess, [0.5, 0.9, 0.95]), excess.max())]
 
 
 def main() -> None:

@@ -32,6 +32,7 @@ def parts() -> dict[str, list[str]]:
         "formulas": _formulas(),
         "recommended": _recommended(),
         "policies": _policies(),
+        "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"])), "", _coverage()],
         "figures": [line for name, _, alt in figures() for line in (f"![{alt}]({file_name(name)})", "")][:-1],
     }
 
@@ -48,8 +49,9 @@ def file_name(name: str) -> str:
 def _provenance() -> list[str]:
     facts = load_document()["provenance"]
     return [
-        f"The atlas holds {facts['settings']} settings and the survey {facts['survey']}, over eight scenarios"
-        f" (version {facts['version']}, design seeds {facts['seeds']['run']} and {facts['seeds']['survey']})."
+        f"The atlas holds {facts['settings']} settings and the survey {facts['survey']}, over eight scenarios; the expected"
+        f" regret was fitted to these and to {facts['regrets']} further settings (version {facts['version']}, design seeds"
+        f" {facts['seeds']['run']}, {facts['seeds']['survey']} and {facts['seeds']['regret']})."
     ]
 
 
@@ -98,6 +100,36 @@ def _recommended() -> list[str]:
                 ]
             )
     return table(["scenario", "T", "α₀", "β₀", "ε", "paper: α₀, β₀", "expected regret"], rows)
+
+
+CHECK_COLUMNS = ("parameters", "settings", "median", "90 %", "95 %", "largest")
+
+
+def check_rows(check: Mapping[str, Any]) -> list[list[str]]:
+    """Return the table of the excess over the references."""
+    labels = {"law": "law", "paper": "the paper's advice", "defaults": "defaults"}
+    return [
+        [labels[name], str(entry["settings"]), *(_format_excess(value) for value in entry["quantiles"])]
+        for name, entry in check.get("excess", {}).items()
+    ]
+
+
+def _format_excess(value: float) -> str:
+    return f"{100.0 * value:.1f} %".replace("-", "−")
+
+
+def describe_coverage(check: Mapping[str, Any]) -> str:
+    """Describe how well the expected regret and its interval hold."""
+    return (
+        f"The 95 % interval of the expected regret contains the measured regret in {check['covered']} of"
+        f" {check['settings']} settings; its median half-width is {100.0 * check['half_width']:.0f} %. The median"
+        f" standard error of an excess is {100.0 * check['error']:.1f} %."
+    )
+
+
+def _coverage() -> str:
+    check = load_document()["check"]
+    return describe_coverage(check) if check else "The check was not run."
 
 
 def _policies() -> list[str]:

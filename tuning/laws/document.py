@@ -44,7 +44,32 @@ def make_document(
         regret = _fit_policy_regret([*records, *survey, *regrets], [*points], fitted, policy)
         print(f"    standard deviation of the log regret {regret.typical_deviation():.3f}", flush=True)
         laws += [_law_entry(scenario, policy, fitted, regret, check) for scenario in regret.coefficients]
-    return {"provenance": dict(provenance), "laws": laws, "atlas": [_atlas_entry(record) for record in records]}
+    return {
+        "provenance": dict(provenance),
+        "check": summarize_check(check),
+        "laws": laws,
+        "atlas": [_atlas_entry(record) for record in records],
+    }
+
+
+def summarize_check(check: Records) -> dict[str, Any]:
+    """Return quantiles of the excess over the references, and how often the interval of the regret covers it."""
+    if not check:
+        return {}
+    excess: dict[str, Any] = {}
+    for name in ("law", "paper", "defaults"):
+        values = np.array([record[f"excess.{name}"][0] for record in check if f"excess.{name}" in record])
+        quantiles = [*np.quantile(values, [0.5, 0.9, 0.95]), values.max()] if values.size else []
+        excess[name] = {"settings": int(values.size), "quantiles": [round(float(value), 4) for value in quantiles]}
+    expected = np.array([record["expected"] for record in check])
+    regrets = np.array([record["regret.law"] for record in check])
+    return {
+        "excess": excess,
+        "error": round(float(np.median([record["excess.law"][1] for record in check])), 4),
+        "covered": int(np.sum((expected[:, 1] <= regrets) & (regrets <= expected[:, 2]))),
+        "settings": len(check),
+        "half_width": round(float(np.median((expected[:, 2] - expected[:, 1]) / 2.0 / expected[:, 0])), 4),
+    }
 
 
 def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLaws, policy: str) -> FittedRegret:
