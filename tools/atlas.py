@@ -20,7 +20,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,12 @@ import numpy as np
 
 from environments import find_scenario
 from studies.laws.axes import RATES
-from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_laws
+from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
 from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
 from tools.docs.laws import CHECK_COLUMNS, check_rows, describe_coverage
 from tools.docs.marks import table
-from tuning.laws.document import make_document, summarize_check
+from tuning.laws.document import add_check, make_document, summarize_check
 from tuning.laws.measurement import (
     Budget,
     Setting,
@@ -259,21 +259,40 @@ def fit() -> None:
         "seeds": DESIGN_SEEDS,
         "budgets": budgets,
     }
-    document = make_document(records, survey, regrets, read_records(FILES["check"]), provenance)
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    # One law and one setting per line, so that changes can be compared.
-    text = text.replace('{"scenario"', '\n{"scenario"')
-    LAWS_FILE.write_text(text + "\n", encoding="utf-8")
-    load_laws.cache_clear()
+    document = make_document(records, survey, regrets, provenance)
+    write_document(document)
+    check = current_check()
+    add_check(document, check)
+    size = write_document(document)
     print(
         f"{LAWS_FILE.name}: {len(records)} settings, {len(survey)} of the survey, {len(regrets)} regrets,"
-        f" {len(text) / 1000:.0f} kB"
+        f" {len(check)} checked, {size / 1000:.0f} kB"
     )
+
+
+def write_document(document: dict[str, Any]) -> int:
+    """Write the data file and return its size; one law and one setting per line, so that changes can be compared."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).replace('{"scenario"', '\n{"scenario"')
+    LAWS_FILE.write_text(text + "\n", encoding="utf-8")
+    load_document.cache_clear()
+    load_laws.cache_clear()
+    return LAWS_FILE.stat().st_size
+
+
+def current_check() -> list[dict[str, Any]]:
+    """Return the checked settings in which the law's parameters are still the same, with the present expectation."""
+    current = []
+    for record in read_records(FILES["check"]):
+        setting = Setting(**{field.name: record[field.name] for field in fields(Setting)})
+        params, expected = law_params(setting, "raven-ucb")
+        if params == record["law"]:
+            current.append({**record, "expected": expected})
+    return current
 
 
 def print_check() -> None:
     """Print the excess regret over the references, in all settings and by scenario, and the coverage of the regret."""
-    records = read_records(FILES["check"])
+    records = current_check()
     by_scenario = {name: [record for record in records if record["scenario"] == name] for name in RATES}
     rows = [*check_rows(summarize_check(records))]
     for name, own in by_scenario.items():

@@ -49,9 +49,9 @@ def file_name(name: str) -> str:
 def _provenance() -> list[str]:
     facts = load_document()["provenance"]
     return [
-        f"The atlas holds {facts['settings']} settings and the survey {facts['survey']}, over eight scenarios; the expected"
-        f" regret was fitted to these and to {facts['regrets']} further settings (version {facts['version']}, design seeds"
-        f" {facts['seeds']['run']}, {facts['seeds']['survey']} and {facts['seeds']['regret']})."
+        f"The atlas holds {facts['settings']} settings and the survey {facts['survey']}, over eight scenarios; the"
+        f" expected regret was fitted to these and to {facts['regrets']} further settings (version {facts['version']},"
+        f" design seeds {facts['seeds']['run']}, {facts['seeds']['survey']} and {facts['seeds']['regret']})."
     ]
 
 

@@ -24,12 +24,11 @@ from tuning.laws.fit import (
 )
 
 DIGITS = 5  # significant digits of coefficients
+CHECKED = "raven-ucb"  # the policy of the check
 Records = Sequence[Mapping[str, Any]]
 
 
-def make_document(
-    records: Records, survey: Records, regrets: Records, check: Records, provenance: Mapping[str, Any]
-) -> dict[str, Any]:
+def make_document(records: Records, survey: Records, regrets: Records, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Fit the laws of all policies, and return the data file."""
     laws = []
     for policy in COORDINATES:
@@ -43,10 +42,10 @@ def make_document(
         )
         regret = _fit_policy_regret([*records, *survey, *regrets], [*points], fitted, policy)
         print(f"    standard deviation of the log regret {regret.typical_deviation():.3f}", flush=True)
-        laws += [_law_entry(scenario, policy, fitted, regret, check) for scenario in regret.coefficients]
+        laws += [_law_entry(scenario, policy, fitted, regret) for scenario in regret.coefficients]
     return {
         "provenance": dict(provenance),
-        "check": summarize_check(check),
+        "check": {},
         "laws": laws,
         "atlas": [_atlas_entry(record) for record in records],
     }
@@ -96,24 +95,29 @@ def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLa
     return fit_regret(samples)
 
 
-def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegret, check: Records) -> dict[str, Any]:
+def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegret) -> dict[str, Any]:
     matrix = laws.coefficients[scenario]
-    excess = np.array([record["excess.law"][0] for record in check if record["scenario"] == scenario])
-    entry: dict[str, Any] = {
+    return {
         "scenario": scenario,
         "policy": policy,
         "params": {coordinate.name: _shorten(row) for coordinate, row in zip(COORDINATES[policy], matrix, strict=True)},
         "regret": _shorten(regret.coefficients[scenario]),
         "deviation": float(f"{regret.deviation(scenario):.3g}"),
     }
-    if policy == "raven-ucb" and excess.size:
-        median, high = np.quantile(excess, [0.5, 0.9])
-        entry["excess"] = {
-            "median": max(0.0, round(float(median), 4)),
-            "high": max(0.0, round(float(high), 4)),
-            "settings": int(excess.size),
-        }
-    return entry
+
+
+def add_check(document: dict[str, Any], check: Records) -> None:
+    """Add the summary of a check to the document, and to each law of RAVEN-UCB its excess regret."""
+    document["check"] = summarize_check(check)
+    for law in document["laws"]:
+        excess = np.array([record["excess.law"][0] for record in check if record["scenario"] == law["scenario"]])
+        if law["policy"] == CHECKED and excess.size:
+            median, high = np.quantile(excess, [0.5, 0.9])
+            law["excess"] = {
+                "median": max(0.0, round(float(median), 4)),
+                "high": max(0.0, round(float(high), 4)),
+                "settings": int(excess.size),
+            }
 
 
 def _atlas_entry(record: Mapping[str, Any]) -> dict[str, Any]:
