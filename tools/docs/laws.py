@@ -96,10 +96,14 @@ def _recommended() -> list[str]:
                     format_count(horizon),
                     *(format_number(found.answer.params[name]) for name in ("alpha0", "beta0", "epsilon")),
                     printed,
-                    f"{mean:.3g} ({low:.3g} to {high:.3g})",
+                    f"{_digits(mean)} ({_digits(low)} to {_digits(high)})",
                 ]
             )
     return table(["scenario", "T", "α₀", "β₀", "ε", "paper: α₀, β₀", "expected regret"], rows)
+
+
+def _digits(value: float) -> str:
+    return format_number(float(f"{value:.3g}"))
 
 
 CHECK_COLUMNS = ("parameters", "settings", "median", "90 %", "95 %", "largest")
