@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tuning.cli.options import JsonOption, argument, integer_option, option
+from tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
 
 if TYPE_CHECKING:
     from studies.diagnosis.result import Diagnosis
@@ -41,7 +41,7 @@ def diagnose(
             most=1000,
         ),
     ] = 10,
-    minimize: Annotated[bool, option("--minimize", "Values are costs, not rewards.")] = False,
+    minimize: MinimizeOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find out which kinds of change a trace or a log shows.

@@ -36,7 +36,7 @@ def recommend(
     arms: ArmsOption = None,
     noise: NoiseOption = None,
     setting: SettingOption = None,
-    form: Annotated[str | None, choice_option("--format", "Write an export in this format", FORMATS)] = None,
+    form: Annotated[str | None, choice_option("--format", "Format", FORMATS)] = None,
     output: Annotated[
         Path | None, option("--output", "Output file of --format. [default: stdout]", short="-o", metavar="FILE")
     ] = None,

@@ -96,14 +96,14 @@ COMMANDS = [
     ["show", "x"],
     ["delete", "x", "--yes"],
     ["copy", "x", "--to", "sqlite:///unused.sqlite3"],
-    ["recommend", "blips", "--horizon", "1000"],
+    ["recommend", "random-walk", "--horizon", "1000"],
 ]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    expected = "ravenlab tune blips" if words[0] == "recommend" else "none.sqlite3"
+    expected = "ravenlab tune random-walk" if words[0] == "recommend" else "none.sqlite3"
     assert expected in refused(*words, "--storage", "sqlite:///none.sqlite3")
     Path("text.sqlite3").write_text("not a database at all " * 100)
     assert "text.sqlite3" in refused(*words, "--storage", "sqlite:///text.sqlite3")
