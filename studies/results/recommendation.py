@@ -186,7 +186,7 @@ class Recommendation(Result, FrozenModel):
         for kind in ("trace", "log", "failures", "attainable"):
             if out[kind] is None:
                 del out[kind]
-        for field in ("defaults", "reason"):
+        for field in ("defaults", "excess", "reason"):
             if out["verdict"][field] is None:
                 del out["verdict"][field]
         for baseline in out["versus"]:

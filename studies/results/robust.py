@@ -75,6 +75,7 @@ class _Outcome(Result, FrozenModel):
 class RobustRecommendation(_Outcome):
     """One setting for an unknown scenario."""
 
+    verdict: Verdict
     params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     measure: str
     price: Price = Field(description="Price of not knowing the scenario, according to the measure.")
@@ -96,7 +97,6 @@ class RobustRecommendation(_Outcome):
                 {
                     **shared,
                     "scenario": world.scenario,
-                    "verdict": Verdict(decision="use these values", set=list(self.box)),
                     "objective": f"robust:{self.measure}",
                     "regret": world.regret,
                     "versus": [],

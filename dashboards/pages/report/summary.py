@@ -22,7 +22,6 @@ from studies.results.describe import (
     describe_better_policy,
     describe_front,
     describe_price,
-    describe_robust,
     describe_verdict,
     format_estimate,
     warn_inconclusive,
@@ -163,10 +162,9 @@ def make_robust_row(
     if isinstance(result, Front):
         kept, balanced = describe_front(result)
         return VerdictRow(result.study, link, title, "front", "Pareto front", "", f"{kept} {balanced}", [], filters)
-    decision, rest = split_verdict(describe_robust(result)[0])
-    return VerdictRow(
-        result.study, link, title, "use-these-values", decision, rest, describe_price(result), [], filters
-    )
+    decision, rest = split_verdict(describe_verdict(result))
+    kind = result.verdict.decision.replace(" ", "-")
+    return VerdictRow(result.study, link, title, kind, decision, rest, describe_price(result), [], filters)
 
 
 def split_verdict(text: str) -> tuple[str, str]:
