@@ -134,7 +134,7 @@ def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
             explanation,
             params,
             [_price_row(setting) for setting in settings],
-            "excess over the setting tuned for the scenario (%), 95 % CI",
+            "excess over the tuned settings (%), 95 % CI",
             sure=verdict is None or verdict.decision != "inconclusive",
             tags={} if verdict is None else _tag_defaults(verdict, params),
         )

@@ -139,9 +139,10 @@ def recommend_robust(
     proposed = make_candidate(base, {name: float(choice.values[name]) for name in base.space})
     best = next((candidate for candidate in candidates if candidate.values == choice.values), proposed)
     contenders = evaluate_settings(spec, evaluator, measure, {RECOMMENDED: best, **baselines}, tuned)
+    better = contenders[0].price.mean < contenders[-1].price.mean
     return RobustRecommendation(
         **_common_fields(spec, study, tuned),
-        verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete_trials(base, study)[0])),
+        verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete_trials(base, study)[0]), better),
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,

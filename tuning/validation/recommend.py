@@ -354,8 +354,8 @@ def make_verdict(
             shortage = why
         case _:
             shortage = None
-    better = None if validation.facts is None else versus_defaults.low > 0.0
-    return decide(spec, validation.choice, defaults, trials, better, shortage)
+    recorded = validation.facts is not None
+    return decide(spec, validation.choice, defaults, trials, versus_defaults.low > 0.0, recorded, shortage)
 
 
 def decide(
@@ -363,7 +363,8 @@ def decide(
     choice: ChosenParameters,
     defaults: Values,
     trials: int,
-    better: bool | None = None,
+    better: bool,
+    recorded: bool = False,
     shortage: str | None = None,
 ) -> Verdict:
     """Return the verdict.
@@ -373,12 +374,12 @@ def decide(
         choice: The chosen parameters.
         defaults: The policy's defaults.
         trials: Number of complete trials.
-        better: On recorded data, whether the chosen parameters are significantly better than the defaults on the report
-            segment. Simulated worlds decide by the excess.
+        better: Whether the chosen parameters are significantly better than the defaults on the report data.
+        recorded: Whether the data are a trace or log, which may be too short to bound the excess.
         shortage: Why recorded data are not sufficient, if they are not.
     """
     changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
-    worse = excess is not None and excess.worse if better is None else better
+    worse = better if recorded else excess is not None and excess.worse
     reason = shortage
     if reason is None and excess is None and spec.space:
         reason = (
@@ -390,13 +391,15 @@ def decide(
             f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
             f" defaults; at least {format_count(least_trials(spec))} are needed"
         )
-    if reason is None and better is False and changed:
-        reason = "the difference from the defaults is not significant"
-    if reason is None and excess is not None and not (worse if changed else excess.tied):
-        data = f"{format_count(excess.worlds)} worlds do" if better is None else "the selection segment does"
+    if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
+        data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
         reason = (
             f"{data} not decide whether the defaults are within {format_percent(MARGIN)} of the best: their excess is"
             f" {format_percent(excess.low)} to {format_percent(excess.high)}"
+        )
+    if reason is None and changed and not better:
+        reason = (
+            f"the difference from the defaults on the report {'segment' if recorded else 'worlds'} is not significant"
         )
     decision: Decision = "use these values"
     if reason is not None:
