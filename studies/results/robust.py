@@ -89,6 +89,10 @@ class RobustRecommendation(_Outcome):
     edge: list[Edge] = Field(default_factory=list)
     scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
 
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data; fields of the verdict that do not apply are omitted."""
+        return {**super().as_object(), "verdict": self.verdict.as_object()}
+
     def rows(self) -> list[Recommendation]:
         """Convert to ordinary recommendations, one per scenario, for tables."""
         shared = {name: value for name, value in self if name in Recommendation.model_fields}

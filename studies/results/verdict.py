@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -45,3 +45,7 @@ class Verdict(FrozenModel):
         description="Excess of the recommended parameters over the best candidate, if simpler ones are recommended.",
     )
     reason: str | None = Field(default=None, description="Why the study is inconclusive.")
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data, without fields that do not apply."""
+        return self.model_dump(mode="json", exclude_none=True)

@@ -35,7 +35,7 @@ from studies.statistics.intervals import (
 )
 from studies.storage.keys import project_version
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, check_positive
-from tuning.validation.choice import ChosenParameters, make_design
+from tuning.validation.choice import ChosenParameters, decide, make_design
 from tuning.validation.race import WorldMeasurements
 from tuning.validation.recommend import (
     Candidate,
@@ -43,7 +43,6 @@ from tuning.validation.recommend import (
     bounding_box,
     complete_trials,
     count_nomination_worlds,
-    decide,
     importance,
     is_raced,
     make_candidate,

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from environments.text import format_count, format_percent, plural
 from environments.world import Floats
 from policies.engine.base import Values
-from studies.results.verdict import MARGIN, Excess
+from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
 from studies.spec.study import ResolvedStudy
 from studies.statistics.surface import Surface, fit_surface, tied_range
 from tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
-from tuning.validation.race import Race
+from tuning.validation.race import MIN_WORLDS, Race
 
 NOMINATION_SHARE = 16  # one in so many selection worlds is used for the nomination
 
@@ -191,6 +192,64 @@ def choose(
         if found.tied or (not found.worse and found.mean <= MARGIN):
             return ChosenParameters(values, excess, found)
     return ChosenParameters(best, excess)
+
+
+def decide(
+    spec: ResolvedStudy,
+    choice: ChosenParameters,
+    defaults: Values,
+    trials: int,
+    better: bool,
+    recorded: bool = False,
+    shortage: str | None = None,
+) -> Verdict:
+    """Return the verdict.
+
+    Args:
+        spec: The study.
+        choice: The chosen parameters.
+        defaults: The policy's defaults.
+        trials: Number of complete trials.
+        better: Whether the chosen parameters are significantly better than the defaults on the report data.
+        recorded: Whether the data are a trace or log, which may be too short to bound the excess.
+        shortage: Why recorded data are not sufficient, if they are not.
+    """
+    changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
+    worse = better if recorded else excess is not None and excess.worse
+    reason = shortage
+    if reason is None and excess is None and spec.space:
+        reason = (
+            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
+            f" at least {format_count(MIN_WORLDS)} are needed"
+        )
+    if reason is None and trials < least_trials(spec) and not (changed and worse):
+        reason = (
+            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
+            f" defaults; at least {format_count(least_trials(spec))} are needed"
+        )
+    if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
+        data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
+        reason = (
+            f"{data} not decide whether the defaults are within {format_percent(MARGIN)} of the best: their excess is"
+            f" {format_percent(excess.low)} to {format_percent(excess.high)}"
+        )
+    if reason is None and changed and not better:
+        reason = (
+            f"the difference from the defaults on the report {'segment' if recorded else 'worlds'} is not significant"
+        )
+    decision: Decision = "use these values"
+    if reason is not None:
+        decision = "inconclusive"
+    elif not changed:
+        decision = "keep the defaults"
+    elif len(changed) == 1 < len(spec.space):
+        decision = "set one parameter"
+    return Verdict(decision=decision, set=changed, defaults=excess, excess=choice.excess, reason=reason)
+
+
+def least_trials(spec: ResolvedStudy) -> int:
+    """Return the number of trials below which a search is too small to recommend the defaults."""
+    return TRIALS_PER_PARAMETER * len(spec.space)
 
 
 def find_ranges(spec: ResolvedStudy, surface: Surface, values: Values) -> dict[str, tuple[float, float]]:

@@ -16,7 +16,6 @@ from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.text import format_count, format_percent, plural
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Param, Value, Values
@@ -32,7 +31,7 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Verdict
+from studies.results.verdict import Verdict
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
@@ -45,8 +44,9 @@ from tuning.validation.choice import (
     NOMINATION_SHARE,
     ChosenParameters,
     choose,
-    find_changed,
+    decide,
     find_ranges,
+    least_trials,
     make_design,
     nominate,
     nominate_lowest,
@@ -356,64 +356,6 @@ def make_verdict(
             shortage = None
     recorded = validation.facts is not None
     return decide(spec, validation.choice, defaults, trials, versus_defaults.low > 0.0, recorded, shortage)
-
-
-def decide(
-    spec: ResolvedStudy,
-    choice: ChosenParameters,
-    defaults: Values,
-    trials: int,
-    better: bool,
-    recorded: bool = False,
-    shortage: str | None = None,
-) -> Verdict:
-    """Return the verdict.
-
-    Args:
-        spec: The study.
-        choice: The chosen parameters.
-        defaults: The policy's defaults.
-        trials: Number of complete trials.
-        better: Whether the chosen parameters are significantly better than the defaults on the report data.
-        recorded: Whether the data are a trace or log, which may be too short to bound the excess.
-        shortage: Why recorded data are not sufficient, if they are not.
-    """
-    changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
-    worse = better if recorded else excess is not None and excess.worse
-    reason = shortage
-    if reason is None and excess is None and spec.space:
-        reason = (
-            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
-            f" at least {format_count(MIN_WORLDS)} are needed"
-        )
-    if reason is None and trials < least_trials(spec) and not (changed and worse):
-        reason = (
-            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
-            f" defaults; at least {format_count(least_trials(spec))} are needed"
-        )
-    if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
-        data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
-        reason = (
-            f"{data} not decide whether the defaults are within {format_percent(MARGIN)} of the best: their excess is"
-            f" {format_percent(excess.low)} to {format_percent(excess.high)}"
-        )
-    if reason is None and changed and not better:
-        reason = (
-            f"the difference from the defaults on the report {'segment' if recorded else 'worlds'} is not significant"
-        )
-    decision: Decision = "use these values"
-    if reason is not None:
-        decision = "inconclusive"
-    elif not changed:
-        decision = "keep the defaults"
-    elif len(changed) == 1 < len(spec.space):
-        decision = "set one parameter"
-    return Verdict(decision=decision, set=changed, defaults=excess, excess=choice.excess, reason=reason)
-
-
-def least_trials(spec: ResolvedStudy) -> int:
-    """Return the number of trials below which a search is too small to recommend the defaults."""
-    return TRIALS_PER_PARAMETER * len(spec.space)
 
 
 def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:
