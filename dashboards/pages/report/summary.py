@@ -242,12 +242,12 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
 
 
 def _shorten(value: float, signed: bool = False) -> str:
-    """Format a number with two digits, so that it fits beside the interval plot.
+    """Format a number with three digits, so that it fits beside the interval plot.
 
     >>> _shorten(-0.002812, signed=True), _shorten(1234.5)
-    ('−0.0028', '1,200')
+    ('−0.00281', '1,230')
     """
-    rounded = float(f"{value:.2g}")
+    rounded = float(f"{value:.3g}")
     return format_signed(rounded) if signed else format_number(rounded)
 
 
