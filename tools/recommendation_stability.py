@@ -63,13 +63,13 @@ def find_lowest(spec: ResolvedStudy, study: optuna.Study) -> Parameters:
     return dict(from_point(spec, fit_surface(points, values).lowest(near.min(axis=0), near.max(axis=0))))
 
 
-def measure(spec: StudySpec, settings: list[Parameters], worlds: int, jobs: int) -> Floats:
+def measure(spec: StudySpec, settings: list[Parameters], first_world: int, worlds: int, jobs: int) -> Floats:
     """Return the regrets [settings, 1 + COPIES, worlds] of parameters and their copies in worlds that no study uses."""
     evaluator = Evaluator(spec.model_copy(update={"seed": TRUTH_SEED}), LocalWorkers(jobs))
     values = [spec.resolve_params(params) for params in settings]
     distinct = [each for i, each in enumerate(values) if each not in values[:i]]
     played = [candidate for each in distinct for candidate in (each, *make_copies(spec.resolved(), each))]
-    ranges = [(first, min(BLOCK, worlds - first)) for first in range(0, worlds, BLOCK)]
+    ranges = [(first_world + first, min(BLOCK, worlds - first)) for first in range(0, worlds, BLOCK)]
     regret = [evaluator.play(played, Stream.SIMULATE, *part)[..., REGRET] for part in ranges]
     by_setting = np.concatenate(regret, axis=1).reshape(len(distinct), 1 + COPIES, worlds)
     return by_setting[[distinct.index(each) for each in values]]
@@ -79,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Stability of recommendations over seeds.")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seeds", type=int, default=20, help="number of seeds")
+    parser.add_argument("--first-world", type=int, default=0, help="first world of the comparison")
     parser.add_argument("--worlds", type=int, default=20_000, help="worlds of the comparison with the reference")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--json", type=Path, help="keeps finished studies, so that an interrupted run can go on")
@@ -107,7 +108,7 @@ def main() -> None:
 
     names = [f"incremental-drift {seed}" for seed in seeds]
     settings = [kept[name] for name in ("reference", "reference, lowest point", *names)]
-    recommended, reference, *regrets = measure(drift, settings, args.worlds, args.jobs)
+    recommended, reference, *regrets = measure(drift, settings, args.first_world, args.worlds, args.jobs)
     median = statistics.median(float(kept[name]["alpha0"]) for name in names)
     bounds, bounds_of_copies, bounds_to_recommended, excesses = [], [], [], []
     for name, regret in zip(names, regrets, strict=True):
