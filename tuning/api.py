@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,6 +26,7 @@ from studies.results.robust import Front, RobustRecommendation
 from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.spec.parse import parse_grid_spec, parse_study_spec
 from studies.spec.robust import parse_robust_spec
+from studies.spec.source import HasSource, list_warnings
 from studies.spec.study import StudySpec
 from studies.storage.urls import storage_url
 from tuning.comparison.run import SILENT_COMPARISON, comparison_specs, run_comparisons
@@ -41,6 +43,12 @@ from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
 
 def _check_timeout(timeout: float | None) -> float | None:
     return None if timeout is None else check_nonnegative("timeout", timeout)
+
+
+def _warn(specs: Iterable[HasSource]) -> None:
+    """Warn of what is allowed but probably not intended, at the line that called the function of the API."""
+    for text in list_warnings(specs):
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _load_policy(fields: dict[str, Any]) -> dict[str, Any]:
@@ -127,6 +135,7 @@ def tune(
     ['alpha0', 'beta0', 'epsilon']
     """
     specs = _study_specs(as_list(scenario), as_list(horizon), _load_policy(fields))
+    _warn(specs)
     url, limit = storage_url(storage), _check_timeout(timeout)
     steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}
     with (
@@ -204,6 +213,7 @@ def tune_robust(
     names = [load_scenario_plugin(name) for name in as_list(scenarios)]
     fields = {"scenarios": names, "horizon": horizon, "measure": measure, "pareto": pareto, **_load_policy(fields)}
     spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
+    _warn(spec.scenario_specs())
     limit = _check_timeout(timeout)
     with open_workers(jobs, backend, cluster) as workers, open_screen(Reporter, progress) as reporter:
         make_listener = (lambda: SILENT) if reporter is None else reporter.listener
@@ -279,6 +289,7 @@ def grid(
         fields = {"alpha0": values, "beta0": values, **fields}
     problems = product(map(load_scenario_plugin, as_list(scenario)), as_list(horizon))
     specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
+    _warn(specs)
     url = storage_url(storage)
     with (
         open_workers(jobs, backend, cluster) as workers,
@@ -370,6 +381,7 @@ def compare(
     """
     names = [] if scenario is None else as_list(scenario)
     specs = comparison_specs(names, as_list(horizon), policies, fields)
+    _warn(specs)
     folder = None if output is None else Path(output)
     if folder is not None:
         check_folder(folder)

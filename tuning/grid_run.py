@@ -49,6 +49,8 @@ class GridListener:
     """A batch of cells was stored."""
     compare: Callable[[int], None] = lambda replayed: None
     """All cells are stored; `replayed` of them are played again for the comparison."""
+    finish: Callable[[], None] = lambda: None
+    """The cells were compared."""
     complete: Callable[[GridSpec], None] = lambda spec: None
     """The grid was already complete; no other callback is called."""
 
@@ -79,6 +81,7 @@ def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: Grid
         samples = _GridRun(resolved, study, Evaluator(grid_problem(resolved), workers), listener).play()
         mask = indistinguishable(samples, resolved.seed)
         keys.write_indistinguishable(study, np.flatnonzero(mask).tolist())
+        listener.finish()
         return require_loaded(read_grid(study), f"grid {name!r}")
 
     return run_as_driver(url, name, run)

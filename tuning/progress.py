@@ -79,6 +79,15 @@ class Pace:
         return None if not self.speed else max(0.0, self.total - self.done) / self.speed
 
 
+def format_speed(speed: float) -> str:
+    """Format a number of steps per second.
+
+    >>> format_speed(123_456_789.0), format_speed(456_789.0)
+    ('123 M steps/s', '457 k steps/s')
+    """
+    return f"{speed / 1e6:.0f} M steps/s" if speed >= 1e6 else f"{speed / 1e3:.0f} k steps/s"
+
+
 def format_left(seconds: float | None) -> str:
     """Format a time left; empty if it is unknown.
 
@@ -177,7 +186,9 @@ class Reporter(ProgressScreen):
     def grid_listener(self) -> GridListener:
         """Return new callbacks for `run_grid`."""
         progress = StudyProgress(self)
-        return GridListener(progress.begin_grid, progress.batch, progress.compare, progress.complete)
+        return GridListener(
+            progress.begin_grid, progress.batch, progress.compare, progress.finish_grid, progress.complete
+        )
 
 
 class StudyProgress:
@@ -198,6 +209,7 @@ class StudyProgress:
         self.started = self.printed = 0.0
         self.stored = 0
         self.steps = 0.0
+        self.compiling = False
         self.search, self.validation = Pace(0.0), Pace(0.0)
 
     def listener(self) -> StudyListener:
@@ -219,29 +231,34 @@ class StudyProgress:
         self.started = self.printed = time.monotonic()
         if self.counted:
             self.reporter.started_studies[name] = StartedStudy(name, total, unit, stored)
-        compiling = not is_cached(policy) and policy not in POLICY_PLUGINS.names()
+        self.compiling = not is_cached(policy) and policy not in POLICY_PLUGINS.names()
         bars = self.reporter.bars
         if bars is not None and self.task is None:
-            note = COMPILING if compiling else "starting"
+            note = COMPILING if self.compiling else "starting"
             self.task = self.reporter.add_bar(bars, name, total, stored, f"{stored:,}/{total:,}", note)
         elif bars is None:
             resuming = f", resuming after {stored:,}" if stored else ""
             self.reporter.line(f"{name}: {total:,} {unit} × {replications:,} replications{resuming}")
-            if compiling:
+            if self.compiling:
                 self._print(COMPILING)
 
     def batch(self, progress: Progress) -> None:
-        """Show the state after a batch."""
-        self.steps += progress.steps
-        self.search.add(progress.trials - self.stored)
+        """Show the state after a batch. Speed and time left do not count a first batch that includes compilation."""
+        if self.compiling:
+            self.search.done, self.search.updated = float(progress.trials), time.monotonic()
+            self.started = time.monotonic()
+        else:
+            self.steps += progress.steps
+            self.search.add(progress.trials - self.stored)
         self.stored = progress.trials
         if self.counted:
             self.reporter.started_studies[self.name].stored = progress.trials
         self.reporter.add_steps(self.name, progress.steps)
         seconds = max(time.monotonic() - self.started, 1e-9)
         best = "none yet" if progress.best is None else format_number(progress.best)
-        note = f"best {best}, {self.steps / seconds / 1e6:.0f} M steps/s"
+        note = f"best {best}" if self.compiling else f"best {best}, {format_speed(self.steps / seconds)}"
         left = self._seconds_left(self.steps / seconds)
+        self.compiling = False
         self._update(progress.trials, self.total, self.unit, note, left)
 
     def _seconds_left(self, speed: float) -> float | None:
@@ -274,7 +291,9 @@ class StudyProgress:
         pace = self.validation
         pace.add(min(steps, pace.total - pace.done))
         self.reporter.add_steps(self.name, steps)
-        self._update(pace.done, pace.total or 1.0, "%", "held-out worlds", pace.seconds_left())
+        adding = pace.done >= pace.total  # a close race needs more worlds than planned; their number is not known
+        left = None if adding else pace.seconds_left()
+        self._update(pace.done, pace.total or 1.0, "%", "adding worlds" if adding else "held-out worlds", left)
 
     def finish(self) -> None:
         """Show on the bar that there is a recommendation; otherwise the result is printed anyway."""
@@ -289,6 +308,11 @@ class StudyProgress:
         self._note(
             "comparing", f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
         )
+
+    def finish_grid(self) -> None:
+        """Show on the bar that the cells were compared; otherwise the result is printed anyway."""
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, note="done")
 
     def complete(self, spec: GridSpec) -> None:
         """Show that there was nothing to do."""

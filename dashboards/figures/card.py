@@ -28,6 +28,7 @@ from studies.results.comparison import ComparisonResult, Standing
 from studies.results.describe import summarize_verdict
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.results.verdict import Verdict
 from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
@@ -96,7 +97,6 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
     if better is not None:
         less = "less" if better.reduction is None else f"{format_percent(better.reduction)} less"
         hint = f"Another policy is better: tuned {better.policy} has {less} regret."
-    kept = verdict.decision in ("set one parameter", "keep the defaults")
     return plot_card(
         CardContent(
             context=_context(recommendation.policy, recommendation.scenario, recommendation),
@@ -109,7 +109,7 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
             else "mean regret on held-out worlds, 95 % CI",
             sure=verdict.decision != "inconclusive",
             hint=hint,
-            tags={name: "default" for name in recommendation.params if kept and name not in verdict.set},
+            tags=_tag_defaults(verdict, recommendation.params),
         )
     )
 
@@ -123,14 +123,28 @@ def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
         headline = f"{len(kept)} settings on the Pareto front"
         explanation, params, settings = "The most balanced one:", kept[0].params, kept
     else:
-        headline, params, settings = "One setting for all scenarios", result.params, result.contenders
-        explanation = "Use it if the scenario is not known."
-    rows = [_price_row(setting) for setting in settings]
+        params, settings = result.params, result.contenders
+        headline, explanation = summarize_verdict(result)
+        explanation = explanation or "One setting, if the scenario is not known."
+    verdict = None if isinstance(result, Front) else result.verdict
     return plot_card(
         CardContent(
-            context, headline, explanation, params, rows, "excess over the setting tuned for the scenario (%), 95 % CI"
+            context,
+            headline,
+            explanation,
+            params,
+            [_price_row(setting) for setting in settings],
+            "excess over the tuned settings (%), 95 % CI",
+            sure=verdict is None or verdict.decision != "inconclusive",
+            tags={} if verdict is None else _tag_defaults(verdict, params),
         )
     )
+
+
+def _tag_defaults(verdict: Verdict, params: Mapping[str, float | str]) -> dict[str, str]:
+    """Mark the parameters that keep their defaults, if the verdict says so."""
+    kept = verdict.decision in ("set one parameter", "keep the defaults")
+    return {name: "default" for name in params if kept and name not in verdict.set}
 
 
 def plot_comparison_card(result: ComparisonResult) -> go.Figure:

@@ -66,7 +66,7 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
         f" R = {result.comparison.worlds:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
         height=150 + ROW_HEIGHT * len(rows),
-        margin={"t": 60, "r": 16, "b": 84, "l": 60},
+        margin={"r": 16, "b": 84, "l": 60},
         xaxis=make_value_axis("mean regret (lower is better)", values),
         yaxis=make_category_axis(labels, range=[len(rows) - 0.4, -0.6]),
     )
@@ -101,7 +101,7 @@ def _entry(setting: SettingKind) -> PlotlyTrace:
 
 MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
 
-MAX_SHARE = 10.0  # larger excess regret has the same color
+LEAST_SHARE, MAX_SHARE = 0.2, 10.0  # excess regret of the darkest color; larger ones have the same color
 
 
 def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
@@ -110,6 +110,10 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
     shares = [[relative_regret(result, policy) for result in results] for policy in policies]
     marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
     written = len(results) <= MAX_TEXT_COLUMNS
+    largest = max((share for row in shares for share in row if share is not None), default=0.0)
+    most = min(max(largest, LEAST_SHARE), MAX_SHARE)
+    ticks = [share for share in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if share <= most]
+    ticks = ticks if len(ticks) < 5 else [ticks[0], *ticks[3:]]
     bottom = 150 if len(results) > 2 else 40
     cells: PlotlyTrace = {
         "type": "heatmap",
@@ -129,13 +133,13 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
         "colorscale": COLOR_SCALE,
         "reversescale": True,
         "zmin": 0,
-        "zmax": math.log10(1 + MAX_SHARE),
+        "zmax": round_number(math.log10(1.0 + most), 4),
         "xgap": 2,
         "ygap": 2,
         "colorbar": {
             "title": {"text": "excess over the best (in cells: percent)", "side": "top"},
-            "tickvals": [math.log10(1 + share) for share in (0, 0.5, 2, 10)],
-            "ticktext": ["0 %", "50 %", "200 %", "1,000 %"],
+            "tickvals": round_numbers([math.log10(1.0 + share) for share in ticks]),
+            "ticktext": [f"{100 * share:,.0f} %" for share in ticks],
             "orientation": "h",
             "thickness": 12,
             "len": 1,
@@ -231,7 +235,7 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
         f" Critical difference {format_number(ranks.critical)}.{friedman}"
         f" Groups without significant differences: {joined}.",
         height=150 + ROW_HEIGHT * len(ordered),
-        margin={"t": 60, "r": 16, "b": 84, "l": 60},
+        margin={"r": 16, "b": 84, "l": 60},
         xaxis=make_axis("mean rank (1 is best)", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
         yaxis=make_category_axis([escape_text(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
     )
@@ -279,7 +283,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
         " bands."
         f" At the end: {values_text}.{more}",
         height=420 + 20 * rows,
-        margin={"t": 60, "r": 16, "b": 64 + 20 * rows, "l": 60},
+        margin={"r": 16, "b": 64 + 20 * rows, "l": 60},
         shapes=shapes,
         xaxis=make_axis("step t", range=[0, spec.horizon]),
         yaxis=make_axis("cumulative regret", rangemode="tozero"),

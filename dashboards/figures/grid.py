@@ -42,6 +42,7 @@ SMALL_GRID = 9  # up to this many values per axis, all values are ticks and cell
 MAX_LINES = 6
 MARK_SIZES = {"circle": 9, "square": 9, "star": 16}
 CORNERS = {"circle": (0.34, 0.34), "square": (-0.34, 0.34)}  # where marks of cells are drawn, from the middle
+NUMBER = (0.42, 0.42)  # half the width and height of the place of the number in a cell; a star is moved out of it
 
 
 class GridMark(NamedTuple):
@@ -203,6 +204,8 @@ def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
             name = f"{name} (outside the grid)"
         elif mark.symbol in CORNERS and x.is_integer() and y.is_integer():
             x, y = x + CORNERS[mark.symbol][0], y + CORNERS[mark.symbol][1]
+        elif mark.symbol == "star" and max(grid.mean.shape) <= SMALL_GRID:
+            y = _avoid_number(x, y)
         traces.append(
             {
                 "type": "scatter",
@@ -218,6 +221,18 @@ def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
             }
         )
     return traces
+
+
+def _avoid_number(x: float, y: float) -> float:
+    """Return a position of a star that does not cover the number in the middle of its cell.
+
+    >>> _avoid_number(2.0, 3.0), _avoid_number(2.1, 3.1), _avoid_number(2.5, 3.0)
+    (2.58, 3.42, 3.0)
+    """
+    column, row = round(x), round(y)
+    if abs(x - column) >= NUMBER[0] or abs(y - row) >= NUMBER[1]:
+        return y
+    return row + (NUMBER[1] if y > row else -NUMBER[1])
 
 
 def _find_value(values: Sequence[float], value: float) -> int | None:

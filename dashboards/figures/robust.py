@@ -71,7 +71,7 @@ def plot_pareto_front(result: Front) -> go.Figure:
         title,
         _alt(result, even),
         height=520,
-        margin={"t": 80, "r": 16, "b": 110, "l": 60},
+        margin={"r": 16, "b": 110, "l": 60},
         xaxis=make_category_axis(labels, range=[-0.2, len(labels) - 0.8]),
         yaxis=make_axis("excess over the tuned setting (%)"),
     )
@@ -193,12 +193,10 @@ def plot_prices(result: RobustRecommendation) -> go.Figure:
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
     return make_figure(
         [cells, written],
-        format_title(
-            "Price of each setting in each scenario", *where, "bold: excess over the tuned setting; below: mean regret"
-        ),
+        format_title("Price of each setting", *where, "bold: excess over tuned; below: mean regret"),
         _describe_prices(result),
         height=170 + 58 * len(rows),
-        margin={"t": 80, "r": 8, "b": 48, "l": 8},
+        margin={"r": 8, "b": 48, "l": 8},
         xaxis=make_category_axis([wrap_tick_label(name, 24) for name in result.scenarios], "actual scenario", **bare),
         yaxis=make_category_axis([_label(each) for each in rows], **bare),
     )

@@ -111,7 +111,7 @@ def make_figure(
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"t": 24 + 18 * lines, "r": 16, "b": 48, "l": 60},
+        "margin": {"t": 30 + 18 * lines, "r": 16, "b": 48, "l": 60},
         "height": height,
         "hovermode": "closest",
         "hoverlabel": {"align": "left"},

@@ -171,8 +171,8 @@ def _describe_source(spec: ComparisonSpec) -> str:
 
 
 def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
-    """Make the table of a leaderboard; lines break only between parameters."""
-    table = board_table(result, board, timed=True)
+    """Make the table of a leaderboard; lines break only between parameters. The page states the budget elsewhere."""
+    table = board_table(result, board, timed=True).drop(columns="Search", errors="ignore")
     table["Parameters"] = table["Parameters"].map(keep_pairs_together)
     return PageTable(board_caption(result, board), table)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from environments.display import Result
 from environments.noise import DEFAULT_NOISE
-from environments.text import format_p_value
+from environments.text import format_p_value, join_words
 from environments.world import Floats, Ints
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
     if not diagnosis.conclusive:
         return [f"Inconclusive: {diagnosis.reason}"]
     if diagnosis.kinds:
-        lines = [f"The data show {' and '.join(diagnosis.kinds)}."]
+        lines = [f"The data show {join_words(diagnosis.kinds, 'and')}."]
     else:
         lines = ["The data are stationary: no change exceeds sampling noise."]
     if diagnosis.halves:

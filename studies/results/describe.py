@@ -27,7 +27,7 @@ from studies.results.recommendation import (
     TraceFacts,
 )
 from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
-from studies.results.verdict import MARGIN
+from studies.results.verdict import MARGIN, Excess
 from studies.spec.robust import parse_measure
 from studies.spec.space import find_parameters
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
@@ -70,8 +70,8 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     return lines
 
 
-def describe_verdict(recommendation: Recommendation) -> str:
-    """Describe what to do in one or two sentences."""
+def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
+    """Describe what to do and whether it matters, in one or two sentences."""
     verdict, params = recommendation.verdict, recommendation.params
     values = format_params(params)
     match verdict.decision:
@@ -83,15 +83,40 @@ def describe_verdict(recommendation: Recommendation) -> str:
             return (
                 f"Set only {format_params({name: params[name]})} and keep the other defaults"
                 f" ({format_params({key: value for key, value in params.items() if key != name})}):"
-                f" {join_words(others, 'and')} {'does' if len(others) == 1 else 'do'} not matter, since tuning"
-                f" {'it' if len(others) == 1 else 'them'} too reduces the regret by at most {100 * MARGIN:g} %."
+                f" {_describe_others(others, verdict.excess)}. {_describe_stake(recommendation)}".rstrip()
             )
         case "use these values":
-            return f"Use {values}."
+            return f"Use {values}. {_describe_stake(recommendation)}".rstrip()
     return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
 
 
-def summarize_verdict(recommendation: Recommendation) -> tuple[str, str]:
+def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
+    """Describe how much the parameters that keep their defaults matter."""
+    names, them = join_words(others, "and"), "it" if len(others) == 1 else "them"
+    do = "does" if len(others) == 1 else "do"
+    if excess is None or _is_tied(excess):
+        return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * MARGIN:g} %"
+    return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
+
+
+def _describe_stake(recommendation: Recommendation | RobustRecommendation) -> str:
+    """State in one sentence by how much the defaults are worse; empty if that is not known."""
+    if isinstance(recommendation, RobustRecommendation):
+        return ""
+    baseline = next((each for each in recommendation.versus if each.name == "defaults"), None)
+    if baseline is None or not baseline.significant or baseline.difference <= 0.0:
+        return ""
+    more = format_number(baseline.difference)
+    if recommendation.recorded is None and recommendation.regret.mean > 0.0:
+        more = format_percent(baseline.difference / recommendation.regret.mean)
+    return f"The defaults have {more} more regret."
+
+
+def _is_tied(excess: Excess | None) -> bool:
+    return excess is None or excess.tied
+
+
+def summarize_verdict(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
     """Return the verdict in a few words, and a sentence that explains it, which may be empty."""
     verdict = recommendation.verdict
     match verdict.decision:
@@ -101,7 +126,8 @@ def summarize_verdict(recommendation: Recommendation) -> tuple[str, str]:
             (name,) = verdict.set
             others = join_words([format_symbol(other) for other in recommendation.box if other != name], "and")
             value = format_params({name: recommendation.params[name]})
-            return f"Set only {value}", f"Keep the defaults of {others}, which do not matter."
+            matter = "do not matter" if _is_tied(verdict.excess) else "matter little"
+            return f"Set only {value}", f"Keep the defaults of {others}, which {matter}."
         case "use these values":
             return "Use these values", ""
     return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate:"
@@ -172,9 +198,10 @@ def format_failures(failures: Failures | None) -> str:
     return f"{format_percent(failures.rate)}{'' if failures.reliable else ' !'}"
 
 
-def describe_ranges(recommendation: Recommendation) -> list[str]:
+def describe_ranges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     """Describe how far each parameter may differ from the recommended value."""
-    if recommendation.verdict.defaults is None:
+    recorded = isinstance(recommendation, Recommendation) and recommendation.recorded is not None
+    if recorded or recommendation.verdict.defaults is None:
         return describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     if not recommendation.box:
         return []
@@ -251,12 +278,14 @@ def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})"
 def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     """Describe one setting for several scenarios: its price, and the prices of a wrong guess and of the defaults."""
     replications = recommendation.contenders[0].worlds[0].regret.replications
+    biased = recommendation.search_estimate - 1.0 < recommendation.price.low
+    bias = ", which is optimistically biased (selection bias)" if biased else ""
     lines = [
-        f"Use {format_params(recommendation.params)} if the scenario is unknown"
-        f" ({join_words(recommendation.scenarios)}).",
-        f"{describe_price(recommendation)} The price is the regret above that of the setting tuned for the scenario, on"
-        f" {format_count(replications)} held-out worlds per scenario; the search estimate, which is optimistically"
-        f" biased, was {format_percent(recommendation.search_estimate - 1.0)}.",
+        describe_verdict(recommendation),
+        f"This is one setting for an unknown scenario out of {join_words(recommendation.scenarios, 'and')}."
+        f" {describe_price(recommendation)} The price is the regret above that of the setting tuned for the scenario,"
+        f" on {format_count(replications)} held-out worlds per scenario; the search estimate was"
+        f" {format_percent(recommendation.search_estimate - 1.0)}{bias}.",
     ]
     guess = worst_guess(recommendation)
     if guess is not None:
@@ -271,7 +300,7 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
         f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)};"
         f" measure {recommendation.measure}."
     )
-    lines += describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
+    lines += describe_ranges(recommendation)
     lines += describe_edges(recommendation.policy, recommendation.edge)
     trials = plural(recommendation.trials, "trial")
     lines.append(f"{trials}, seed {recommendation.seed}, version {recommendation.version}.")

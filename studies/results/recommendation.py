@@ -186,9 +186,7 @@ class Recommendation(Result, FrozenModel):
         for kind in ("trace", "log", "failures", "attainable"):
             if out[kind] is None:
                 del out[kind]
-        for field in ("defaults", "reason"):
-            if out["verdict"][field] is None:
-                del out["verdict"][field]
+        out["verdict"] = self.verdict.as_object()
         for baseline in out["versus"]:
             for field in ("decidable", "failure_rate"):
                 if baseline[field] is None:

@@ -75,6 +75,7 @@ class _Outcome(Result, FrozenModel):
 class RobustRecommendation(_Outcome):
     """One setting for an unknown scenario."""
 
+    verdict: Verdict
     params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     measure: str
     price: Price = Field(description="Price of not knowing the scenario, according to the measure.")
@@ -88,6 +89,10 @@ class RobustRecommendation(_Outcome):
     edge: list[Edge] = Field(default_factory=list)
     scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
 
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data; fields of the verdict that do not apply are omitted."""
+        return {**super().as_object(), "verdict": self.verdict.as_object()}
+
     def rows(self) -> list[Recommendation]:
         """Convert to ordinary recommendations, one per scenario, for tables."""
         shared = {name: value for name, value in self if name in Recommendation.model_fields}
@@ -96,7 +101,6 @@ class RobustRecommendation(_Outcome):
                 {
                     **shared,
                     "scenario": world.scenario,
-                    "verdict": Verdict(decision="use these values", set=list(self.box)),
                     "objective": f"robust:{self.measure}",
                     "regret": world.regret,
                     "versus": [],

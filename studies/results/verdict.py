@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,10 @@ TRIALS_PER_PARAMETER = 10
 
 
 class Excess(FrozenModel):
-    """Regret of a candidate relative to the best one, minus 1, on the selection worlds."""
+    """Regret of a candidate relative to the best one, minus 1, on the selection worlds or the selection segment.
+
+    On a log it is the loss of mean reward relative to that of the best candidate.
+    """
 
     mean: float
     low: float = Field(description="Lower 95 % bound, which holds at all looks of the race together.")
@@ -34,6 +37,15 @@ class Verdict(FrozenModel):
     decision: Decision
     set: list[str] = Field(description="Searched parameters whose recommended values differ from their defaults.")
     defaults: Excess | None = Field(
-        default=None, description="Excess of the defaults over the best candidate; none on recorded data."
+        default=None,
+        description="Excess of the defaults over the best candidate; none with fewer than 200 selection worlds.",
+    )
+    excess: Excess | None = Field(
+        default=None,
+        description="Excess of the recommended parameters over the best candidate, if simpler ones are recommended.",
     )
     reason: str | None = Field(default=None, description="Why the study is inconclusive.")
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data, without fields that do not apply."""
+        return self.model_dump(mode="json", exclude_none=True)

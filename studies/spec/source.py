@@ -7,9 +7,9 @@ of three classes. Everything that depends on the kind of source is a method of t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from environments import InputError, Scenario, find_scenario
 from environments.blocks import AnyScenario
@@ -224,3 +224,28 @@ def check_one_source(fields: Mapping[str, Any]) -> str | None:
     if len(sources) > 1:
         raise ValueError(f"a study must have one source (scenario, trace or log) but got {' and '.join(sources)}")
     return next(iter(names), None)
+
+
+class HasSource(Protocol):
+    """A specification with a source of rewards."""
+
+    @property
+    def source(self) -> ScenarioSource | TraceSource | LogSource:
+        """The source."""
+
+    def size(self) -> tuple[int, int]:
+        """Return the horizon and the number of arms."""
+
+
+def list_warnings(specs: Iterable[HasSource]) -> list[str]:
+    """List what the scenarios of specifications warn of, each warning once.
+
+    >>> from studies.spec.study import StudySpec
+    >>> list_warnings([StudySpec(scenario="blips", horizon=100, arms=1)])
+    ['blips: with 1 arm the regret of every policy is 0.']
+    """
+    warnings: dict[str, None] = {}
+    for spec in specs:
+        if isinstance(spec.source, ScenarioSource):
+            warnings.update(dict.fromkeys(spec.source.open().warnings(*spec.size())))
+    return list(warnings)

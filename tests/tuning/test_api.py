@@ -51,3 +51,10 @@ def test_a_single_name_is_not_split_into_letters(tmp_path: Path) -> None:
         ravenlab.reproduce("figure9", tmp_path)
     with raises_naming(ravenlab.InputError, "2", "scenarios", "1"):
         ravenlab.tune_robust("blips", storage=url)
+
+
+def test_settings_that_are_probably_not_intended_are_warned_of(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/studies.sqlite3"
+    with pytest.warns(UserWarning, match="with 1 arm") as caught:
+        ravenlab.grid("blips", 20, arms=1, replications=2, alpha0=[1.0], beta0=[1.0], storage=url)
+    assert [Path(warning.filename) for warning in caught] == [Path(__file__)]

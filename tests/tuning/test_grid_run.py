@@ -61,6 +61,7 @@ class RecordingListener:
             lambda spec, landed: self.said.append(("begin", landed)),
             self._batch,
             lambda again: self.said.append(("compare", again)),
+            lambda: self.said.append("finish"),
             lambda spec: self.said.append(("complete", spec.study_name())),
         )
 
@@ -147,7 +148,7 @@ def test_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_run, "BATCH", 16)
     told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
-    assert told.said == [("begin", 6), ("batch", 20), ("compare", 6)]
+    assert told.said == [("begin", 6), ("batch", 20), ("compare", 6), "finish"]
     told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
     assert told.said == [("complete", small().study_name())]
@@ -159,7 +160,7 @@ def test_stored_cells_are_compared(url: str) -> None:
     study.set_user_attr(keys.INDISTINGUISHABLE, None)
     told = RecordingListener()
     assert_same(run_grid(small(), url, listener=told.listener()), whole)
-    assert told.said == [("begin", 20), ("compare", 20)]
+    assert told.said == [("begin", 20), ("compare", 20), "finish"]
     assert len(study.get_trials()) == 20
 
 

@@ -114,3 +114,30 @@ def test_an_evaluator_reports_steps_and_gives_the_same_results(monkeypatch: pyte
     assert (evaluator.play(candidates, 1, 3, 50) == plain).all()
     assert len(steps) > 1
     assert sum(steps) == 2 * 50 * 100
+
+
+def test_the_time_left_does_not_count_compilation(
+    reporter: Reporter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "is_cached", lambda policy: False)
+    with reporter:
+        listener = reporter.listener()
+        listener.begin(SHORT, 0)
+        listener.batch(Progress(5, 12.5, 5 * 20 * 100.0))
+        listener.batch(Progress(7, 12.5, 2 * 20 * 100.0))
+    compiled, search = capsys.readouterr().err.splitlines()[2:]
+    assert_names(compiled, "5 of 10")
+    assert "left" not in compiled
+    assert "steps/s" not in compiled
+    assert_names(search, "7 of 10", "left", "steps/s")
+
+
+def test_worlds_beyond_the_plan_have_no_time_left(reporter: Reporter, capsys: pytest.CaptureFixture[str]) -> None:
+    with reporter:
+        listener = reporter.listener()
+        listener.begin(SHORT, 0)
+        listener.validate()
+        listener.validated(2.0 * SHORT.validation_steps())
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert_names(line, "100 %", "adding worlds")
+    assert "left" not in line

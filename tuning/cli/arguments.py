@@ -202,14 +202,10 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
 
 def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:
     """Print to stderr what the scenarios of some specifications warn of, each warning once."""
-    from studies.spec.source import ScenarioSource
+    from studies.spec.source import list_warnings
     from tuning.cli.output import print_message
 
-    warnings: dict[str, None] = {}
-    for spec in specs:
-        if isinstance(spec.source, ScenarioSource):
-            warnings.update(dict.fromkeys(spec.source.open().warnings(*spec.size())))
-    for warning in warnings:
+    for warning in list_warnings(specs):
         print_message(f"ravenlab: warning: {warning}")
 
 

@@ -193,11 +193,11 @@ def print_grid(grid: Grid) -> None:
         conclusion = (
             f"{plural(others, 'other cell')} ({INDISTINGUISHABLE}) {verb} statistically indistinguishable from it"
         )
+    print_line(f"{BEST} best: {best}, regret {_format_regret(grid, grid.best)} (standard error); {conclusion}.")
     print_line(
         f"{grid.study}: T = {spec.horizon:,}, K = {spec.arms:,}, R = {spec.replications:,}, "
         f"ε = {format_value(spec.epsilon)}"
     )
-    print_line(f"{BEST} best: {best}, regret {_format_regret(grid, grid.best)} (standard error); {conclusion}.")
     width = min(console().width, MAP_WIDTH)
     lines = draw_map(grid, width)
     if lines is not None:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
+from policies.engine.base import Values
+from policies.engine.play import REGRET
 from studies.results.recommendation import Estimate
 from studies.results.robust import (
     EvaluatedSetting,
@@ -33,13 +35,19 @@ from studies.statistics.intervals import (
 )
 from studies.storage.keys import project_version
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, check_positive
+from tuning.validation.choice import ChosenParameters, decide, make_design
+from tuning.validation.race import WorldMeasurements
 from tuning.validation.recommend import (
     Candidate,
     boundary_hits,
     bounding_box,
+    complete_trials,
+    count_nomination_worlds,
     importance,
+    is_raced,
     make_candidate,
     measure_scale,
+    nominate_and_race,
     search_estimate,
     shortlist,
 )
@@ -125,21 +133,23 @@ def recommend_robust(
     measure = parse_measure(spec.measure)
     baselines = list_baselines(base, tuned)
     candidates = shortlist(base, study, False, baselines.values())
-    experts = [_index(candidates, baselines[tuned_name(name)]) for name in spec.scenarios]
-    played = evaluator.play([candidate.values for candidate in candidates], Stream.SELECTION, 0, base.selection)
-    chosen, equals = _select(spec, measure, played, experts)
-    best = candidates[chosen]
+    shares = importance(base, study)
+    choice, equals, ranges = _select(spec, study, evaluator, measure, candidates, baselines, shares)
+    proposed = make_candidate(base, {name: float(choice.values[name]) for name in base.space})
+    best = next((candidate for candidate in candidates if candidate.values == choice.values), proposed)
     contenders = evaluate_settings(spec, evaluator, measure, {RECOMMENDED: best, **baselines}, tuned)
+    better = contenders[0].price.mean < contenders[-1].price.mean
     return RobustRecommendation(
         **_common_fields(spec, study, tuned),
+        verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete_trials(base, study)[0]), better),
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,
         search_estimate=search_estimate(base, evaluator, best),
         indistinguishable=[candidates[i].shown for i in equals],
-        box=bounding_box(base, [candidates[i] for i in equals]),
+        box=bounding_box(base, [*(candidates[i] for i in equals), best]) if ranges is None else ranges,
         contenders=contenders,
-        importance=importance(base, study),
+        importance=shares,
         edge=boundary_hits(base, best.values),
         scales=[measure_scale(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
@@ -195,9 +205,54 @@ def _index(candidates: Sequence[Candidate], wanted: Candidate) -> int:
 
 
 def _select(
+    spec: ResolvedRobustSpec,
+    study: optuna.Study,
+    evaluator: RelativeEvaluator,
+    measure: Measure,
+    candidates: Sequence[Candidate],
+    baselines: dict[str, Candidate],
+    importance: dict[str, float] | None,
+) -> tuple[ChosenParameters, list[int], dict[str, tuple[float, float]] | None]:
+    """Return the chosen parameters, the indistinguishable candidates, and the tied ranges.
+
+    Relative regret is divided by that of the tuned settings on the same worlds.
+    """
+    base, values, defaults = spec.base, [candidate.values for candidate in candidates], baselines[DEFAULTS].values
+    raced = is_raced(base)
+    design = make_design(base, values[: base.candidates], defaults, importance) if raced else []
+    worlds = count_nomination_worlds(base) if raced else base.selection
+    played = evaluator.play([*values, *design], Stream.SELECTION, 0, worlds)
+    experts = [_index(candidates, baselines[tuned_name(name)]) for name in spec.scenarios]
+    equals = _find_indistinguishable(spec, measure, played[: len(values)], experts)
+    if not raced:
+        return ChosenParameters(values[equals[0]]), equals, None
+    means = [
+        float(single.play([values[index]], Stream.SELECTION, 0, base.selection)[0, :, REGRET].mean())
+        for single, index in zip(evaluator.evaluators, experts, strict=True)
+    ]
+    tuned = check_positive(spec.scenarios, np.array(means))
+
+    def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
+        return evaluator.play(values, Stream.SELECTION, first, count) / tuned
+
+    choice, ranges = nominate_and_race(
+        base,
+        study,
+        values,
+        design,
+        measure.value(played.mean(axis=1) / tuned),
+        defaults,
+        importance,
+        WorldMeasurements(base, play_selection, worlds, combine=measure.sample),
+        scenarios=len(spec.scenarios),
+    )
+    return choice, equals, ranges
+
+
+def _find_indistinguishable(
     spec: ResolvedRobustSpec, measure: Measure, played: Floats, experts: Sequence[int]
-) -> tuple[int, list[int]]:
-    """Return the best candidate by the measure, and all that are indistinguishable from it, best first.
+) -> list[int]:
+    """Return the candidates that are indistinguishable from the best by the measure, best first.
 
     Replications of the regret [C, R, S] are resampled for all candidates and scenarios together. `experts` are the
     indices of the tuned settings.
@@ -209,7 +264,7 @@ def _select(
         return measure.value(means / tuned)
 
     check_positive(spec.scenarios, np.array([played[index, :, s].mean() for s, index in enumerate(experts)]))
-    return order_best_first(value(played), indistinguishable(played, spec.base.seed, value))
+    return order_best_first(value(played), indistinguishable(played, spec.base.seed, value))[1]
 
 
 MAX_MEMBERS = 200

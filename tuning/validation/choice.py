@@ -1,53 +1,34 @@
 """The choice of the recommended parameters: the defaults if they are tied with the best, otherwise simple values.
 
-A candidate is *tied* if the upper 95 % bound of its paired excess over the best is at most `MARGIN` on the selection
-worlds, and *worse* if the lower bound is above `MARGIN`.
-
-The choice has two parts, which use separate selection worlds:
+The choice has two parts. With simulated worlds they use separate selection worlds:
 
 1. Nomination. The best trials, the baselines and further candidates around them play a few worlds. A surface fitted to
    these results and to the trials gives the best values, rounded, and simple proposals.
-2. Race. The defaults and the proposals are compared with the best on a growing number of worlds until each is tied or
-   worse. The looks share the error rate of 5 %, so that a bound holds although the number of worlds depends on it.
+2. Race. The defaults and the proposals are compared with the best until each is tied or worse.
 
-Parameters that differ by a thousandth lose the best arm in different worlds, so most of the difference between two
-candidates in one world is chance, and drawing a world costs more than playing it. In the race a candidate is therefore
-measured by the mean of up to `COPIES` copies with slightly different parameters in every world.
+A trace or log has one selection segment for both, no worlds can be added, and the race has one look.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from environments.text import format_count, format_percent, plural
 from environments.world import Floats
-from policies import find_policy
 from policies.engine.base import Values
-from studies.results.verdict import MARGIN, Excess
+from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
 from studies.spec.study import ResolvedStudy
-from studies.statistics.intervals import relative_interval, relative_value_interval
 from studies.statistics.surface import Surface, fit_surface, tied_range
-
-MIN_WORLDS = 200
-"""Selection worlds below which candidates are not compared, since an interval of so few worlds is unreliable."""
+from tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
+from tuning.validation.race import MIN_WORLDS, Race
 
 NOMINATION_SHARE = 16  # one in so many selection worlds is used for the nomination
-FIRST_LOOK_SHARE = 40  # the first look of the race comes after one in so many selection worlds, too early for ties
-TIE_SHARES = (8, 4, 2, 1)  # shares of the selection worlds at the following looks; later ones double the worlds
-ERROR_RATE = 0.05  # of all looks of a race together
-NEGLIGIBLE = 0.025  # standard error of the relative difference between two references below which the worse is dropped
-MAX_GROWTH = 64  # largest factor by which the selection worlds are increased for the defaults
-MAX_WORLD_STEPS = 160_000_000  # largest number of steps of all worlds of a race, unless `selection` is larger
 
-COPIES = 8  # copies of a candidate in each world at the first look
-SPREAD = 0.02  # largest relative difference of a copy's parameters
-DRAW_COST = 8.0  # cost of drawing a world, in plays; the number of copies depends on it
-
-MAX_DIGITS = 2  # significant digits of recommended values
-ROUNDING = 0.005  # relative change of the objective on the surface up to which values are rounded
+ROUNDING = 0.001  # relative change of the objective on the surface up to which values are rounded
 PROMISING = 0.05  # excess of a proposal on the surface up to which it is compared
 MIN_SEARCHED = 10  # complete trials per searched parameter above which the surface uses them
 NEAR_BEST = 1.5  # the center lies among candidates whose predicted objective is up to so many times the lowest
@@ -55,10 +36,6 @@ NEAR_BEST = 1.5  # the center lies among candidates whose predicted objective is
 DESIGN = 8  # candidates spread over the region of the best trials
 FACTORS = (0.7, 0.85, 1.0, 1.2, 1.4)  # multiples of the most important parameter, with others at their defaults
 MIN_WIDTH = 0.2  # least width of the region on the search scale
-TINY = 1e-12  # in place of zero on a logarithmic scale
-
-Play = Callable[[Sequence[Values], int, int], Floats]
-"""Returns the samples [C, count] of candidates in selection worlds first … first + count − 1; lower is better."""
 
 
 @dataclass(frozen=True)
@@ -75,142 +52,13 @@ class Nomination:
 
 @dataclass(frozen=True)
 class ChosenParameters:
-    """The chosen parameters, and the excess of the defaults over the best candidate."""
+    """The chosen parameters, and excesses over the best candidate."""
 
     values: Values
-    excess_of_defaults: Excess
-
-
-class Race:
-    """Candidates on a growing number of selection worlds, each measured by its copies.
-
-    The best reference counts as the best. Another one is dropped when it is worse by more than the standard error of
-    the difference, or when that error is negligible; no tie is accepted before. The number of copies is reduced after
-    the first look if copies agree within worlds, so that worlds are worth more than copies.
-    """
-
-    def __init__(
-        self,
-        spec: ResolvedStudy,
-        play: Play,
-        references: Sequence[Values],
-        value: Callable[[Floats], Floats] | None = None,
-        first: int = 0,
-    ) -> None:
-        """Take the study, a function that plays candidates, references, and the objective if it depends on ranks."""
-        self.spec = spec
-        self.play = play
-        self.references = list(references)
-        self.value = value
-        self.first = first
-        self.copies = COPIES
-        self.samples: dict[tuple[tuple[str, object], ...], Floats] = {}
-
-    def compare(self, candidate: Values, most: int) -> Excess:
-        """Compare a candidate with the best until it is tied or worse, on at most so many worlds."""
-        looks = make_looks(self.spec.selection, most)
-        error_rate = ERROR_RATE / sum(accept for _, accept in looks)
-        for worlds, accept in looks:
-            first_look = not self.samples
-            self._extend([*self.references, candidate], worlds)
-            if first_look:
-                self._reduce_copies(*[*self.references, candidate][:2])
-            self._race_references(worlds, least=1 if accept else 2)
-            best = self._sample(self.references[0], worlds)
-            mean, low, high = self._excess(self._sample(candidate, worlds), best, error_rate)
-            tied = accept and len(self.references) == 1 and high <= MARGIN
-            excess = Excess(mean=mean, low=low, high=high, worlds=worlds, tied=tied, worse=low > MARGIN)
-            if excess.tied or excess.worse:
-                break
-        return excess
-
-    def _extend(self, candidates: Sequence[Values], worlds: int) -> None:
-        """Play the missing worlds of candidates, together where they miss the same worlds."""
-        for known in sorted({self._count_known(values) for values in candidates}):
-            missing = {_key(values): values for values in candidates if self._count_known(values) == known < worlds}
-            if missing:
-                copies = [copy for values in missing.values() for copy in make_copies(self.spec, values)[: self.copies]]
-                played = self.play(copies, self.first + known, worlds - known).reshape(len(missing), self.copies, -1)
-                for key, sample in zip(missing, played, strict=True):
-                    earlier = self.samples.get(key, np.empty((self.copies, 0)))
-                    self.samples[key] = np.concatenate([earlier, sample], axis=1)
-
-    def settle(self) -> Values:
-        """Return the best reference."""
-        for worlds, accept in make_looks(self.spec.selection, self.spec.selection):
-            if len(self.references) > 1 and worlds > self._count_known(self.references[0]):
-                self._extend(self.references, worlds)
-                self._race_references(worlds, least=1 if accept else 2)
-        del self.references[1:]
-        return self.references[0]
-
-    def _race_references(self, worlds: int, least: int) -> None:
-        """Put the best references first, and drop others, but keep at least so many."""
-        self.references.sort(key=lambda values: self._objective(self._sample(values, worlds)))
-        best = self._sample(self.references[0], worlds).mean(axis=0)
-        kept = self.references[:least]
-        for values in self.references[least:]:
-            difference = self._sample(values, worlds).mean(axis=0) - best
-            error = float(difference.std(ddof=1)) / worlds**0.5
-            if max(float(difference.mean()), NEGLIGIBLE * float(best.mean())) < error:
-                kept.append(values)
-        self.references = kept
-
-    def _reduce_copies(self, first: Values, second: Values) -> None:
-        """Keep as many copies as minimize the cost of a given precision."""
-        self.copies = count_copies(self.samples[_key(first)] - self.samples[_key(second)])
-        self.samples = {key: sample[: self.copies] for key, sample in self.samples.items()}
-
-    def _objective(self, sample: Floats) -> float:
-        return float(sample.mean() if self.value is None else self.value(sample.ravel()))
-
-    def _sample(self, values: Values, worlds: int) -> Floats:
-        return self.samples[_key(values)][:, :worlds]
-
-    def _excess(self, sample: Floats, best: Floats, error_rate: float) -> tuple[float, float, float]:
-        if not best.mean() > 0.0:
-            share = 0.0 if sample.mean() <= best.mean() else 1.0
-            return share, share, share
-        level = 1.0 - 2.0 * error_rate
-        if self.value is not None:
-            return relative_value_interval(sample, best, self.spec.seed, self.value, level)
-        return relative_interval(sample.mean(axis=0), best.mean(axis=0), self.spec.seed, level)
-
-    def _count_known(self, values: Values) -> int:
-        return self.samples[_key(values)].shape[1] if _key(values) in self.samples else 0
-
-
-def make_looks(selection: int, most: int) -> list[tuple[int, bool]]:
-    """List the looks of a race: the number of worlds, and whether a tie is accepted.
-
-    >>> make_looks(2000, 4000)
-    [(50, False), (250, True), (500, True), (1000, True), (2000, True), (4000, True)]
-    """
-    worlds = [max(MIN_WORLDS, selection // share) for share in TIE_SHARES]
-    while worlds[-1] < most:
-        worlds.append(min(most, 2 * worlds[-1]))
-    first = max(MIN_WORLDS // 4, selection // FIRST_LOOK_SHARE)
-    return [(first, False), *((count, True) for count in sorted(set(worlds)) if count <= most)]
-
-
-def most_worlds(spec: ResolvedStudy) -> int:
-    """Return the largest number of worlds of a race with the defaults."""
-    return max(spec.selection, min(MAX_GROWTH * spec.selection, MAX_WORLD_STEPS // spec.horizon))
-
-
-def count_copies(differences: Floats) -> int:
-    """Return the number of copies that minimizes the cost of a given precision, from differences [COPIES, R].
-
-    The variance of a difference is that between worlds plus that within worlds divided by the number of copies.
-
-    >>> rng = np.random.default_rng(1)
-    >>> count_copies(rng.normal(size=(8, 200))), count_copies(np.tile(rng.normal(size=200), (8, 1)))
-    (8, 1)
-    """
-    within = float(differences.var(axis=0, ddof=1).mean())
-    between = max(0.0, float(differences.mean(axis=0).var(ddof=1)) - within / len(differences))
-    options = [copies for copies in (1, 2, 4, 8) if copies <= len(differences)]
-    return min(options, key=lambda copies: (DRAW_COST + 2.0 * copies) * (between + within / copies))
+    excess_of_defaults: Excess | None = None
+    """None if candidates were not compared."""
+    excess: Excess | None = None
+    """Excess of the chosen parameters; None if they are the best candidate or the defaults."""
 
 
 def nominate(
@@ -235,9 +83,8 @@ def nominate(
         defaults: The policy's defaults.
         importance: Importance of the searched parameters; the least important ones are left at their defaults first.
     """
-    lowest = candidates[int(np.argmin(objective[: len(candidates)]))]
     if not np.all(objective > 0.0):
-        return Nomination([lowest], [])
+        return nominate_lowest(spec, candidates, objective, defaults, importance)
     points = np.stack([to_point(spec, values) for values in [*candidates, *design]])
     surfaces = [fit_surface(points, objective)]
     if len(searched) > MIN_SEARCHED * len(spec.space) and np.all(search_values > 0.0):
@@ -264,19 +111,52 @@ def nominate(
     best = candidates[int(np.argmin(np.sqrt(objective[: len(candidates)] * predicted)))]
     references = [
         *(_simplify(spec, each, {**defaults, **from_point(spec, each.lowest(low, high))}, names) for each in surfaces),
-        *({**values, **round_values(spec, values, names, MAX_DIGITS)} for values in (best, candidates[0])),
+        *(round_changed(spec, values, defaults) for values in (best, candidates[0])),
     ]
     distinct = [values for i, values in enumerate(references) if values not in references[:i]]
     return Nomination(distinct, proposals, surface)
 
 
+def nominate_lowest(
+    spec: ResolvedStudy,
+    candidates: Sequence[Values],
+    objective: Floats,
+    defaults: Values,
+    importance: Mapping[str, float] | None,
+) -> Nomination:
+    """Nominate the best candidate, rounded, and its most important parameters with the others at their defaults.
+
+    This needs no surface, so the objective may have any sign.
+    """
+    lowest = round_changed(spec, candidates[int(np.argmin(objective[: len(candidates)]))], defaults)
+    names = order_by_importance(spec, importance)
+    return Nomination([lowest], [{**defaults, **_pick(lowest, names[:count])} for count in range(1, len(names))])
+
+
+def round_changed(spec: ResolvedStudy, values: Values, defaults: Values) -> Values:
+    """Round the searched parameters that differ from their defaults."""
+    return {**values, **round_values(spec, values, find_changed(spec, values, defaults), MAX_DIGITS)}
+
+
+def find_changed(spec: ResolvedStudy, values: Values, defaults: Values) -> list[str]:
+    """Return the searched parameters that differ from their defaults."""
+    return [name for name in spec.space if values[name] != defaults[name]]
+
+
 def _simplify(spec: ResolvedStudy, surface: Surface, values: Values, names: Sequence[str]) -> Values:
-    """Round parameters to as few digits as hardly change the value on the surface."""
-    limit = (1.0 + ROUNDING) * float(surface.predict(to_point(spec, values)[None])[0])
-    for digits in range(1, MAX_DIGITS + 1):
-        rounded = {**values, **round_values(spec, values, names, digits)}
-        if float(surface.predict(to_point(spec, rounded)[None])[0]) <= limit:
-            return rounded
+    """Round each parameter to as few digits as hardly change the value on the surface, the last named first."""
+
+    def predict(values: Values) -> float:
+        return float(surface.predict(to_point(spec, values)[None])[0])
+
+    limit = (1.0 + ROUNDING) * predict(values)
+    rounded = {**values, **round_values(spec, values, names, MAX_DIGITS)}
+    for name in reversed(names):
+        for digits in range(1, MAX_DIGITS):
+            shorter = {**rounded, **round_values(spec, values, [name], digits)}
+            if predict(shorter) <= limit:
+                rounded = shorter
+                break
     return rounded
 
 
@@ -285,36 +165,91 @@ def _pick(values: Values, names: Sequence[str]) -> Values:
 
 
 def choose(
-    spec: ResolvedStudy, race: Race, defaults: Values, proposals: Sequence[Values], conclusive: bool = True
+    spec: ResolvedStudy, race: Race, defaults: Values, proposals: Sequence[Values], most: int
 ) -> ChosenParameters:
-    """Choose the simplest candidate that is tied with the best: the defaults, a proposal, or the best itself.
+    """Choose the defaults if they are tied with the best, otherwise the simplest proposal that is as good, or the best.
 
-    A proposal is followed by the next one if it is worse. If it remains undecided, the best is chosen.
+    A proposal is as good if it is tied, or if it remains undecided and its estimated excess is at most `MARGIN`: then
+    the best is not known to be better, and which candidate has the lowest mean is mostly chance.
 
     Args:
         spec: The study.
         race: The race.
         defaults: The policy's defaults.
         proposals: Simple candidates, the simplest first.
-        conclusive: Whether the search was large enough to recommend the defaults; otherwise no worlds are added for it.
+        most: Largest number of worlds for the defaults.
     """
-    excess = race.compare(
-        defaults, most_worlds(spec) if conclusive else max(MIN_WORLDS, spec.selection // TIE_SHARES[0])
-    )
+    excess = race.compare(defaults, most)
     if excess.tied:
         return ChosenParameters(defaults, excess)
-    best = race.settle()
+    best = race.settle(spec.selection)
     for values in proposals:
         if values == best:
             break
         if values == defaults:
             continue
         found = race.compare(values, spec.selection)
-        if found.tied:
-            return ChosenParameters(values, excess)
-        if not found.worse:
-            break
+        if found.tied or (not found.worse and found.mean <= MARGIN):
+            return ChosenParameters(values, excess, found)
     return ChosenParameters(best, excess)
+
+
+def decide(
+    spec: ResolvedStudy,
+    choice: ChosenParameters,
+    defaults: Values,
+    trials: int,
+    better: bool,
+    recorded: bool = False,
+    shortage: str | None = None,
+) -> Verdict:
+    """Return the verdict.
+
+    Args:
+        spec: The study.
+        choice: The chosen parameters.
+        defaults: The policy's defaults.
+        trials: Number of complete trials.
+        better: Whether the chosen parameters are significantly better than the defaults on the report data.
+        recorded: Whether the data are a trace or log, which may be too short to bound the excess.
+        shortage: Why recorded data are not sufficient, if they are not.
+    """
+    changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
+    worse = better if recorded else excess is not None and excess.worse
+    reason = shortage
+    if reason is None and excess is None and spec.space:
+        reason = (
+            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
+            f" at least {format_count(MIN_WORLDS)} are needed"
+        )
+    if reason is None and trials < least_trials(spec) and not (changed and worse):
+        reason = (
+            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
+            f" defaults; at least {format_count(least_trials(spec))} are needed"
+        )
+    if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
+        data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
+        reason = (
+            f"{data} not decide whether the defaults are within {format_percent(MARGIN)} of the best: their excess is"
+            f" {format_percent(excess.low)} to {format_percent(excess.high)}"
+        )
+    if reason is None and changed and not better:
+        reason = (
+            f"the difference from the defaults on the report {'segment' if recorded else 'worlds'} is not significant"
+        )
+    decision: Decision = "use these values"
+    if reason is not None:
+        decision = "inconclusive"
+    elif not changed:
+        decision = "keep the defaults"
+    elif len(changed) == 1 < len(spec.space):
+        decision = "set one parameter"
+    return Verdict(decision=decision, set=changed, defaults=excess, excess=choice.excess, reason=reason)
+
+
+def least_trials(spec: ResolvedStudy) -> int:
+    """Return the number of trials below which a search is too small to recommend the defaults."""
+    return TRIALS_PER_PARAMETER * len(spec.space)
 
 
 def find_ranges(spec: ResolvedStudy, surface: Surface, values: Values) -> dict[str, tuple[float, float]]:
@@ -372,7 +307,7 @@ def make_design(
     for count in range(1, len(names)):
         kept = {name: center[name] for name in names[:count]}
         for factor in FACTORS:
-            first = _clip(spec, names[0], float(center[names[0]]) * factor)
+            first = clip_value(spec, names[0], float(center[names[0]]) * factor)
             design.append({**defaults, **kept, names[0]: first})
     return design
 
@@ -381,72 +316,3 @@ def order_by_importance(spec: ResolvedStudy, importance: Mapping[str, float] | N
     """Return the searched parameters, the most important first."""
     names = list(spec.space)
     return names if importance is None else sorted(names, key=lambda name: -importance[name])
-
-
-def make_copies(spec: ResolvedStudy, values: Values) -> list[Values]:
-    """Return copies whose searched parameters (1 − x where that is searched) differ by up to `SPREAD`.
-
-    The nearest come first.
-    """
-    copies = []
-    factors = np.linspace(1.0 - SPREAD, 1.0 + SPREAD, COPIES)
-    for factor in sorted(factors.tolist(), key=lambda factor: abs(factor - 1.0)):
-        copy = dict(values)
-        for name, range_ in spec.space.items():
-            x = float(values[name])
-            copy[name] = _clip(spec, name, 1.0 - (1.0 - x) * factor if range_.scale == "one-minus" else x * factor)
-        copies.append(copy)
-    return copies
-
-
-def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digits: int) -> Values:
-    """Round parameters to significant digits (of 1 − x where that is searched)."""
-    rounded: Values = {}
-    for name in names:
-        x = float(values[name])
-        if spec.space[name].scale == "one-minus":
-            x = 1.0 - x
-        shown = f"{x:.{digits}g}"
-        value = float(shown)
-        if spec.space[name].scale == "one-minus":
-            value = round(1.0 - value, 15)
-        rounded[name] = _clip(spec, name, value)
-    return rounded
-
-
-def _clip(spec: ResolvedStudy, name: str, value: float) -> float:
-    """Return a value that the policy allows: within its limits, and whole if the parameter is."""
-    (param,) = (param for param in find_policy(spec.policy).parameters if param.name == name)
-    value = min(max(value, param.least), param.most)
-    return float(round(value)) if param.integer else value
-
-
-def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
-    """Return the searched parameters on their search scale."""
-    point = []
-    for name, range_ in spec.space.items():
-        x = float(values[name])  # type: ignore[arg-type]
-        if range_.scale == "one-minus":
-            x = 1.0 - x
-        point.append(x if range_.scale == "linear" else math.log(max(x, TINY)))
-    return np.array(point)
-
-
-def find_bounds(spec: ResolvedStudy) -> tuple[Floats, Floats]:
-    """Return the ends of the search space on the search scale."""
-    rows = zip(*(range_.bounds() for range_ in spec.space.values()), strict=True)
-    ends = [to_point(spec, dict(zip(spec.space, row, strict=True))) for row in rows]
-    return np.minimum(*ends), np.maximum(*ends)
-
-
-def from_point(spec: ResolvedStudy, point: Floats) -> Values:
-    """Return the searched parameters of a point on the search scale."""
-    values: Values = {}
-    for (name, range_), x in zip(spec.space.items(), point.tolist(), strict=True):
-        value = x if range_.scale == "linear" else math.exp(x)
-        values[name] = _clip(spec, name, 1.0 - value if range_.scale == "one-minus" else value)
-    return values
-
-
-def _key(values: Values) -> tuple[tuple[str, object], ...]:
-    return tuple(sorted(values.items()))

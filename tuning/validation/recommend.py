@@ -16,7 +16,6 @@ from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
-from environments.text import format_count, format_percent, plural
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Param, Value, Values
@@ -32,7 +31,7 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Verdict
+from studies.results.verdict import Verdict
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.space import Range
@@ -42,15 +41,24 @@ from studies.statistics.intervals import indistinguishable, mean_interval, order
 from studies.storage.keys import project_version
 from tuning.search.samplers import advice_for
 from tuning.validation.choice import (
-    MIN_WORLDS,
     NOMINATION_SHARE,
-    Race,
+    ChosenParameters,
     choose,
+    decide,
     find_ranges,
+    least_trials,
     make_design,
     nominate,
+    nominate_lowest,
 )
-from tuning.validation.recorded import BaselineDifference, Validation, validate_on_log, validate_on_trace
+from tuning.validation.race import MIN_WORLDS, Measurements, Race, WorldMeasurements, most_worlds
+from tuning.validation.recorded import (
+    BaselineDifference,
+    SegmentMeasurements,
+    Validation,
+    validate_on_log,
+    validate_on_trace,
+)
 from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
 
 if TYPE_CHECKING:
@@ -99,17 +107,19 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     shares = importance(spec, study)
+    choose_on_segment = partial(_choose_on_segment, spec, study, values, baseline_values[-1], shares)
     match spec.source, evaluator.problem.scenario:
         case ScenarioSource(), Scenario() as scenario:
             validation = _validate_on_worlds(spec, scenario, evaluator, study, values, baseline_values, shares)
         case TraceSource(path=path), TraceScenario() as trace:
-            validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values)
+            validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values, choose_on_segment)
         case LogSource(path=path), LogScenario() as log:
-            validation = validate_on_log(spec, path, log, evaluator, values, baseline_values)
+            validation = validate_on_log(spec, path, log, evaluator, values, baseline_values, choose_on_segment)
         case source, other:
             raise TypeError(f"the evaluator plays {other.name!r}, not the {source.kind} of the study")
-    proposed = make_candidate(spec, {name: float(validation.chosen[name]) for name in spec.space})
-    best = next((candidate for candidate in candidates if candidate.values == validation.chosen), proposed)
+    chosen = validation.choice.values
+    proposed = make_candidate(spec, {name: float(chosen[name]) for name in spec.space})
+    best = next((candidate for candidate in candidates if candidate.values == chosen), proposed)
     equals = [candidates[i] for i in validation.indistinguishable]
     return Recommendation(
         study=study.study_name,
@@ -131,7 +141,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         attainable=validation.attainable,
         search_estimate=search_estimate(spec, evaluator, best),
         indistinguishable=[candidate.shown for candidate in equals],
-        box=bounding_box(spec, equals) if validation.ranges is None else validation.ranges,
+        box=bounding_box(spec, [*equals, best]) if validation.ranges is None else validation.ranges,
         versus=[
             Baseline(
                 name=name,
@@ -201,9 +211,67 @@ def complete_trials(spec: StudySpec, study: optuna.Study) -> tuple[list[Candidat
     return candidates, np.array([trial.value for trial in complete], dtype=np.float64)
 
 
-def _is_raced(spec: ResolvedStudy) -> bool:
+def is_raced(spec: ResolvedStudy) -> bool:
     """Whether there are enough selection worlds for a race."""
     return isinstance(spec.source, ScenarioSource) and spec.selection >= MIN_WORLDS and bool(spec.space)
+
+
+def count_nomination_worlds(spec: ResolvedStudy) -> int:
+    """Return the number of selection worlds that candidates play before a race."""
+    return max(MIN_WORLDS // 2, spec.selection // NOMINATION_SHARE)
+
+
+def nominate_and_race(
+    spec: ResolvedStudy,
+    study: optuna.Study,
+    candidates: Sequence[Values],
+    design: Sequence[Values],
+    objective: Floats,
+    defaults: Values,
+    importance: Mapping[str, float] | None,
+    data: Measurements,
+    scenarios: int = 1,
+    maximize: bool = False,
+) -> tuple[ChosenParameters, dict[str, tuple[float, float]] | None]:
+    """Return the chosen parameters, and the ranges that are tied with them, if there is a surface.
+
+    Args:
+        spec: The study.
+        study: Its trials.
+        candidates: The best trials and the baselines.
+        design: Further candidates.
+        objective: The objective [C] of candidates and design on the selection data; lower is better.
+        defaults: The policy's defaults.
+        importance: Importance of the searched parameters.
+        data: Measures candidates in the race.
+        scenarios: Number of scenarios whose worlds are played.
+        maximize: Whether the search maximized, so that its values are not comparable with the objective.
+    """
+    trials, search_values = complete_trials(spec, study)
+    if isinstance(spec.source, LogSource):
+        nomination = nominate_lowest(spec, candidates, objective, defaults, importance)
+    else:
+        searched = [] if maximize else [trial.values for trial in trials]
+        nomination = nominate(spec, candidates, design, objective, searched, search_values, defaults, importance)
+    most = most_worlds(spec, len(trials) >= least_trials(spec), scenarios)
+    choice = choose(spec, Race(data, nomination.references), defaults, nomination.proposals, most)
+    ranges = None if nomination.surface is None else find_ranges(spec, nomination.surface, choice.values)
+    return choice, ranges
+
+
+def _choose_on_segment(
+    spec: ResolvedStudy,
+    study: optuna.Study,
+    candidates: Sequence[Values],
+    defaults: Values,
+    importance: Mapping[str, float] | None,
+    data: SegmentMeasurements,
+) -> ChosenParameters:
+    """Choose among candidates that have played a segment of a trace or log."""
+    objective = np.array([data.objective(values, spec.selection) for values in candidates])
+    if not spec.space:
+        return ChosenParameters(candidates[int(np.argmin(objective))])
+    return nominate_and_race(spec, study, candidates, [], objective, defaults, importance, data)[0]
 
 
 def _validate_on_worlds(
@@ -217,44 +285,41 @@ def _validate_on_worlds(
 ) -> Validation:
     """Select on the selection worlds by the objective, and estimate regret on the report worlds."""
     objective = evaluator.objective
-    raced = _is_raced(spec)
+    raced = is_raced(spec)
     design = make_design(spec, candidates[: spec.candidates], baselines[-1], importance) if raced else []
-    worlds = max(MIN_WORLDS // 2, spec.selection // NOMINATION_SHARE) if raced else spec.selection
+    worlds = count_nomination_worlds(spec) if raced else spec.selection
     played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, worlds)
     sample = evaluator.sample(played[: len(candidates)])
     if objective.maximize:
         sample = -sample
     by_rank = objective.value if objective.by_rank else None
     _, equals = order_best_first(objective.value(sample), indistinguishable(sample, spec.seed, by_rank))
-    chosen, excess, ranges = candidates[equals[0]], None, None
-
-    def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
-        return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
-
+    ranges = None
     if raced:
-        trials, values = complete_trials(spec, study)
-        nomination = nominate(
+
+        def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
+            return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
+
+        choice, ranges = nominate_and_race(
             spec,
+            study,
             candidates,
             design,
             objective.value(played[..., COUNTED_REGRET]),
-            [] if objective.maximize else [trial.values for trial in trials],
-            values,
             baselines[-1],
             importance,
+            WorldMeasurements(spec, play_selection, worlds, by_rank),
+            maximize=objective.maximize,
         )
-        race = Race(spec, play_selection, nomination.references, by_rank, first=worlds)
-        choice = choose(spec, race, baselines[-1], nomination.proposals, len(trials) >= _least_trials(spec))
-        chosen, excess = choice.values, choice.excess_of_defaults
-        if nomination.surface is not None:
-            ranges = find_ranges(spec, nomination.surface, chosen)
-    report = partial(evaluator.play_with_failures, [chosen, *baselines], Stream.REPORT)
+    else:
+        choice = ChosenParameters(candidates[equals[0]])
+    report = partial(evaluator.play_with_failures, [choice.values, *baselines], Stream.REPORT)
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
     regret, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
     mean, low, high = include_unseen_in_mean(mean_interval(regret, spec.seed), failures)
     return Validation(
-        chosen,
+        choice,
         equals,
         regret=Estimate(mean=mean, low=low, high=high, replications=regret.size),
         differences=[
@@ -274,7 +339,6 @@ def _validate_on_worlds(
             reliable=failures.reliable,
         ),
         attainable=float((played[0, :, REGRET] + played[0, :, REWARD]).mean()),
-        excess_of_defaults=excess,
         ranges=ranges,
     )
 
@@ -283,46 +347,15 @@ def make_verdict(
     spec: ResolvedStudy, validation: Validation, defaults: Values, versus_defaults: BaselineDifference, trials: int
 ) -> Verdict:
     """Decide between the defaults and the chosen parameters."""
-    names = [name for name in spec.space if validation.chosen[name] != defaults[name]]
-    excess = validation.excess_of_defaults
-    reason = None
     match validation.facts:
         case TraceFacts(enough=False):
-            reason = "the report segment has too few independent rows"
-        case LogFacts(inconclusive=str(why)):
-            reason = why
-    if reason is None and validation.facts is None and excess is None and spec.space:
-        reason = (
-            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
-            f" at least {format_count(MIN_WORLDS)} are needed"
-        )
-    if reason is None and trials < _least_trials(spec) and (not names or (excess is not None and not excess.worse)):
-        reason = (
-            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
-            f" defaults; at least {format_count(_least_trials(spec))} are needed"
-        )
-    if reason is None and names:
-        if excess is None and versus_defaults.low <= 0.0:
-            reason = "the difference from the defaults is not significant"
-        elif excess is not None and not excess.worse:
-            reason = (
-                f"{format_count(excess.worlds)} worlds do not decide whether the defaults are within"
-                f" {format_percent(MARGIN)} of the best: their excess is {format_percent(excess.low)} to"
-                f" {format_percent(excess.high)}"
-            )
-    decision: Decision = "use these values"
-    if reason is not None:
-        decision = "inconclusive"
-    elif not names:
-        decision = "keep the defaults"
-    elif len(names) == 1 < len(spec.space):
-        decision = "set one parameter"
-    return Verdict(decision=decision, set=names, defaults=excess, reason=reason)
-
-
-def _least_trials(spec: ResolvedStudy) -> int:
-    """Return the number of trials below which a search is too small to recommend the defaults."""
-    return TRIALS_PER_PARAMETER * len(spec.space)
+            shortage: str | None = "the report segment has too few independent rows"
+        case LogFacts(inconclusive=why):
+            shortage = why
+        case _:
+            shortage = None
+    recorded = validation.facts is not None
+    return decide(spec, validation.choice, defaults, trials, versus_defaults.low > 0.0, recorded, shortage)
 
 
 def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -24,12 +25,15 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.results.verdict import Excess
 from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import resample_sums, row_autocorrelation, sum_interval
+from studies.statistics.bootstrap import SerialDependence, resample_sums, row_autocorrelation, sum_interval
 from studies.statistics.intervals import order_best_first, step_down
 from studies.statistics.resampled_logs import estimate_interval, split_by_log
+from tuning.validation.choice import ChosenParameters
+from tuning.validation.race import Measurements, ValuesKey, make_key
 from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
+
+Z95 = 1.96  # half-width of a 95 % interval in standard errors
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,7 @@ class BaselineDifference:
 class Validation:
     """The selected candidate and its evaluation on held-out data."""
 
-    chosen: Values
-    """The selected parameters."""
+    choice: ChosenParameters
     indistinguishable: list[int]
     """Indices of the candidates that are statistically indistinguishable from it, best first."""
     regret: Estimate
@@ -62,10 +65,19 @@ class Validation:
     """None on recorded data."""
     attainable: float | None = None
     """Mean reward of the best arms over the horizon; None on recorded data."""
-    excess_of_defaults: Excess | None = None
-    """Excess of the defaults over the best candidate on the selection worlds; None on recorded data."""
     ranges: dict[str, tuple[float, float]] | None = None
     """Range of each searched parameter that is tied with the selected value; None on recorded data."""
+
+
+class SegmentMeasurements(Measurements, Protocol):
+    """Results of candidates on the selection segment of a trace or log."""
+
+    def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
+        """Return the indices of the candidates that are indistinguishable from the best, best first."""
+
+
+ChooseOnSegment = Callable[[SegmentMeasurements], ChosenParameters]
+"""Chooses parameters on a selection segment."""
 
 
 def _segment_rows(scenario: TraceScenario | LogScenario) -> dict[str, tuple[int, int]]:
@@ -98,6 +110,8 @@ def play_on_trace(
     """
     calls = [(evaluator.problem, values, stream, count) for values in candidates]
     played = evaluator.workers.run(_play_candidate, calls)
+    if evaluator.on_steps is not None:
+        evaluator.on_steps(float(len(calls) * count * evaluator.problem.horizon))
     return TracePlay(*(np.stack(field) for field in zip(*played, strict=True)))
 
 
@@ -156,6 +170,63 @@ def _variance_of_mean(rows: int, window: int) -> float:
     return window / offsets * (1.0 - window / (3.0 * offsets))
 
 
+class TraceMeasurements:
+    """Results of candidates on the selection segment of a trace."""
+
+    def __init__(self, spec: StudySpec, scenario: TraceScenario, evaluator: Evaluator) -> None:
+        self.spec, self.evaluator, self.rows = spec, evaluator, scenario.trace.rows
+        self.regret: dict[ValuesKey, float] = {}
+        self.parts: dict[ValuesKey, Floats] = {}
+
+    def list_looks(self, most: int) -> list[tuple[int, bool]]:
+        """Return a single look, at the whole segment."""
+        return [(self.spec.selection, True)]
+
+    def count(self, values: Values) -> int:
+        """Return the number of windows that a candidate has played."""
+        return self.spec.selection if make_key(values) in self.regret else 0
+
+    def extend(self, candidates: Sequence[Values], worlds: int) -> None:
+        """Play the windows of candidates that have not played them."""
+        missing = {make_key(values): values for values in candidates if self.count(values) == 0}
+        if missing:
+            played = play_on_trace(self.evaluator, list(missing.values()), Stream.SELECTION, worlds)
+            self.regret.update(zip(missing, played.regret.mean(axis=1).tolist(), strict=True))
+            self.parts.update(zip(missing, played.parts, strict=True))
+
+    def objective(self, values: Values, worlds: int) -> float:
+        """Return the mean regret."""
+        return self.regret[make_key(values)]
+
+    def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
+        """Return the difference from the best, relative to the best, and its standard error."""
+        mean, low, high = self.excess(values, best, worlds, 0.025)
+        return mean, (high - low) / (2.0 * Z95)
+
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+        """Return the excess over the best with its 95 % interval; the error rate of each bound is 2.5 %."""
+        parts = self.parts[make_key(values)] - self.parts[make_key(best)]
+        scale = abs(self.objective(best, worlds)) or 1.0
+        mean = self.objective(values, worlds) - self.objective(best, worlds)
+        low, high = sum_interval(parts, self._dependence(parts), self.spec.seed)
+        return mean / scale, (mean + low) / scale, (mean + high) / scale
+
+    def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
+        """Return the indices of the candidates that are indistinguishable from the best, best first."""
+        means = np.array([self.regret[make_key(values)] for values in candidates])
+        parts = np.stack([self.parts[make_key(values)] for values in candidates])
+        parts -= parts[np.argmin(means)]
+        dependences = [self._dependence(each) for each in parts]
+        longest = max(dependences, key=lambda dependence: dependence.block)
+        mask = np.ones(len(candidates), dtype=np.bool_)
+        if all(dependence.enough for dependence in dependences):
+            mask = step_down(means, longest.widening * resample_sums(parts, longest.block, self.spec.seed))
+        return order_best_first(means, mask)[1]
+
+    def _dependence(self, parts: Floats) -> SerialDependence:
+        return row_autocorrelation(self.rows, self.evaluator.problem.horizon, parts, Stream.SELECTION)
+
+
 def validate_on_trace(
     spec: StudySpec,
     path: str,
@@ -163,11 +234,14 @@ def validate_on_trace(
     evaluator: Evaluator,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
+    choose: ChooseOnSegment,
 ) -> Validation:
     """Select on the selection segment of a trace, and evaluate on its report segment."""
-    chosen, equals = _select_on_trace(spec, scenario, evaluator, candidates)
+    data = TraceMeasurements(spec, scenario, evaluator)
+    data.extend(candidates, spec.selection)
+    choice = choose(data)
     window = evaluator.problem.horizon
-    played = play_on_trace(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
+    played = play_on_trace(evaluator, [choice.values, *baselines], Stream.REPORT, spec.report)
     rows = scenario.trace.rows
     autocorrelation = row_autocorrelation(rows, window, played.parts[0], Stream.REPORT)
     differences = []
@@ -196,23 +270,9 @@ def validate_on_trace(
         scale=scenario.scale.factor,
     )
     regret = _estimate(rows, window, played.regret[0], played.parts[0], spec.seed)
-    return Validation(candidates[chosen], equals, regret, differences, _trace_scale(scenario, sign), facts)
-
-
-def _select_on_trace(
-    spec: StudySpec, trace: TraceScenario, evaluator: Evaluator, candidates: Sequence[Values]
-) -> tuple[int, list[int]]:
-    """Return the best candidate, and all that are indistinguishable from it, best first."""
-    played = play_on_trace(evaluator, candidates, Stream.SELECTION, spec.selection)
-    means = played.regret.mean(axis=1)
-    parts = played.parts - played.parts[np.argmin(means)]
-    rows, window = trace.trace.rows, evaluator.problem.horizon
-    dependences = [row_autocorrelation(rows, window, each, Stream.SELECTION) for each in parts]
-    longest = max(dependences, key=lambda dependence: dependence.block)
-    mask = np.ones(len(candidates), dtype=np.bool_)
-    if all(dependence.enough for dependence in dependences):
-        mask = step_down(means, longest.widening * resample_sums(parts, longest.block, spec.seed))
-    return order_best_first(means, mask)
+    equals = data.find_indistinguishable(candidates)
+    scale = _trace_scale(scenario, sign)
+    return Validation(choice, equals, regret, differences, scale, facts)
 
 
 def _estimate(rows: int, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
@@ -234,6 +294,59 @@ LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
 """Fields of `PlayedLogs` with one row per replication."""
 
 
+class LogMeasurements:
+    """Results of candidates on the selection segment of a log.
+
+    The mean reward is compared, because the regret is not known: an excess is a loss of mean reward relative to the
+    absolute mean reward of the best candidate.
+    """
+
+    def __init__(self, spec: StudySpec, scenario: LogScenario, evaluator: Evaluator) -> None:
+        self.spec, self.evaluator = spec, evaluator
+        self.simulated = scenario.prepared(Stream.SELECTION).simulator is not None
+        self.loss: dict[ValuesKey, Floats] = {}
+
+    def list_looks(self, most: int) -> list[tuple[int, bool]]:
+        """Return a single look, at the whole segment."""
+        return [(self.spec.selection, True)]
+
+    def count(self, values: Values) -> int:
+        """Return the number of replications that a candidate has played."""
+        return self.spec.selection if make_key(values) in self.loss else 0
+
+    def extend(self, candidates: Sequence[Values], worlds: int) -> None:
+        """Play the replications of candidates that have not played them."""
+        missing = {make_key(values): values for values in candidates if self.count(values) == 0}
+        if missing:
+            played = play_on_log(self.evaluator, list(missing.values()), Stream.SELECTION, worlds)
+            self.loss.update({key: -each.score for key, each in zip(missing, played, strict=True)})
+
+    def objective(self, values: Values, worlds: int) -> float:
+        """Return the negative mean reward."""
+        return estimate_interval(self.loss[make_key(values)], self.simulated)[0]
+
+    def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
+        """Return the difference from the best, relative to the best, and its standard error."""
+        mean, low, high = self.excess(values, best, worlds, 0.025)
+        return mean, (high - low) / (2.0 * Z95)
+
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+        """Return the loss of mean reward with its 95 % interval; the error rate of each bound is 2.5 %."""
+        lost = estimate_interval(self.loss[make_key(values)] - self.loss[make_key(best)], self.simulated)
+        scale = abs(self.objective(best, worlds)) or 1.0
+        return lost[0] / scale, lost[1] / scale, lost[2] / scale
+
+    def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
+        """Return the indices of the candidates that are indistinguishable from the best, best first.
+
+        Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
+        """
+        means = np.array([self.objective(values, self.spec.selection) for values in candidates])
+        losses = [self.loss[make_key(values)] for values in candidates]
+        logs = np.stack([split_by_log(loss)[1].mean(axis=1) for loss in losses], axis=1)
+        return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))[1]
+
+
 def validate_on_log(
     spec: StudySpec,
     path: str,
@@ -241,10 +354,13 @@ def validate_on_log(
     evaluator: Evaluator,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
+    choose: ChooseOnSegment,
 ) -> Validation:
     """Select on the selection segment of a log, and evaluate on its report segment."""
-    chosen, equals = _select_on_log(spec, scenario, evaluator, candidates)
-    best, *others = play_on_log(evaluator, [candidates[chosen], *baselines], Stream.REPORT, spec.report)
+    data = LogMeasurements(spec, scenario, evaluator)
+    data.extend(candidates, spec.selection)
+    choice = choose(data)
+    best, *others = play_on_log(evaluator, [choice.values, *baselines], Stream.REPORT, spec.report)
     sign = -1.0 if scenario.minimize else 1.0
     prepared = scenario.prepared(Stream.REPORT)
     matched, effective = (float(split_by_log(values)[0].mean()) for values in (best.matched, best.effective))
@@ -279,21 +395,8 @@ def validate_on_log(
         scale=scenario.scale.factor,
     )
     regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
-    return Validation(candidates[chosen], equals, regret, differences, _log_scale(scenario), facts)
-
-
-def _select_on_log(
-    spec: StudySpec, scenario: LogScenario, evaluator: Evaluator, candidates: Sequence[Values]
-) -> tuple[int, list[int]]:
-    """Return the best candidate, and all that are indistinguishable from it, best first.
-
-    Resampled logs vary as logs do, so their scores around the mean estimate the error of a candidate's score.
-    """
-    played = play_on_log(evaluator, candidates, Stream.SELECTION, spec.selection)
-    simulated = scenario.prepared(Stream.SELECTION).simulator is not None
-    means = np.array([estimate_interval(-candidate.score, simulated)[0] for candidate in played])
-    logs = np.stack([split_by_log(-candidate.score)[1].mean(axis=1) for candidate in played], axis=1)
-    return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))
+    equals = data.find_indistinguishable(candidates)
+    return Validation(choice, equals, regret, differences, _log_scale(scenario), facts)
 
 
 def play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Stream, count: int) -> list[PlayedLogs]:

@@ -22,7 +22,6 @@ from studies.results.describe import (
     describe_better_policy,
     describe_front,
     describe_price,
-    describe_robust,
     describe_verdict,
     format_estimate,
     warn_inconclusive,
@@ -35,7 +34,7 @@ BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 
 BASELINES = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
 LANE_NAMES = {"recommended": "Recommended", "paper": "Paper's advice", "defaults": "Defaults"}
-CUTS = (" (", ": ", ", because ", " and keep ", " if the ")  # the decision of a verdict ends before one of these
+CUTS = (" (", ": ", ", because ", " and keep ", ". The ")  # the decision of a verdict ends before one of these
 WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest
 
 
@@ -163,10 +162,9 @@ def make_robust_row(
     if isinstance(result, Front):
         kept, balanced = describe_front(result)
         return VerdictRow(result.study, link, title, "front", "Pareto front", "", f"{kept} {balanced}", [], filters)
-    decision, rest = split_verdict(describe_robust(result)[0])
-    return VerdictRow(
-        result.study, link, title, "use-these-values", decision, rest, describe_price(result), [], filters
-    )
+    decision, rest = split_verdict(describe_verdict(result))
+    kind = result.verdict.decision.replace(" ", "-")
+    return VerdictRow(result.study, link, title, kind, decision, rest, describe_price(result), [], filters)
 
 
 def split_verdict(text: str) -> tuple[str, str]:
@@ -213,7 +211,7 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
     lanes = [
         Lane(
             "recommended",
-            format_number(regret.mean),
+            format_number(regret.mean) if relative else _shorten(regret.mean),
             f"regret {format_interval(regret.mean, regret.low, regret.high)}",
             (regret.low / regret.mean, 1.0, regret.high / regret.mean) if relative else None,
         )
@@ -230,16 +228,27 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
         )
         unclear = INCONCLUSIVE if recommendation.recorded is not None else WITHIN_NOISE
         doubt = "" if baseline.significant else f"; {unclear}"
+        shown = mean if shares[1] is not None else _shorten(baseline.difference, signed=True)
         below, at, above = (1.0 + value / regret.mean if relative else 1.0 for value in ends)
         lanes.append(
             Lane(
                 baseline.name,
-                mean if baseline.significant else f"≈ {mean}",
+                shown if baseline.significant else f"≈ {shown}",
                 f"{mean} regret (95 % CI of the difference {low} to {high}{doubt})",
                 (below, at, above) if relative else None,
             )
         )
     return lanes
+
+
+def _shorten(value: float, signed: bool = False) -> str:
+    """Format a number with three digits, so that it fits beside the interval plot.
+
+    >>> _shorten(-0.002812, signed=True), _shorten(1234.5)
+    ('−0.00281', '1,230')
+    """
+    rounded = float(f"{value:.3g}")
+    return format_signed(rounded) if signed else format_number(rounded)
 
 
 def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:

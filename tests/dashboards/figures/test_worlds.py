@@ -20,6 +20,7 @@ from studies.results.robust import (
     ScenarioOutcome,
     TunedSetting,
 )
+from studies.results.verdict import Verdict
 from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.messages import assert_names
 
@@ -58,7 +59,8 @@ def make_robust(scenarios: list[str]) -> RobustRecommendation:
     ]
     rows.append(contender("defaults", scenarios, [0.3, 0.4]))
     return RobustRecommendation(
-        **common(scenarios), params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
+        **common(scenarios), verdict=Verdict(decision="use these values", set=list(PARAMS)),
+        params=PARAMS, measure="worst", price=Price(mean=0.1, low=0.05, high=0.15),
         search_estimate=1.05, indistinguishable=[PARAMS], box={}, contenders=[EvaluatedSetting(**row) for row in rows],
         importance=None, scales=[RewardStatistics(mean=0.5, spread=0.2)] * 2,
     )  # fmt: skip

@@ -78,7 +78,7 @@ def test_the_page_is_drawn_offline_and_fits(page_file: Path, document: Compariso
     assert list(shown) == order_by_relative_regret(document.results)
     for policy, cells in shown.items():
         assert [cell.endswith("★") for cell in cells[-3:]] == [policy == winner for winner in best]
-    assert "20 × 50" in page.locator("main").inner_text()
+    assert "20 trials × 50 worlds" in page.locator("main").inner_text()
     heading = page.locator("section table").first.locator("thead th").first
     page.emulate_media(media="print")
     assert heading.inner_text() == "Policy"

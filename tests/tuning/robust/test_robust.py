@@ -231,3 +231,17 @@ def test_empty_study_is_resumed(tmp_path: Path) -> None:
 def test_scenario_without_regret_is_refused(tmp_path: Path) -> None:
     with raises_naming(ravenlab.InputError, "robust"):
         run_robust(small(["stationary", "periodic"], arms=1), f"sqlite:///{tmp_path}/s.sqlite3")
+
+
+def test_a_race_gives_a_verdict_and_rounded_values(tmp_path: Path) -> None:
+    spec = small(["stationary", "periodic"], trials=30, batch=10, selection=200)
+    result = run_robust(spec, f"sqlite:///{tmp_path}/studies.sqlite3").result
+    assert isinstance(result, RobustRecommendation)
+    verdict, defaults = result.verdict, spec.resolved().base.resolve_params({})
+    assert verdict.defaults is not None
+    assert verdict.set == [name for name in result.box if result.params[name] != defaults[name]]
+    assert {name: float(f"{result.params[name]:.2g}") for name in verdict.set} == {
+        name: result.params[name] for name in verdict.set
+    }
+    assert all(low <= float(result.params[name]) <= high for name, (low, high) in result.box.items())
+    assert all(row.verdict == verdict for row in result.rows())

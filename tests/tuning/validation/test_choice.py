@@ -15,23 +15,16 @@ from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.surface import fit_surface, tied_range
 from tests.binomial import band
 from tuning.validation.choice import (
-    COPIES,
-    ERROR_RATE,
-    SPREAD,
     ChosenParameters,
     Nomination,
-    Race,
     choose,
     find_ranges,
-    from_point,
-    make_copies,
     make_design,
-    make_looks,
-    most_worlds,
     nominate,
-    round_values,
-    to_point,
+    nominate_lowest,
 )
+from tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
+from tuning.validation.race import ERROR_RATE, Race, WorldMeasurements, make_looks, most_worlds
 
 SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
 DEFAULTS = SPEC.resolve_params({})
@@ -80,18 +73,24 @@ def nominate_on(worlds: FakeWorlds) -> Nomination:
 def choose_on(worlds: FakeWorlds) -> ChosenParameters:
     nomination = nominate_on(worlds)
     worlds.calls.clear()
-    race = Race(SPEC, worlds, nomination.references, first=NOMINATION_WORLDS)
-    return choose(SPEC, race, DEFAULTS, nomination.proposals)
+    race = start_race(worlds, nomination.references, first=NOMINATION_WORLDS)
+    return choose(SPEC, race, DEFAULTS, nomination.proposals, most_worlds(SPEC))
+
+
+def start_race(worlds: FakeWorlds, references: Sequence[Values], spec: ResolvedStudy = SPEC, first: int = 0) -> Race:
+    return Race(WorldMeasurements(spec, worlds, first), references)
 
 
 def test_the_defaults_are_kept_where_nothing_matters() -> None:
     choice = choose_on(FakeWorlds(lambda values: 1.0))
     assert choice.values == DEFAULTS
+    assert choice.excess_of_defaults is not None
     assert choice.excess_of_defaults.tied
 
 
 def test_only_the_parameter_that_matters_is_set() -> None:
     choice = choose_on(FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6)))
+    assert choice.excess_of_defaults is not None
     assert choice.excess_of_defaults.worse
     assert {name for name in SPEC.space if choice.values[name] != DEFAULTS[name]} == {"alpha0"}
     assert float(choice.values["alpha0"]) == pytest.approx(2.6, rel=0.16)
@@ -111,14 +110,14 @@ def test_all_parameters_are_set_where_all_matter() -> None:
 def test_too_much_noise_leaves_the_defaults_undecided() -> None:
     spec = SPEC.model_copy(update={"horizon": 20_000})
     worlds = FakeWorlds(lambda values: 1.0 + 0.02 * squared_distance(values, "alpha0", math.e), noise=1500.0)
-    excess = Race(spec, worlds, [{**DEFAULTS, "alpha0": math.e}]).compare(DEFAULTS, most_worlds(spec))
+    excess = start_race(worlds, [{**DEFAULTS, "alpha0": math.e}], spec).compare(DEFAULTS, most_worlds(spec))
     assert (excess.tied, excess.worse, excess.worlds) == (False, False, 8000)
 
 
 def test_a_clear_race_stops_at_the_first_look() -> None:
     worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
     best = {**DEFAULTS, "alpha0": 2.6}
-    excess = Race(SPEC, worlds, [best]).compare(DEFAULTS, 64_000)
+    excess = start_race(worlds, [best]).compare(DEFAULTS, 64_000)
     assert (excess.worse, excess.worlds) == (True, 50)
     assert worlds.calls == [(2 * COPIES, 0, 50)]
 
@@ -127,7 +126,7 @@ def test_nomination_and_race_use_separate_worlds_that_are_played_once() -> None:
     worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
     choose_on(worlds)
     assert min(first for _, first, _ in worlds.calls) == NOMINATION_WORLDS
-    race = Race(SPEC, worlds, [DEFAULTS])
+    race = start_race(worlds, [DEFAULTS])
     worlds.calls.clear()
     race.compare({**DEFAULTS, "alpha0": 2.6}, 400)
     played = sorted((first, first + count) for _, first, count in worlds.calls)
@@ -141,22 +140,47 @@ def test_repeated_looks_keep_the_error_rate(share: float, wrong: str) -> None:
     errors = 0
     for seed in range(count):
         worlds = FakeWorlds(lambda values: 1.0 + share * (float(values["alpha0"]) > 1.5), noise=20.0, seed=seed)
-        excess = Race(spec, worlds, [DEFAULTS]).compare({**DEFAULTS, "alpha0": 2.0}, 800)
+        excess = start_race(worlds, [DEFAULTS], spec).compare({**DEFAULTS, "alpha0": 2.0}, 800)
         errors += excess.tied if wrong == "tied" else excess.worse
     assert errors / count <= ERROR_RATE + 3.0 * (ERROR_RATE * (1.0 - ERROR_RATE) / count) ** 0.5
 
 
 def test_the_better_reference_is_kept() -> None:
     worlds = FakeWorlds(lambda values: 1.0 + squared_distance(values, "alpha0", 2.6))
-    race = Race(SPEC, worlds, [{**DEFAULTS, "alpha0": 2.0}, {**DEFAULTS, "alpha0": 2.6}])
+    race = start_race(worlds, [{**DEFAULTS, "alpha0": 2.0}, {**DEFAULTS, "alpha0": 2.6}])
     race.compare(DEFAULTS, 1000)
-    assert race.settle()["alpha0"] == 2.6
+    assert race.settle(1000)["alpha0"] == 2.6
 
 
 def test_a_weak_study_adds_no_worlds() -> None:
     worlds = FakeWorlds(lambda values: 1.0, noise=100.0)
-    race = Race(SPEC, worlds, [{**DEFAULTS, "alpha0": 2.0}])
-    assert choose(SPEC, race, DEFAULTS, [], conclusive=False).excess_of_defaults.worlds == 200
+    race = start_race(worlds, [{**DEFAULTS, "alpha0": 2.0}])
+    excess = choose(SPEC, race, DEFAULTS, [], most_worlds(SPEC, conclusive=False)).excess_of_defaults
+    assert excess is not None
+    assert excess.worlds == 200
+
+
+@pytest.mark.parametrize(("share", "undecided"), [(0.01, True), (0.2, False)])
+def test_an_undecided_proposal_is_preferred_to_the_best(share: float, undecided: bool) -> None:
+    best, simple = {**DEFAULTS, "alpha0": 2.6, "beta0": 0.2}, {**DEFAULTS, "alpha0": 2.6}
+
+    def relative(values: Values) -> float:
+        return 2.0 if float(values["alpha0"]) < 1.5 else 1.0 + share * (float(values["beta0"]) > 0.5)
+
+    race = start_race(FakeWorlds(relative, noise=120.0), [best])
+    choice = choose(SPEC, race, DEFAULTS, [simple], 1000)
+    assert choice.values == (simple if undecided else best)
+    assert (choice.excess is not None) == undecided
+    if choice.excess is not None:
+        assert (choice.excess.tied, choice.excess.worse, choice.excess.worlds) == (False, False, 1000)
+
+
+def test_without_a_surface_the_lowest_candidate_is_rounded() -> None:
+    """An objective of any sign, as on logs. Parameters with their default values are not changed."""
+    candidates = [{**DEFAULTS, "alpha0": 2.345, "beta0": 0.0678}, DEFAULTS]
+    nomination = nominate_lowest(SPEC, candidates, np.array([-0.5, -0.4]), DEFAULTS, IMPORTANCE)
+    assert nomination.references == [{**DEFAULTS, "alpha0": 2.3, "beta0": 0.068}]
+    assert nomination.proposals == [{**DEFAULTS, "alpha0": 2.3}, {**DEFAULTS, "alpha0": 2.3, "beta0": 0.068}]
 
 
 def test_looks_of_small_selections() -> None:

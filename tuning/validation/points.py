@@ -1,0 +1,83 @@
+"""Parameters as points on their search scale: conversion, rounding and slightly different copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from environments.world import Floats
+from policies import find_policy
+from policies.engine.base import Values
+from studies.spec.study import ResolvedStudy
+
+COPIES = 8  # copies of a candidate in each world at the first look of a race
+SPREAD = 0.02  # largest relative difference of a copy's parameters
+MAX_DIGITS = 2  # significant digits of recommended values
+TINY = 1e-12  # in place of zero on a logarithmic scale
+
+
+def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
+    """Return the searched parameters on their search scale."""
+    point = []
+    for name, range_ in spec.space.items():
+        x = float(values[name])  # type: ignore[arg-type]
+        if range_.scale == "one-minus":
+            x = 1.0 - x
+        point.append(x if range_.scale == "linear" else math.log(max(x, TINY)))
+    return np.array(point)
+
+
+def from_point(spec: ResolvedStudy, point: Floats) -> Values:
+    """Return the searched parameters of a point on the search scale."""
+    values: Values = {}
+    for (name, range_), x in zip(spec.space.items(), point.tolist(), strict=True):
+        value = x if range_.scale == "linear" else math.exp(x)
+        values[name] = clip_value(spec, name, 1.0 - value if range_.scale == "one-minus" else value)
+    return values
+
+
+def find_bounds(spec: ResolvedStudy) -> tuple[Floats, Floats]:
+    """Return the ends of the search space on the search scale."""
+    rows = zip(*(range_.bounds() for range_ in spec.space.values()), strict=True)
+    ends = [to_point(spec, dict(zip(spec.space, row, strict=True))) for row in rows]
+    return np.minimum(*ends), np.maximum(*ends)
+
+
+def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digits: int) -> Values:
+    """Round parameters to significant digits (of 1 − x where that is searched)."""
+    rounded: Values = {}
+    for name in names:
+        x = float(values[name])
+        if spec.space[name].scale == "one-minus":
+            x = 1.0 - x
+        shown = f"{x:.{digits}g}"
+        value = float(shown)
+        if spec.space[name].scale == "one-minus":
+            value = round(1.0 - value, 15)
+        rounded[name] = clip_value(spec, name, value)
+    return rounded
+
+
+def make_copies(spec: ResolvedStudy, values: Values) -> list[Values]:
+    """Return copies whose searched parameters (1 − x where that is searched) differ by up to `SPREAD`.
+
+    The nearest come first.
+    """
+    copies = []
+    factors = np.linspace(1.0 - SPREAD, 1.0 + SPREAD, COPIES)
+    for factor in sorted(factors.tolist(), key=lambda factor: abs(factor - 1.0)):
+        copy = dict(values)
+        for name, range_ in spec.space.items():
+            x = float(values[name])
+            copy[name] = clip_value(spec, name, 1.0 - (1.0 - x) * factor if range_.scale == "one-minus" else x * factor)
+        copies.append(copy)
+    return copies
+
+
+def clip_value(spec: ResolvedStudy, name: str, value: float) -> float:
+    """Return a value that the policy allows: within its limits, and whole if the parameter is."""
+    (param,) = (param for param in find_policy(spec.policy).parameters if param.name == name)
+    value = min(max(value, param.least), param.most)
+    return float(round(value)) if param.integer else value
