@@ -93,7 +93,7 @@ class RavenUCB(Policy):
     learn = staticmethod(update)
 
     @classmethod
-    def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+    def evaluate_fast(cls, worlds: Worlds, candidates: Floats, mark: int) -> Floats | None:
         from policies.engine.leader_run import leader_run
 
-        return leader_run(worlds, candidates)
+        return leader_run(worlds, candidates, mark)

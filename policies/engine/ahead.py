@@ -19,7 +19,7 @@ from environments.blocks import fill_averages
 from environments.compiled import COMPILERS, is_cached, numba_cache_folder
 from environments.world import Worlds
 from policies import find_policy, policy_names
-from policies.engine.play import evaluate, play, uniform_regret
+from policies.engine.play import evaluate, uniform_regret
 
 
 def compile_ahead(policies: Iterable[str]) -> None:
@@ -78,7 +78,6 @@ def compile_policy(name: str) -> None:
     policy, worlds = find_policy(name), smallest_worlds()
     values = policy.resolve({}, 2, 2)
     evaluate(policy, [values], worlds, seed=0)
-    play(policy, values, worlds, 0, 0, 0, np.array([1]), fast=False)
     uniform_regret(worlds)
     fill_averages(worlds, np.empty((1, 2)))
 

@@ -19,7 +19,17 @@ from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_blo
 from environments.world import Floats, Worlds
 from policies import find_policy
 from policies.engine.base import Policy, Value
-from policies.engine.play import LAST_SHARE, REGRET, REWARD, evaluate, find_failures, play, uniform_regret
+from policies.engine.play import (
+    LAST_SHARE,
+    MARKED,
+    REGRET,
+    REWARD,
+    evaluate,
+    is_failure,
+    last_mark,
+    play,
+    uniform_regret,
+)
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from studies.spec.objective import parse_objective
@@ -105,18 +115,28 @@ def play_range(
     problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
 ) -> Floats:
     """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1."""
+    return _play_to_mark(problem, candidates, stream, first, count, 0)[..., :MARKED]
+
+
+def _play_to_mark(
+    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int, mark: int
+) -> Floats:
+    """Return one more column than `play_range`: the regret up to step `mark`, [C, count, 4]."""
     policy = problem_policy(problem)
     worlds = cached_worlds(problem, stream, first, count)
     if problem.burn_in == 0:
-        out = evaluate(policy, candidates, worlds, problem.seed, first, stream)
+        out = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
         out[..., COUNTED_REGRET] = out[..., REGRET]
         return out
-    marks = np.array([problem.burn_in], dtype=np.int64)
-    out = np.empty((len(candidates), count, 3))
-    for i, values in enumerate(candidates):
+    marks = np.unique([step for step in (problem.burn_in, mark) if step > 0])
+    out = np.zeros((len(candidates), count, 4))
+    for row, values in zip(out, candidates, strict=True):
         played = play(policy, values, worlds, problem.seed, first, stream, marks)
-        out[i] = played.out
-        out[i, :, COUNTED_REGRET] = played.out[:, REGRET] - played.curve[:, 0, REGRET]
+        regret = dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
+        row[:, :MARKED] = played.out
+        row[:, COUNTED_REGRET] = played.out[:, REGRET] - regret[problem.burn_in]
+        if mark > 0:
+            row[:, MARKED] = regret[mark]
     return out
 
 
@@ -127,16 +147,12 @@ def play_range_with_failures(
 
     These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it.
     """
-    played = play_range(problem, candidates, stream, first, count)
-    worlds, policy = cached_worlds(problem, stream, first, count), problem_policy(problem)
+    played = _play_to_mark(problem, candidates, stream, first, count, last_mark(problem.horizon))
+    worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, Worlds)
-    uniform = uniform_regret(worlds)
-    failed = [
-        find_failures(policy, values, worlds, problem.seed, first, stream, regret, uniform)
-        for values, regret in zip(candidates, played[..., REGRET], strict=True)
-    ]
-    columns = (np.stack(failed).astype(np.float64), np.broadcast_to(uniform, played.shape[:2]))
-    return np.concatenate([played, np.stack(columns, axis=-1)], axis=-1)
+    uniform = np.broadcast_to(uniform_regret(worlds), played.shape[:2])
+    failed = is_failure(played[..., REGRET] - played[..., MARKED], uniform)
+    return np.concatenate([played[..., :MARKED], np.stack([failed, uniform], axis=-1)], axis=-1)
 
 
 def count_failures(played: Floats) -> list[FailureSample]:

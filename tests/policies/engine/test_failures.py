@@ -1,4 +1,4 @@
-"""Failing worlds: found by screening, as defined."""
+"""Failing worlds, as defined."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from environments.draw import draw_worlds
 from environments.streams import Stream
 from environments.world import world_tables
 from policies import find_policy
-from policies.engine.play import REGRET, evaluate, find_failures, last_mark, play, uniform_regret
+from policies.engine.play import REGRET, last_mark, play, uniform_regret
+from tuning.workers.problem import COUNTED_REGRET, FAILED, Problem, play_range, play_range_with_failures
 
 HORIZON, ARMS, WORLDS, SEED = 400, 4, 60, 5
 
@@ -25,14 +26,20 @@ def test_uniform_regret_is_that_of_the_tables(scenario: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "params"), [("raven-ucb", {"alpha0": 0.05}), ("epsilon-greedy", {"epsilon": 0.3})])
-def test_screening_finds_the_failures_of_the_definition(name: str, params: dict[str, float]) -> None:
+@pytest.mark.parametrize("burn_in", [0, 100, 380])
+def test_failures_are_those_of_the_definition(name: str, params: dict[str, float], burn_in: int) -> None:
     policy, first = find_policy(name), 7
-    worlds = draw_worlds(find_scenario("stationary"), HORIZON, ARMS, SEED, first, WORLDS, Stream.REPORT)
+    scenario = find_scenario("stationary")
+    worlds = draw_worlds(scenario, HORIZON, ARMS, SEED, first, WORLDS, Stream.REPORT)
     values = policy.resolve(params, ARMS, HORIZON)
-    marks = np.array([last_mark(HORIZON)], dtype=np.int64)
+    marks = np.unique([max(burn_in, 1), last_mark(HORIZON)])
     played = play(policy, values, worlds, SEED, first, Stream.REPORT, marks, fast=False)
-    expected = played.out[:, REGRET] - played.curve[:, 0, REGRET] > 0.5 * uniform_regret(worlds)
-    regret = evaluate(policy, [values], worlds, SEED, first, Stream.REPORT)[0, :, REGRET]
-    failed = find_failures(policy, values, worlds, SEED, first, Stream.REPORT, regret, uniform_regret(worlds))
-    assert failed.tolist() == expected.tolist()
-    assert 0 < failed.sum() < WORLDS
+    regret, curve = played.out[:, REGRET], dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
+    expected = regret - curve[last_mark(HORIZON)] > 0.5 * uniform_regret(worlds)
+    problem = Problem(name, scenario, HORIZON, ARMS, SEED, burn_in)
+    (found,) = play_range_with_failures(problem, [values], Stream.REPORT, first, WORLDS)
+    assert found[:, FAILED].tolist() == expected.tolist()
+    assert 0 < expected.sum() < WORLDS
+    counted = regret if burn_in == 0 else regret - curve[burn_in]
+    np.testing.assert_allclose(found[:, COUNTED_REGRET], counted, rtol=0, atol=1e-8)
+    assert np.array_equal(found[:, :3], play_range(problem, [values], Stream.REPORT, first, WORLDS)[0])
