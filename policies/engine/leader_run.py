@@ -14,6 +14,7 @@ so this matters more than the speed of a step: the processor continues with the 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -220,16 +221,28 @@ def leader_run(worlds: Worlds, candidates: Floats, mark: int = 0) -> Floats | No
     arms = worlds.level.shape[2]
     out = np.empty((candidates.shape[0], replications, 4))
     blocks, scratch = allocate_blocks(arms, horizon), allocate_scratch(arms)
-    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
     chunk = max(1, TABLE_BYTES // (8 * (horizon + 2)))
     for start in range(0, candidates.shape[0], chunk):
         part = candidates[start : start + chunk]
-        coefficients = np.empty((part.shape[0], horizon + 2))
-        if not fill_coefficients(part, coefficients, roots, inverses):
+        tables = make_tables(part.tobytes(), part.shape[0], horizon)
+        if tables is None:
             return None
         blocks.stamp[:] = -1
-        play_candidates(worlds, part, coefficients, roots, inverses, blocks, scratch, mark, out[start : start + chunk])
+        play_candidates(worlds, part, *tables, blocks, scratch, mark, out[start : start + chunk])
     return out
+
+
+@lru_cache(maxsize=2)
+def make_tables(parameters: bytes, count: int, horizon: int) -> tuple[Floats, Floats, Floats] | None:
+    """Return the tables of `fill_coefficients`, or None if c_t of a candidate does not decrease.
+
+    They are kept for the next blocks of worlds.
+    """
+    candidates = np.frombuffer(parameters).reshape(count, -1).copy()  # a read-only array is of another type for numba
+    coefficients = np.empty((count, horizon + 2))
+    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
+    decreasing = fill_coefficients(candidates, coefficients, roots, inverses)
+    return (coefficients, roots, inverses) if decreasing else None
 
 
 @compiled

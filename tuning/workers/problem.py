@@ -40,6 +40,7 @@ from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 T = TypeVar("T")
 
 CACHED_BYTES = 256_000_000  # memory for worlds that a process keeps between batches
+SMALL_BLOCK = 8_000_000  # bytes of worlds that are played once; first use of new memory takes longer than drawing
 CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
@@ -115,29 +116,27 @@ def play_range(
     problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
 ) -> Floats:
     """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1."""
-    return _play_to_mark(problem, candidates, stream, first, count, 0)[..., :MARKED]
+    worlds = cached_worlds(problem, stream, first, count)
+    return _play_to_mark(problem, candidates, stream, first, worlds, 0)[..., :MARKED]
 
 
 def _play_to_mark(
-    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int, mark: int
+    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, worlds: AnyWorlds, mark: int
 ) -> Floats:
     """Return one more column than `play_range`: the regret up to step `mark`, [C, count, 4]."""
     policy = problem_policy(problem)
-    worlds = cached_worlds(problem, stream, first, count)
     if problem.burn_in == 0:
         out = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
         out[..., COUNTED_REGRET] = out[..., REGRET]
         return out
     marks = np.unique([step for step in (problem.burn_in, mark) if step > 0])
-    out = np.zeros((len(candidates), count, 4))
-    for row, values in zip(out, candidates, strict=True):
+    parts = []
+    for values in candidates:
         played = play(policy, values, worlds, problem.seed, first, stream, marks)
         regret = dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
-        row[:, :MARKED] = played.out
-        row[:, COUNTED_REGRET] = played.out[:, REGRET] - regret[problem.burn_in]
-        if mark > 0:
-            row[:, MARKED] = regret[mark]
-    return out
+        total, before = played.out[:, REGRET], regret.get(mark, np.zeros(played.out.shape[0]))
+        parts.append(np.stack([total, played.out[:, REWARD], total - regret[problem.burn_in], before], axis=1))
+    return np.stack(parts)
 
 
 def play_range_with_failures(
@@ -145,14 +144,19 @@ def play_range_with_failures(
 ) -> Floats:
     """Return two more columns than `play_range`, [C, count, 5].
 
-    These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it.
+    These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it. The
+    worlds are played once, so they are not cached but drawn in small blocks that use the same memory.
     """
-    played = _play_to_mark(problem, candidates, stream, first, count, last_mark(problem.horizon))
-    worlds = cached_worlds(problem, stream, first, count)
-    assert isinstance(worlds, Worlds)
-    uniform = np.broadcast_to(uniform_regret(worlds), played.shape[:2])
-    failed = is_failure(played[..., REGRET] - played[..., MARKED], uniform)
-    return np.concatenate([played[..., :MARKED], np.stack([failed, uniform], axis=-1)], axis=-1)
+    scenario, horizon, arms = problem.scenario, problem.horizon, problem.arms
+    parts = []
+    for start, size in _split_range(first, count, max(1, SMALL_BLOCK // scenario.bytes_per_world(horizon, arms))):
+        worlds = draw_any(scenario, horizon, arms, problem.seed, start, size, stream)
+        assert isinstance(worlds, Worlds)
+        played = _play_to_mark(problem, candidates, stream, start, worlds, last_mark(horizon))
+        uniform = np.broadcast_to(uniform_regret(worlds), played.shape[:2])
+        failed = is_failure(played[..., REGRET] - played[..., MARKED], uniform)
+        parts.append(np.concatenate([played[..., :MARKED], np.stack([failed, uniform], axis=-1)], axis=-1))
+    return np.concatenate(parts, axis=1)
 
 
 def count_failures(played: Floats) -> list[FailureSample]:
