@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import os
 import subprocess
@@ -131,6 +132,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        _import_without_scipy()
         while True:
             expected = is_compiled_elsewhere(self._py_func)  # asked first, because its last file precedes its end
             try:
@@ -152,6 +154,21 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
                 super().save_overload(sig, data)
         except Exception as error:
             _warn_once(f"{type(error).__name__}: {error}")
+
+
+@lru_cache(maxsize=1)
+def _import_without_scipy() -> None:
+    """Import the part of numba that imports SciPy, without SciPy.
+
+    That would take 0.2 s, and only a kernel with np.cov or np.corrcoef needs it.
+    """
+    library = "scipy.linalg.cython_blas"
+    if library not in sys.modules:
+        sys.modules[library] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[library]
 
 
 POLL_SECONDS = 0.02
