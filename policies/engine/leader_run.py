@@ -3,10 +3,6 @@
 Between pulls of other arms, the leader is pulled until its score falls to that of the runner-up. Whole blocks of 64,
 512 or 4,096 steps are skipped when a bound certifies that the leader keeps the lead throughout the block.
 
-For each block and arm, these sums are computed when a candidate first needs them and shared by all candidates: the mean
-x̄ of the rewards, their centered sum of squares C = Σ(x − x̄)², a lower bound P ≤ 0 of the prefix sums of x − x̄, and the
-regret and suboptimal pulls of pulling the arm throughout the block.
-
 A search of all arms also gives the runner-up and a bound of all other scores. Since c_t decreases, the next leader is
 usually known from these before the next search, which then only serves to find the score to beat. Most runs are short,
 so this matters more than the speed of a step: the processor continues with the next run while it searches.
@@ -38,137 +34,24 @@ from environments.world import (
     mean_of,
     reward_of,
 )
+from policies.engine.block_sums import (
+    AVERAGE,
+    FACTOR,
+    LEVELS,
+    ONE,
+    PREFIX,
+    REGRET,
+    SHORTEST,
+    SQUARES,
+    SUBOPTIMAL,
+    allocate_blocks,
+    ensure_block,
+)
 from policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
 
-SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
-AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)  # sums of a block
 GROUP = 32  # arms that share a bound of their scores
 NEVER = -1e300  # score of an arm that cannot be pulled
-ONE = np.uint64(1)  # an index without a sign needs no check whether it counts from the end of the array
 TABLE_BYTES = 16_000_000  # memory for the tables of c_t of a chunk of candidates
-
-
-class Blocks(NamedTuple):
-    """Storage for the blocks of one world."""
-
-    stamp: Ints
-    """[K, blocks of all levels] replication for which the sums have been computed."""
-    sums: Floats
-    """[K, blocks of all levels, 5]"""
-    offset: Ints
-    """[LEVELS] index of the first block of each level."""
-
-
-def allocate_blocks(arms: int, horizon: int) -> Blocks:
-    """Allocate the blocks of a world; memory of sums that are never computed is not touched."""
-    counts = [horizon // (SHORTEST * FACTOR**level) for level in range(LEVELS)]
-    offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Blocks(
-        stamp=np.full((arms, int(offset[-1])), -1, dtype=np.int64),
-        sums=np.empty((arms, int(offset[-1]), 5)),
-        offset=offset,
-    )
-
-
-@compiled
-def compute_shortest(worlds, r, segment, k, b, rewards, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion = worlds.level[r], worlds.motion[r]
-    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
-    t, end = b * SHORTEST + 1, (b + 1) * SHORTEST + 1
-    total, regret, suboptimal = 0.0, 0.0, 0.0
-    s, i = segment, np.uint64(0)
-    while t < end:
-        while t >= starts[s + 1]:
-            s += 1
-        row, blip = rows[s], blips[s]
-        last = min(end, starts[s + 1])
-        if kind & (SEASON | GRADUAL | BERNOULLI):
-            for u in range(t, last):
-                mean = mean_of(kind, level, motion, season, share, row, blip, k, u)
-                x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, u)
-                rewards[i] = x
-                i += ONE
-                total += x
-                regret += best[u - 1] - mean
-                suboptimal += 1.0 if mean < best[u - 1] else 0.0
-        else:
-            base, variance = level[row, k, MEAN], level[row, k, VARIANCE]
-            slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
-            growth = motion[k, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
-            deviation, now = sqrt(variance), float(t)
-            for u in range(np.uint64(t - 1), np.uint64(last - 1)):
-                mean = base + slope * now
-                if growth != 0.0:
-                    deviation = sqrt(variance + growth * now)
-                x = mean + deviation * noise[u]
-                rewards[i] = x
-                i += ONE
-                total += x
-                regret += best[u] - mean
-                suboptimal += 1.0 if mean < best[u] else 0.0
-                now += 1.0
-        t = last
-    average = total / SHORTEST
-    squares, prefix, lowest = 0.0, 0.0, 0.0
-    for j in range(np.uint64(SHORTEST)):
-        x = rewards[j] - average
-        squares += x * x
-        prefix += x
-        lowest = prefix if prefix < lowest else lowest
-    sums[AVERAGE] = average
-    sums[SQUARES] = squares
-    sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
-
-
-@compiled
-def join_blocks(parts, length, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of a block from those of its 8 parts of `length` steps each.
-
-    Relative to the joint average ā, the prefix sums of a part are at least (sum of x − ā before it) + P +
-    length·min(x̄ − ā, 0).
-    """
-    average, regret, suboptimal = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        average += parts[i, AVERAGE]
-        regret += parts[i, REGRET]
-        suboptimal += parts[i, SUBOPTIMAL]
-    average /= FACTOR
-    squares, before, lowest = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        shift = parts[i, AVERAGE] - average
-        squares += parts[i, SQUARES] + length * shift * shift
-        lowest = min(lowest, before + parts[i, PREFIX] + length * min(shift, 0.0))
-        before += length * shift
-    sums[AVERAGE] = average
-    sums[SQUARES] = squares
-    sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
-
-
-@compiled
-def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ignore[no-untyped-def]
-    """Compute block b of a level for arm k, and its parts, unless already done."""
-    stamp, sums, offset = blocks.stamp[k], blocks.sums[k], blocks.offset
-    length = SHORTEST
-    for part_level in range(level + 1):
-        span = FACTOR ** (level - part_level)
-        for i in range(b * span, (b + 1) * span):
-            place = offset[part_level] + i
-            if stamp[place] == r:
-                continue
-            if part_level == 0:
-                compute_shortest(worlds, r, segment, k, i, rewards, sums[place])
-            else:
-                below = offset[part_level - 1] + i * FACTOR
-                join_blocks(sums[below : below + FACTOR], length // FACTOR, sums[place])
-            stamp[place] = r
-        length *= FACTOR
 
 
 class Scratch(NamedTuple):

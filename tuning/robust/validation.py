@@ -37,6 +37,7 @@ from tuning.validation.recommend import (
     Candidate,
     boundary_hits,
     bounding_box,
+    complete_trials,
     importance,
     make_candidate,
     measure_scale,
@@ -124,7 +125,7 @@ def recommend_robust(
     scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
     baselines = list_baselines(base, tuned)
-    candidates = shortlist(base, study, False, baselines.values())
+    candidates = shortlist(base, complete_trials(base, study), False, baselines.values())
     experts = [_index(candidates, baselines[tuned_name(name)]) for name in spec.scenarios]
     played = evaluator.play([candidate.values for candidate in candidates], Stream.SELECTION, 0, base.selection)
     chosen, equals = _select(spec, measure, played, experts)

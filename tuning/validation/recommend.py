@@ -95,13 +95,14 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     """
     spec = spec.resolved()
     baselines = _list_baselines(spec)
-    candidates = shortlist(spec, study, evaluator.objective.maximize, baselines.values())
+    complete = complete_trials(spec, study)
+    candidates = shortlist(spec, complete, evaluator.objective.maximize, baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     shares = importance(spec, study)
     match spec.source, evaluator.problem.scenario:
         case ScenarioSource(), Scenario() as scenario:
-            validation = _validate_on_worlds(spec, scenario, evaluator, study, values, baseline_values, shares)
+            validation = _validate_on_worlds(spec, scenario, evaluator, complete, values, baseline_values, shares)
         case TraceSource(path=path), TraceScenario() as trace:
             validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values)
         case LogSource(path=path), LogScenario() as log:
@@ -123,7 +124,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
             validation,
             baselines["defaults"].values,
             validation.differences[-1],
-            len(complete_trials(spec, study)[0]),
+            len(complete.candidates),
         ),
         params=best.shown,
         objective=spec.objective,
@@ -174,9 +175,11 @@ def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | 
     return Candidate(values, shown, estimate)
 
 
-def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
+def shortlist(
+    spec: StudySpec, complete: CompleteTrials, maximize: bool, baselines: Iterable[Candidate]
+) -> list[Candidate]:
     """Return the best distinct complete trials and the baselines, without duplicates."""
-    trials, values = complete_trials(spec, study)
+    trials, values = complete.candidates, complete.values
     candidates: list[Candidate] = []
     for i in np.argsort(-values if maximize else values, kind="stable"):
         if len(candidates) == spec.candidates:
@@ -184,21 +187,30 @@ def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: I
         if all(trials[i].values != other.values for other in candidates):
             candidates.append(trials[i])
     if not candidates:
-        raise InputError(f"study {study.study_name!r} has no complete trial to recommend; increase trials.")
+        raise InputError(f"study {complete.study!r} has no complete trial to recommend; increase trials.")
     for baseline in baselines:
         if all(baseline.values != other.values for other in candidates):
             candidates.append(baseline)
     return candidates
 
 
-def complete_trials(spec: StudySpec, study: optuna.Study) -> tuple[list[Candidate], Floats]:
-    """Return the complete trials in their order, and their objective."""
+@dataclass(frozen=True)
+class CompleteTrials:
+    """The complete trials of a study in their order, and their objective."""
+
+    study: str
+    candidates: list[Candidate]
+    values: Floats
+
+
+def complete_trials(spec: StudySpec, study: optuna.Study) -> CompleteTrials:
+    """Read the complete trials of a study."""
     import optuna
 
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
     complete.sort(key=lambda trial: trial.number)
     candidates = [make_candidate(spec, from_trial_params(spec, trial.params), trial.value) for trial in complete]
-    return candidates, np.array([trial.value for trial in complete], dtype=np.float64)
+    return CompleteTrials(study.study_name, candidates, np.array([trial.value for trial in complete], dtype=np.float64))
 
 
 def _is_raced(spec: ResolvedStudy) -> bool:
@@ -210,7 +222,7 @@ def _validate_on_worlds(
     spec: ResolvedStudy,
     scenario: Scenario,
     evaluator: Evaluator,
-    study: optuna.Study,
+    complete: CompleteTrials,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
     importance: Mapping[str, float] | None,
@@ -232,7 +244,7 @@ def _validate_on_worlds(
         return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
 
     if raced:
-        trials, values = complete_trials(spec, study)
+        trials, values = complete.candidates, complete.values
         nomination = nominate(
             spec,
             candidates,
