@@ -218,6 +218,28 @@ def inlined(function: Compilable) -> Compilable:
     return _compiled(function, forceinline=True)
 
 
+def inner(function: Compilable) -> Compilable:
+    """Compile a function that only compiled functions call, which takes less time."""
+    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True))
+
+
+def inner_inlined(function: Compilable) -> Compilable:
+    """Compile a short function that only compiled functions call, and inline it."""
+    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True, forceinline=True))
+
+
+def _only_for_compiled(dispatcher: Any) -> Compilable:
+    """Make a compiled function refuse calls from Python, which would end the process."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{dispatcher.__name__} can only be called by compiled functions")
+
+    if hasattr(dispatcher, "_insert"):
+        dispatcher._insert, dispatcher._compile_for_args = lambda *_, **__: None, refuse
+    result: Compilable = dispatcher
+    return result
+
+
 def is_built_in(function: Any) -> bool:
     """Whether a function's source is part of this project, and so of the hash that names the cache folder."""
     source = Path(getattr(function, "py_func", function).__code__.co_filename)

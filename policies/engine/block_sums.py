@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import compiled
+from environments.compiled import inner
 from environments.world import (
     BERNOULLI,
     GRADUAL,
@@ -56,50 +56,43 @@ def allocate_blocks(arms: int, horizon: int) -> Blocks:
     )
 
 
-@compiled
-def compute_shortest(worlds, r, segment, k, b, rewards, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
+@inner
+def sum_steps(worlds, r, segment, k, t, end, rewards, sums):  # type: ignore[no-untyped-def]
+    """Compute the sums of steps t … end − 1, at most 64; `segment` must not start after t."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
     starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
     level, motion = worlds.level[r], worlds.motion[r]
     noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
-    t, end = b * SHORTEST + 1, (b + 1) * SHORTEST + 1
     total, regret, suboptimal = 0.0, 0.0, 0.0
-    s, i = segment, np.uint64(0)
+    count, i = float(end - t), np.uint64(0)
     while t < end:
-        while t >= starts[s + 1]:
-            s += 1
-        row, blip = rows[s], blips[s]
-        last = min(end, starts[s + 1])
-        if kind & (SEASON | GRADUAL | BERNOULLI):
-            for u in range(t, last):
+        while t >= starts[segment + 1]:
+            segment += 1
+        row, blip = rows[segment], blips[segment]
+        last = min(end, starts[segment + 1])
+        simple = kind & (SEASON | GRADUAL | BERNOULLI) == 0
+        base, variance = level[row, k, MEAN], level[row, k, VARIANCE]
+        slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
+        growth = motion[k, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
+        deviation = sqrt(variance)
+        for u in range(t, last):
+            if simple:
+                mean = base + slope * u
+                if growth != 0.0:
+                    deviation = sqrt(variance + growth * u)
+                x = mean + deviation * noise[u - 1]
+            else:
                 mean = mean_of(kind, level, motion, season, share, row, blip, k, u)
                 x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, u)
-                rewards[i] = x
-                i += ONE
-                total += x
-                regret += best[u - 1] - mean
-                suboptimal += 1.0 if mean < best[u - 1] else 0.0
-        else:
-            base, variance = level[row, k, MEAN], level[row, k, VARIANCE]
-            slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
-            growth = motion[k, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
-            deviation, now = sqrt(variance), float(t)
-            for u in range(np.uint64(t - 1), np.uint64(last - 1)):
-                mean = base + slope * now
-                if growth != 0.0:
-                    deviation = sqrt(variance + growth * now)
-                x = mean + deviation * noise[u]
-                rewards[i] = x
-                i += ONE
-                total += x
-                regret += best[u] - mean
-                suboptimal += 1.0 if mean < best[u] else 0.0
-                now += 1.0
+            rewards[i] = x
+            i += ONE
+            total += x
+            regret += best[u - 1] - mean
+            suboptimal += 1.0 if mean < best[u - 1] else 0.0
         t = last
-    average = total / SHORTEST
+    average = total / count
     squares, prefix, lowest = 0.0, 0.0, 0.0
-    for j in range(np.uint64(SHORTEST)):
+    for j in range(i):
         x = rewards[j] - average
         squares += x * x
         prefix += x
@@ -111,47 +104,42 @@ def compute_shortest(worlds, r, segment, k, b, rewards, sums):  # type: ignore[n
     sums[SUBOPTIMAL] = suboptimal
 
 
-@compiled
-def join_blocks(parts, length, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of a block from those of its 8 parts of `length` steps each.
+@inner
+def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ignore[no-untyped-def]
+    """Compute block b of a level for arm k, and its parts, unless already done.
 
-    Relative to the joint average ā, the prefix sums of a part are at least (sum of x − ā before it) + P +
+    Relative to the joint average ā of 8 parts, the prefix sums of a part are at least (sum of x − ā before it) + P +
     length·min(x̄ − ā, 0).
     """
-    average, regret, suboptimal = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        average += parts[i, AVERAGE]
-        regret += parts[i, REGRET]
-        suboptimal += parts[i, SUBOPTIMAL]
-    average /= FACTOR
-    squares, before, lowest = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        shift = parts[i, AVERAGE] - average
-        squares += parts[i, SQUARES] + length * shift * shift
-        lowest = min(lowest, before + parts[i, PREFIX] + length * min(shift, 0.0))
-        before += length * shift
-    sums[AVERAGE] = average
-    sums[SQUARES] = squares
-    sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
-
-
-@compiled
-def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ignore[no-untyped-def]
-    """Compute block b of a level for arm k, and its parts, unless already done."""
     stamp, sums, offset = blocks.stamp[k], blocks.sums[k], blocks.offset
-    length = SHORTEST
+    length = 1
     for part_level in range(level + 1):
         span = FACTOR ** (level - part_level)
         for i in range(b * span, (b + 1) * span):
             place = offset[part_level] + i
             if stamp[place] == r:
                 continue
-            if part_level == 0:
-                compute_shortest(worlds, r, segment, k, i, rewards, sums[place])
-            else:
-                below = offset[part_level - 1] + i * FACTOR
-                join_blocks(sums[below : below + FACTOR], length // FACTOR, sums[place])
             stamp[place] = r
-        length *= FACTOR
+            block = sums[place]
+            if part_level == 0:
+                sum_steps(worlds, r, segment, k, i * SHORTEST + 1, (i + 1) * SHORTEST + 1, rewards, block)
+                continue
+            below = offset[part_level - 1] + i * FACTOR
+            average, regret, suboptimal = 0.0, 0.0, 0.0
+            for j in range(below, below + FACTOR):
+                average += sums[j, AVERAGE]
+                regret += sums[j, REGRET]
+                suboptimal += sums[j, SUBOPTIMAL]
+            average /= FACTOR
+            squares, before, lowest = 0.0, 0.0, 0.0
+            for j in range(below, below + FACTOR):
+                shift = sums[j, AVERAGE] - average
+                squares += sums[j, SQUARES] + length * shift * shift
+                lowest = min(lowest, before + sums[j, PREFIX] + length * min(shift, 0.0))
+                before += length * shift
+            block[AVERAGE] = average
+            block[SQUARES] = squares
+            block[PREFIX] = lowest
+            block[REGRET] = regret
+            block[SUBOPTIMAL] = suboptimal
+        length = SHORTEST if part_level == 0 else length * FACTOR

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import compiled, inlined
+from environments.compiled import compiled, inner_inlined
 from environments.world import (
     BERNOULLI,
     DELAYED,
@@ -46,6 +46,7 @@ from policies.engine.block_sums import (
     SUBOPTIMAL,
     allocate_blocks,
     ensure_block,
+    sum_steps,
 )
 from policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
 
@@ -75,6 +76,8 @@ class Scratch(NamedTuple):
     """[groups] upper bound of the scores of each group of arms."""
     rewards: Floats
     """[64] rewards of a block."""
+    sums: Floats
+    """[5] sums of a part of a block."""
 
 
 def allocate_scratch(arms: int) -> Scratch:
@@ -89,6 +92,7 @@ def allocate_scratch(arms: int) -> Scratch:
         segment=np.empty(arms, dtype=np.int64),
         bound=np.empty(-(-arms // GROUP)),
         rewards=np.empty(SHORTEST),
+        sums=np.empty(5),
     )
 
 
@@ -144,7 +148,7 @@ def fill_coefficients(candidates, coefficients, roots, inverses):  # type: ignor
     return decreasing
 
 
-@inlined
+@inner_inlined
 def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
     """Return the highest score at c_t, its arm (the lowest index on a tie), and a bound of all other scores.
 
@@ -174,7 +178,7 @@ def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
     return best, arm, rest
 
 
-@inlined
+@inner_inlined
 def walk(t, end, n, m, q, totals, rates, p, floor, second, noise, best, c, roots, inverses):  # type: ignore[no-untyped-def]
     """Pull the leader until step `end`, or until its score is at most `second`.
 
@@ -211,189 +215,175 @@ def walk(t, end, n, m, q, totals, rates, p, floor, second, noise, best, c, roots
 
 
 @compiled
-def regret_before(worlds, r, segment, k, t, mark):  # type: ignore[no-untyped-def]
-    """Return the regret of pulling arm k from step t to step `mark`; `segment` must not start after t."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
-    regret = 0.0
-    for u in range(t, mark + 1):
-        while u >= starts[segment + 1]:
-            segment += 1
-        regret += best[u - 1] - mean_of(kind, level, motion, season, share, rows[segment], blips[segment], k, u)
-    return regret
-
-
-@compiled
 def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, scratch, mark, out):  # type: ignore[no-untyped-def]
-    """Play all candidates on all worlds, world by world, so that candidates share the blocks of a world."""
-    for r in range(worlds.noise.shape[0]):
-        for k in range(scratch.segment.shape[0]):
-            scratch.segment[k] = -1
-        for i in range(candidates.shape[0]):
-            play_candidate(worlds, r, candidates[i], coefficients[i], roots, inverses, blocks, scratch, mark, out[i, r])
+    """Play all candidates on all worlds, world by world, so that candidates share the blocks of a world.
 
-
-@compiled
-def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, mark, out):  # type: ignore[no-untyped-def]
-    """Play one candidate on one world."""
+    This is one function, because numba optimizes a function again for each that calls it.
+    """
     kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion = worlds.level[r], worlds.motion[r]
-    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
-    opens, closes = worlds.opens[r], worlds.closes[r]
     stamp, sums, offset = blocks.stamp, blocks.sums, blocks.offset
     score_level, score_width, bound = scratch.level, scratch.width, scratch.bound
     means, spreads, pulls = scratch.mean, scratch.spread, scratch.pulls
-    rates = scratch.rates
-    horizon, count = noise.shape[0], score_level.shape[0]
-    beta0, epsilon, welford = p[BETA0], p[EPSILON], p[ESTIMATOR] == WELFORD
-    simple = welford and kind & (SEASON | GRADUAL | BERNOULLI) == 0
-    floor = beta0 * sqrt(epsilon)
-    for k in range(count):
-        score_level[k], score_width[k] = NEVER, 0.0
-        means[k] = spreads[k] = 0.0
-        pulls[k] = 0
-    regret, reward, suboptimal, marked = 0.0, 0.0, 0.0, 0.0
-    t, segment, event, untried, leader, rival, rest = 1, 0, 1, 0, 0, -1, NEVER
-    while t <= horizon:
-        if t == event:
-            untried, event, rival = 0, horizon + 1, -1
+    rates, part = scratch.rates, scratch.sums
+    horizon, count = worlds.noise.shape[1], score_level.shape[0]
+    for number in range(worlds.noise.shape[0] * candidates.shape[0]):
+        r, i = number // candidates.shape[0], number % candidates.shape[0]
+        if i == 0:
             for k in range(count):
-                if opens[k] <= t < closes[k]:
-                    if pulls[k] == 0:
-                        untried += 1
-                else:
-                    score_level[k], score_width[k] = NEVER, 0.0
-                if opens[k] > t:
-                    event = min(event, opens[k])
-                if closes[k] > t:
-                    event = min(event, closes[k])
-            for g in range(bound.shape[0]):
-                bound[g] = -NEVER
-        if untried > 0:
-            untried -= 1
-            leader = 0
-            while pulls[leader] > 0 or not opens[leader] <= t < closes[leader]:
-                leader += 1
-            second, rival = -NEVER, -1
-        else:
-            # All other arms are as they were at the last search, and c_t has decreased.
-            if rival >= 0:
-                own = score_level[leader] + c[t] * score_width[leader]
-                other = score_level[rival] + c[t] * score_width[rival]
-                if other > rest and (other > own or (other == own and rival < leader)):
-                    leader = rival
-                elif not (own > rest and (own > other or (own == other and leader < rival))):
-                    rival = -1
-            known = rival >= 0
+                scratch.segment[k] = -1
+        p, c = candidates[i], coefficients[i]
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
+        level, motion = worlds.level[r], worlds.motion[r]
+        noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
+        opens, closes = worlds.opens[r], worlds.closes[r]
+        beta0, epsilon, welford = p[BETA0], p[EPSILON], p[ESTIMATOR] == WELFORD
+        simple = welford and kind & (SEASON | GRADUAL | BERNOULLI) == 0
+        floor = beta0 * sqrt(epsilon)
+        for k in range(count):
+            score_level[k], score_width[k] = NEVER, 0.0
+            means[k] = spreads[k] = 0.0
+            pulls[k] = 0
+        regret, reward, suboptimal, marked = 0.0, 0.0, 0.0, 0.0
+        t, segment, event, untried, leader, rival, rest = 1, 0, 1, 0, 0, -1, NEVER
+        while t <= horizon:
+            if t == event:
+                untried, event, rival = 0, horizon + 1, -1
+                for k in range(count):
+                    if opens[k] <= t < closes[k]:
+                        if pulls[k] == 0:
+                            untried += 1
+                    else:
+                        score_level[k], score_width[k] = NEVER, 0.0
+                    if opens[k] > t:
+                        event = min(event, opens[k])
+                    if closes[k] > t:
+                        event = min(event, closes[k])
+                for g in range(bound.shape[0]):
+                    bound[g] = -NEVER
+            if untried > 0:
+                untried -= 1
+                leader = 0
+                while pulls[leader] > 0 or not opens[leader] <= t < closes[leader]:
+                    leader += 1
+                second, rival = -NEVER, -1
+            else:
+                # All other arms are as they were at the last search, and c_t has decreased.
+                if rival >= 0:
+                    own = score_level[leader] + c[t] * score_width[leader]
+                    other = score_level[rival] + c[t] * score_width[rival]
+                    if other > rest and (other > own or (other == own and rival < leader)):
+                        leader = rival
+                    elif not (own > rest and (own > other or (own == other and leader < rival))):
+                        rival = -1
+                known = rival >= 0
+                while True:
+                    if known:
+                        score_level[leader] = NEVER
+                    second, rival, rest = find_best(c[t], leader, score_level, score_width, bound)
+                    if known:
+                        break
+                    leader, known = rival, True
+            m, q, n = means[leader], spreads[leader], pulls[leader]
+            segment_end = -1
+            base = slope = deviation = growth = variance = 0.0
+            row, blip = 0, 0
             while True:
-                if known:
-                    score_level[leader] = NEVER
-                second, rival, rest = find_best(c[t], leader, score_level, score_width, bound)
-                if known:
-                    break
-                leader, known = rival, True
-        m, q, n = means[leader], spreads[leader], pulls[leader]
-        segment_end = -1
-        base = slope = deviation = growth = variance = 0.0
-        row, blip = 0, 0
-        while True:
-            if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
-                # Skip the longest block throughout which the leader is certain to keep the lead.
-                skipped = False
-                length = SHORTEST * FACTOR ** (LEVELS - 1)
-                for step in range(LEVELS):
-                    stage = LEVELS - 1 - step
-                    if (t - 1) % length == 0 and t + length <= event:
-                        bonus = c[t + length] * roots[n + length]
-                        bonus += beta0 * sqrt(q * inverses[n + length - 1] * inverses[n + length + 1] + epsilon)
-                        if m + bonus > second:
-                            b = (t - 1) // length
-                            place = offset[stage] + b
-                            if stamp[leader, place] != r:
-                                while t >= starts[segment + 1]:
-                                    segment += 1
-                                ensure_block(blocks, worlds, r, segment, leader, stage, b, scratch.rewards)
-                            delta = sums[leader, place, AVERAGE] - m
-                            drop = (length * min(delta, 0.0) + sums[leader, place, PREFIX]) * inverses[n + 1]
-                            if m + drop + bonus > second:
-                                if t - 1 <= mark < t + length:
+                if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
+                    # Skip the longest block throughout which the leader is certain to keep the lead.
+                    stage, length, place = LEVELS - 1, SHORTEST * FACTOR ** (LEVELS - 1), 0
+                    while stage >= 0:
+                        if (t - 1) % length == 0 and t + length <= event:
+                            bonus = c[t + length] * roots[n + length]
+                            bonus += beta0 * sqrt(q * inverses[n + length - 1] * inverses[n + length + 1] + epsilon)
+                            if m + bonus > second:
+                                place = offset[stage] + (t - 1) // length
+                                if stamp[leader, place] != r:
                                     while t >= starts[segment + 1]:
                                         segment += 1
-                                    marked = regret + regret_before(worlds, r, segment, leader, t, mark)
-                                weight = length * inverses[n + length]
-                                m += delta * weight
-                                q += sums[leader, place, SQUARES] + delta * delta * n * weight
-                                n += length
-                                t += length
-                                regret += sums[leader, place, REGRET]
-                                suboptimal += sums[leader, place, SUBOPTIMAL]
-                                reward += sums[leader, place, AVERAGE] * length
-                                skipped = True
-                                break
-                    length //= FACTOR
-                if skipped:
-                    segment_end = -1
-                    if t == event:
-                        break
-                    continue
-            if t >= segment_end:
-                while t >= starts[segment + 1]:
-                    segment += 1
-                segment_end = starts[segment + 1]
-                if t <= mark:
-                    segment_end = min(segment_end, mark + 1)
-                elif t == mark + 1:
-                    marked = regret
-                row, blip = rows[segment], blips[segment]
-                if scratch.segment[leader] != segment:
-                    scratch.segment[leader] = segment
-                    moving = blip == 0
-                    rates[leader, 0] = level[row, leader, MEAN]
-                    rates[leader, 1] = motion[leader, PER_STEP] if kind & SLOPE and moving else 0.0
-                    rates[leader, 2] = level[row, leader, VARIANCE]
-                    rates[leader, 3] = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and moving else 0.0
-                    rates[leader, 4] = sqrt(level[row, leader, VARIANCE])
-                base, slope = rates[leader, 0], rates[leader, 1]
-                variance, growth, deviation = rates[leader, 2], rates[leader, 3], rates[leader, 4]
-            if simple:
-                end = min(segment_end, event)
-                if second < -NEVER:
-                    end = min(end, t + SHORTEST - (t - 1) % SHORTEST)
-                totals, moments = (regret, reward, suboptimal), (base, slope, variance, growth, deviation)
-                t, n, m, q, totals, leads = walk(
-                    t, end, n, m, q, totals, moments, p, floor, second, noise, best, c, roots, inverses
-                )
-                regret, reward, suboptimal = totals
-            else:
-                mean = mean_of(kind, level, motion, season, share, row, blip, leader, t)
-                x = reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
-                n += 1
-                before = x - m
-                m += before * inverses[n]
-                d = before * (x - m)
-                if welford:
-                    q += d
-                    sample = q * inverses[n - 1]
+                                    block = (t - 1) // length
+                                    ensure_block(blocks, worlds, r, segment, leader, stage, block, scratch.rewards)
+                                drop = length * min(sums[leader, place, AVERAGE] - m, 0.0) + sums[leader, place, PREFIX]
+                                if m + drop * inverses[n + 1] + bonus > second:
+                                    break
+                        stage -= 1
+                        length //= FACTOR
+                    if stage >= 0:
+                        if t - 1 <= mark < t + length:
+                            while t >= starts[segment + 1]:
+                                segment += 1
+                            marked = regret
+                            for first in range(t, mark + 1, SHORTEST):
+                                last = min(first + SHORTEST, mark + 1)
+                                sum_steps(worlds, r, segment, leader, first, last, scratch.rewards, part)
+                                marked += part[REGRET]
+                        delta, weight = sums[leader, place, AVERAGE] - m, length * inverses[n + length]
+                        m += delta * weight
+                        q += sums[leader, place, SQUARES] + delta * delta * n * weight
+                        n += length
+                        t += length
+                        regret += sums[leader, place, REGRET]
+                        suboptimal += sums[leader, place, SUBOPTIMAL]
+                        reward += sums[leader, place, AVERAGE] * length
+                        segment_end = -1
+                        if t == event:
+                            break
+                        continue
+                if t >= segment_end:
+                    while t >= starts[segment + 1]:
+                        segment += 1
+                    segment_end = starts[segment + 1]
+                    if t <= mark:
+                        segment_end = min(segment_end, mark + 1)
+                    elif t == mark + 1:
+                        marked = regret
+                    row, blip = rows[segment], blips[segment]
+                    if scratch.segment[leader] != segment:
+                        scratch.segment[leader] = segment
+                        moving = blip == 0
+                        rates[leader, 0] = level[row, leader, MEAN]
+                        rates[leader, 1] = motion[leader, PER_STEP] if kind & SLOPE and moving else 0.0
+                        rates[leader, 2] = level[row, leader, VARIANCE]
+                        rates[leader, 3] = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and moving else 0.0
+                        rates[leader, 4] = sqrt(level[row, leader, VARIANCE])
+                    base, slope = rates[leader, 0], rates[leader, 1]
+                    variance, growth, deviation = rates[leader, 2], rates[leader, 3], rates[leader, 4]
+                if simple:
+                    end = min(segment_end, event)
+                    if second < -NEVER:
+                        end = min(end, t + SHORTEST - (t - 1) % SHORTEST)
+                    totals, moments = (regret, reward, suboptimal), (base, slope, variance, growth, deviation)
+                    t, n, m, q, totals, leads = walk(
+                        t, end, n, m, q, totals, moments, p, floor, second, noise, best, c, roots, inverses
+                    )
+                    regret, reward, suboptimal = totals
                 else:
-                    q = next_variance(q, d, float(n), p[ESTIMATOR])
-                    sample = q
-                regret += best[t - 1] - mean
-                suboptimal += 1.0 if mean < best[t - 1] else 0.0
-                reward += x
-                t += 1
-                leads = m + beta0 * sqrt(sample * inverses[n + 1] + epsilon) + c[t] * roots[n] > second
-            if t == event or not leads:
-                break
-        means[leader], spreads[leader], pulls[leader] = m, q, n
-        own_level = m + beta0 * sqrt((q * inverses[n - 1] if welford else q) * inverses[n + 1] + epsilon)
-        score_level[leader] = own_level
-        score_width[leader] = roots[n]
-        if t <= horizon and bound.shape[0] > 1:
-            g = leader // GROUP
-            bound[g] = max(bound[g], own_level + c[t] * roots[n])
-    out[0] = regret
-    out[1] = reward
-    out[2] = suboptimal
-    out[3] = marked if mark < horizon else regret
+                    mean = mean_of(kind, level, motion, season, share, row, blip, leader, t)
+                    x = reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
+                    n += 1
+                    before = x - m
+                    m += before * inverses[n]
+                    d = before * (x - m)
+                    if welford:
+                        q += d
+                        sample = q * inverses[n - 1]
+                    else:
+                        q = next_variance(q, d, float(n), p[ESTIMATOR])
+                        sample = q
+                    regret += best[t - 1] - mean
+                    suboptimal += 1.0 if mean < best[t - 1] else 0.0
+                    reward += x
+                    t += 1
+                    leads = m + beta0 * sqrt(sample * inverses[n + 1] + epsilon) + c[t] * roots[n] > second
+                if t == event or not leads:
+                    break
+            means[leader], spreads[leader], pulls[leader] = m, q, n
+            own_level = m + beta0 * sqrt((q * inverses[n - 1] if welford else q) * inverses[n + 1] + epsilon)
+            score_level[leader] = own_level
+            score_width[leader] = roots[n]
+            if t <= horizon and bound.shape[0] > 1:
+                g = leader // GROUP
+                bound[g] = max(bound[g], own_level + c[t] * roots[n])
+        out[i, r, 0] = regret
+        out[i, r, 1] = reward
+        out[i, r, 2] = suboptimal
+        out[i, r, 3] = marked if mark < horizon else regret
