@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from environments.compiled import is_cached
+from environments.kernel_cache import is_cached
 from environments.text import format_duration, format_number
 from policies.engine.plugins import POLICY_PLUGINS
 from studies.results.comparison import ComparisonEntry

@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import pytest
 
-from environments import compiled, find_scenario
+from environments import compiled, find_scenario, kernel_cache
 from environments.draw import draw_worlds
 from policies import find_policy
 from policies.engine import ahead, leader_run
@@ -54,7 +54,7 @@ def test_functions_of_a_running_compiler_are_waited_for(
         calls.append(1)
         return "function" if len(calls) == stored_at else None
 
-    monkeypatch.setattr(compiled, "COMPILERS", [(Process(5), package)])
+    monkeypatch.setattr(kernel_cache, "COMPILERS", [(Process(5), package)])
     monkeypatch.setattr(compiled, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(compiled._caching.FunctionCache, "load_overload", load)
     assert cache.load_overload(None, None) == ("function" if loads == stored_at else None)
