@@ -154,14 +154,14 @@ def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
 
     The group of arm `home` is searched first, another group only if its bound reaches the highest score so far.
     """
-    best, arm, rest = NEVER, -1, NEVER
+    best, arm, rest = NEVER, np.int64(-1), NEVER
     first = home // GROUP
     for i in range(bound.shape[0]):
         g = first if i == 0 else i - 1 if i <= first else i
         if bound[g] < best:
             rest = max(rest, bound[g])
             continue
-        top, place, below = NEVER, -1, NEVER
+        top, place, below = NEVER, np.int64(-1), NEVER
         for k in range(np.uint64(g * GROUP), np.uint64(min((g + 1) * GROUP, level.shape[0]))):
             # without branches: which arm is the highest cannot be predicted
             score = level[k] + c * width[k]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -17,7 +18,7 @@ PLAIN = optuna_storage._VersionManager
 OPTUNA = PLAIN.__mro__[1]
 
 
-def create(path: Path, manager: type) -> tuple[list[object], list[object]]:
+def create(path: Path, manager: type) -> tuple[list[Any], list[Any]]:
     """Create a database, and return its tables and the versions in it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(optuna_storage, "_VersionManager", manager)
