@@ -143,7 +143,7 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
                         best[t - 1] = now if now > best[t - 1] else best[t - 1]
 
 
-@inner_inlined
+@inlined
 def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignore[no-untyped-def]
     """Mean and variance of arm k at step t; in a gradual drift those of the mixture."""
     mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
