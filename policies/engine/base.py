@@ -236,10 +236,7 @@ class Policy:
 
     @classmethod
     def evaluate_fast(cls, worlds: Worlds, candidates: Floats, mark: int) -> Floats | None:
-        """Return regret, reward, suboptimal pulls and regret up to step `mark` [C, R, 4] by a faster exact method.
-
-        None if there is none.
-        """
+        """Return the columns of `play.evaluate` [C, R, 4] by a faster exact method; None if there is none."""
         return None
 
     @classmethod
