@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import os
-import subprocess
 import sys
 import time
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -31,49 +30,13 @@ import numba
 from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
 
-from environments.fingerprint import COMPILED_PACKAGES, ROOT, kernel_hash
-from environments.paths import hold_lock_file, user_cache_folder
+from environments.fingerprint import COMPILED_PACKAGES, ROOT
+from environments.kernel_cache import is_compiled_elsewhere, is_private, numba_cache_folder, warn_once
+from environments.paths import hold_lock_file
 
 _caching: Any = caching  # has no annotations
 
 Compilable = Callable[..., Any]  # compiled functions have no annotations: numba infers the types
-
-
-@lru_cache(maxsize=1)
-def numba_cache_folder() -> str | None:
-    """Return the folder of numba's cache for exactly these sources; None if it is not writable or not private.
-
-    It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder.
-    """
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {kernel_hash()}".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(user_cache_folder() / "numba")
-    folder = os.path.join(base, digest.hexdigest()[:16])
-    try:
-        os.makedirs(base, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, mode=0o700)
-        if not is_private(folder):
-            _warn_once(f"others may write to {folder}, or it belongs to somebody else")
-            return None
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def is_private(folder: str) -> bool:
-    """Whether a folder belongs to this user and nobody else may write to it."""
-    status = os.stat(folder)
-    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
-
-
-_WARNED: list[str] = []
-
-
-def _warn_once(problem: str) -> None:
-    """Warn about a problem of the cache, once per process."""
-    if not _WARNED:
-        _WARNED.append(problem)
-        warnings.warn(f"numba's cache: {problem}; functions are compiled again.", RuntimeWarning, stacklevel=2)
 
 
 class _Locator(_caching.InTreeCacheLocator):  # type: ignore[misc]
@@ -116,7 +79,7 @@ def _is_intact(path: str) -> bool:
         return False
     if content[-32:] == hashlib.sha256(content[:-32]).digest():
         return True
-    _warn_once(f"{path} is damaged")
+    warn_once(f"{path} is damaged")
     os.unlink(path)
     return False
 
@@ -131,6 +94,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        _import_without_scipy()
         while True:
             expected = is_compiled_elsewhere(self._py_func)  # asked first, because its last file precedes its end
             try:
@@ -139,7 +103,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
                     if loaded is not None:
                         return loaded
             except Exception as error:
-                _warn_once(f"{type(error).__name__}: {error}")
+                warn_once(f"{type(error).__name__}: {error}")
                 return None
             if not expected:
                 return None
@@ -151,34 +115,26 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
             with hold_lock_file(Path(numba_cache_folder() or "", "lock"), SAVE_SECONDS):
                 super().save_overload(sig, data)
         except Exception as error:
-            _warn_once(f"{type(error).__name__}: {error}")
+            warn_once(f"{type(error).__name__}: {error}")
+
+
+@lru_cache(maxsize=1)
+def _import_without_scipy() -> None:
+    """Import the part of numba that imports SciPy, without SciPy.
+
+    That would take 0.2 s, and only a kernel with np.cov or np.corrcoef needs it.
+    """
+    library = "scipy.linalg.cython_blas"
+    if library not in sys.modules:
+        sys.modules[library] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            del sys.modules[library]
 
 
 POLL_SECONDS = 0.02
 SAVE_SECONDS = 10.0  # to wait for another process that saves a function
-
-COMPILERS: list[tuple[subprocess.Popen[bytes], str]] = []
-"""Processes that compile functions of a package for this process."""
-
-
-def is_compiled_elsewhere(function: Any) -> bool:
-    """Whether another process may be compiling a function for this one."""
-    return any(
-        function.__module__.startswith(f"{package}.") and process.poll() is None for process, package in COMPILERS
-    )
-
-
-def is_cached(name: str) -> bool:
-    """Whether numba's cache holds a compiled function of a policy, so that it need not be compiled now.
-
-    >>> is_cached("no-such-policy")
-    False
-    """
-    folder = numba_cache_folder()
-    try:
-        return folder is not None and any(Path(folder).glob(f"*/*{name.replace('-', '_')}*.nbi"))
-    except OSError:  # the folder is no longer readable
-        return False
 
 
 def compiled(function: Compilable) -> Compilable:
@@ -201,6 +157,28 @@ def inlined(function: Compilable) -> Compilable:
     return _compiled(function, forceinline=True)
 
 
+def inner(function: Compilable) -> Compilable:
+    """Compile a function that only compiled functions call, which takes less time."""
+    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True))
+
+
+def inner_inlined(function: Compilable) -> Compilable:
+    """Compile a short function that only compiled functions call, and inline it."""
+    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True, forceinline=True))
+
+
+def _only_for_compiled(dispatcher: Any) -> Compilable:
+    """Make a compiled function refuse calls from Python, which would end the process."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{dispatcher.__name__} can only be called by compiled functions")
+
+    if hasattr(dispatcher, "_insert"):
+        dispatcher._insert, dispatcher._compile_for_args = lambda *_, **__: None, refuse
+    result: Compilable = dispatcher
+    return result
+
+
 def is_built_in(function: Any) -> bool:
     """Whether a function's source is part of this project, and so of the hash that names the cache folder."""
     source = Path(getattr(function, "py_func", function).__code__.co_filename)
@@ -220,7 +198,7 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
         try:
             dispatcher._cache = _Cache(getattr(function, "py_func", function))
         except (OSError, RuntimeError) as error:  # RuntimeError: numba cannot write to the folder
-            _warn_once(f"{type(error).__name__}: {error}")
+            warn_once(f"{type(error).__name__}: {error}")
     result: Compilable = dispatcher
     return result
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.compiled import compiled, inlined
+from environments.compiled import compiled, inlined, inner_inlined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,7 +64,7 @@ class Worlds(NamedTuple):
     """[R, T, 3] delayed feedback: delay of each part in steps; else empty."""
 
 
-@inlined
+@inner_inlined
 def level_of(kind, level, motion, season, row, blip, k, t, column):  # type: ignore[no-untyped-def]
     """Mean of arm k at step t for the level in one column (MEAN or NEW_MEAN)."""
     mean = level[row, k, column]
@@ -90,7 +90,7 @@ def mean_of(kind, level, motion, season, share, row, blip, k, t):  # type: ignor
     return mean
 
 
-@inlined
+@inner_inlined
 def variance_of(kind, level, motion, row, blip, k, t, column):  # type: ignore[no-untyped-def]
     """Variance σ²_k(t) for the level in one column (VARIANCE or NEW_VARIANCE)."""
     variance = level[row, k, column]
@@ -99,7 +99,7 @@ def variance_of(kind, level, motion, row, blip, k, t, column):  # type: ignore[n
     return variance
 
 
-@inlined
+@inner_inlined
 def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # type: ignore[no-untyped-def]
     """Reward of arm k at step t: the same for every candidate that pulls it."""
     new = kind & GRADUAL and blip == 0 and coin[t - 1] == 1

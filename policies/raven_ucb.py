@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from environments.compiled import inlined
+from environments.compiled import inlined, inner_inlined
 from environments.world import Floats, Worlds
 from policies.engine.base import PULLS, Param, Policy
 from policies.engine.limits import NONNEGATIVE, UNIT
@@ -29,19 +29,19 @@ ESTIMATORS = ("welford", "printed", "accumulated")
 WELFORD, PRINTED, ACCUMULATED = 0.0, 1.0, 2.0
 
 
-@inlined
+@inner_inlined
 def decaying_coefficient(t, alpha0, epsilon, shift):  # type: ignore[no-untyped-def]
     """c_t = α₀·sqrt(ln(t + shift))/ln(t + ε)."""
     return alpha0 * sqrt(log(t + shift)) / log(t + epsilon)
 
 
-@inlined
+@inner_inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
     """c_t with ln(t+1) or, for the published variant, ln t under the root."""
     return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0 if p[LOGARITHM] == 0.0 else 0.0)
 
 
-@inlined
+@inner_inlined
 def next_variance(variance, d, n, estimator):  # type: ignore[no-untyped-def]
     """S² after the n-th reward."""
     if n < 2.0:
@@ -93,7 +93,7 @@ class RavenUCB(Policy):
     learn = staticmethod(update)
 
     @classmethod
-    def evaluate_fast(cls, worlds: Worlds, candidates: Floats) -> Floats | None:
+    def evaluate_fast(cls, worlds: Worlds, candidates: Floats, mark: int) -> Floats | None:
         from policies.engine.leader_run import leader_run
 
-        return leader_run(worlds, candidates)
+        return leader_run(worlds, candidates, mark)

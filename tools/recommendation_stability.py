@@ -57,10 +57,10 @@ def run_study(spec: StudySpec, jobs: int) -> tuple[Recommendation, Parameters]:
 
 def find_lowest(spec: ResolvedStudy, study: optuna.Study) -> Parameters:
     """Return the lowest point, within the best trials, of a surface fitted to all trials."""
-    trials, values = complete_trials(spec, study)
-    points = np.stack([to_point(spec, trial.values) for trial in trials])
-    near = points[np.argsort(values)[: spec.candidates]]
-    return dict(from_point(spec, fit_surface(points, values).lowest(near.min(axis=0), near.max(axis=0))))
+    complete = complete_trials(spec, study)
+    points = np.stack([to_point(spec, trial.values) for trial in complete.candidates])
+    near = points[np.argsort(complete.values)[: spec.candidates]]
+    return dict(from_point(spec, fit_surface(points, complete.values).lowest(near.min(axis=0), near.max(axis=0))))
 
 
 def measure(spec: StudySpec, settings: list[Parameters], first_world: int, worlds: int, jobs: int) -> Floats:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from environments.errors import InputError
@@ -125,6 +127,8 @@ def run_study(
         already_complete = False
         evaluator = Evaluator(resolved, workers)
         listener.begin(resolved, count)
+        if workers.threads > 1:  # the validation needs it; the search leaves time for it
+            threading.Thread(target=import_module, args=("scipy.special",), daemon=True).start()
         if not search(resolved, study, evaluator, listener.batch, deadline):
             return UnfinishedStudy(name, len(study.get_trials(deepcopy=False)))
         from tuning.validation.recommend import recommend

@@ -218,7 +218,7 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     if spec is None:
         return 0
     recommendation = keys.read_recommendation(study)
-    trials = study.get_trials(deepcopy=False)
+    trials = study.get_trials(deepcopy=False) if draw or recommendation is None else []
     better = None
     if recommendation is not None:
         better = find_better_policies(study._storage, [recommendation]).get(recommendation.study)

@@ -3,19 +3,20 @@
 Between pulls of other arms, the leader is pulled until its score falls to that of the runner-up. Whole blocks of 64,
 512 or 4,096 steps are skipped when a bound certifies that the leader keeps the lead throughout the block.
 
-For each block and arm, these sums are computed when a candidate first needs them and shared by all candidates: the mean
-x̄ of the rewards, their centered sum of squares C = Σ(x − x̄)², a lower bound P ≤ 0 of the prefix sums of x − x̄, and the
-regret and suboptimal pulls of pulling the arm throughout the block.
+A search of all arms also gives the runner-up and a bound of all other scores. Since c_t decreases, the next leader is
+usually known from these before the next search, which then only serves to find the score to beat. Most runs are short,
+so this matters more than the speed of a step: the processor continues with the next run while it searches.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import compiled
+from environments.compiled import compiled, inner_inlined
 from environments.world import (
     BERNOULLI,
     DELAYED,
@@ -33,140 +34,102 @@ from environments.world import (
     mean_of,
     reward_of,
 )
+from policies.engine.block_sums import (
+    AVERAGE,
+    FACTOR,
+    LEVELS,
+    ONE,
+    PREFIX,
+    REGRET,
+    SHORTEST,
+    SQUARES,
+    SUBOPTIMAL,
+    allocate_blocks,
+    ensure_block,
+    sum_steps,
+)
 from policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
 
-SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
-AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)  # sums of a block
 GROUP = 32  # arms that share a bound of their scores
 NEVER = -1e300  # score of an arm that cannot be pulled
 TABLE_BYTES = 16_000_000  # memory for the tables of c_t of a chunk of candidates
 
 
-class Blocks(NamedTuple):
-    """Storage for the blocks of one world."""
+class Scratch(NamedTuple):
+    """Working memory for one candidate on one world."""
 
-    stamp: Ints
-    """[K, blocks of all levels] replication for which the sums have been computed."""
+    level: Floats
+    """[K] A of each arm; `NEVER` if it cannot be pulled, and for the leader."""
+    width: Floats
+    """[K] B of each arm."""
+    mean: Floats
+    """[K] mean reward M."""
+    spread: Floats
+    """[K] sum of squared deviations Q with Welford's estimator, else S²."""
+    pulls: Ints
+    """[K] number of pulls N."""
+    rates: Floats
+    """[K, 5] mean, slope, variance, its growth and standard deviation of each arm in a segment."""
+    segment: Ints
+    """[K] the segment of `rates`; −1 if it has not been computed in this world."""
+    bound: Floats
+    """[groups] upper bound of the scores of each group of arms."""
+    rewards: Floats
+    """[64] rewards of a block."""
     sums: Floats
-    """[K, blocks of all levels, 5]"""
-    offset: Ints
-    """[LEVELS] index of the first block of each level."""
+    """[5] sums of a part of a block."""
 
 
-def allocate_blocks(arms: int, horizon: int) -> Blocks:
-    """Allocate the blocks of a world; memory of sums that are never computed is not touched."""
-    counts = [horizon // (SHORTEST * FACTOR**level) for level in range(LEVELS)]
-    offset = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Blocks(
-        stamp=np.full((arms, int(offset[-1])), -1, dtype=np.int64),
-        sums=np.empty((arms, int(offset[-1]), 5)),
-        offset=offset,
+def allocate_scratch(arms: int) -> Scratch:
+    """Allocate the working memory for a number of arms."""
+    return Scratch(
+        level=np.empty(arms),
+        width=np.empty(arms),
+        mean=np.empty(arms),
+        spread=np.empty(arms),
+        pulls=np.empty(arms, dtype=np.int64),
+        rates=np.empty((arms, 5)),
+        segment=np.empty(arms, dtype=np.int64),
+        bound=np.empty(-(-arms // GROUP)),
+        rewards=np.empty(SHORTEST),
+        sums=np.empty(5),
     )
 
 
-@compiled
-def compute_shortest(worlds, r, segment, k, b, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of block number b of 64 steps; `segment` must not start after the block."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion = worlds.level[r], worlds.motion[r]
-    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
-    first = b * SHORTEST + 1
-    total, regret, suboptimal = 0.0, 0.0, 0.0
-    s = segment
-    for t in range(first, first + SHORTEST):
-        while t >= starts[s + 1]:
-            s += 1
-        total += reward_of(kind, level, motion, season, coin, noise, rows[s], blips[s], k, t)
-        mean = mean_of(kind, level, motion, season, share, rows[s], blips[s], k, t)
-        regret += best[t - 1] - mean
-        if mean < best[t - 1]:
-            suboptimal += 1.0
-    average = total / SHORTEST
-    squares, prefix, lowest = 0.0, 0.0, 0.0
-    s = segment
-    for t in range(first, first + SHORTEST):
-        while t >= starts[s + 1]:
-            s += 1
-        x = reward_of(kind, level, motion, season, coin, noise, rows[s], blips[s], k, t) - average
-        squares += x * x
-        prefix += x
-        lowest = min(lowest, prefix)
-    sums[AVERAGE] = average
-    sums[SQUARES] = squares
-    sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
+def leader_run(worlds: Worlds, candidates: Floats, mark: int = 0) -> Floats | None:
+    """Return regret, reward, suboptimal pulls, and regret up to step `mark` [C, R, 4] of candidates [C, parameters].
 
-
-@compiled
-def join_blocks(parts, length, sums):  # type: ignore[no-untyped-def]
-    """Compute the sums of a block from those of its 8 parts of `length` steps each.
-
-    Relative to the joint average ā, the prefix sums of a part are at least (sum of x − ā before it) + P +
-    length·min(x̄ − ā, 0).
-    """
-    average, regret, suboptimal = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        average += parts[i, AVERAGE]
-        regret += parts[i, REGRET]
-        suboptimal += parts[i, SUBOPTIMAL]
-    average /= FACTOR
-    squares, before, lowest = 0.0, 0.0, 0.0
-    for i in range(FACTOR):
-        shift = parts[i, AVERAGE] - average
-        squares += parts[i, SQUARES] + length * shift * shift
-        lowest = min(lowest, before + parts[i, PREFIX] + length * min(shift, 0.0))
-        before += length * shift
-    sums[AVERAGE] = average
-    sums[SQUARES] = squares
-    sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
-
-
-@compiled
-def ensure_block(blocks, worlds, r, segment, k, level, b):  # type: ignore[no-untyped-def]
-    """Compute block b of a level for arm k, and its parts, unless already done."""
-    stamp, sums, offset = blocks.stamp[k], blocks.sums[k], blocks.offset
-    length = SHORTEST
-    for part_level in range(level + 1):
-        span = FACTOR ** (level - part_level)
-        for i in range(b * span, (b + 1) * span):
-            place = offset[part_level] + i
-            if stamp[place] == r:
-                continue
-            if part_level == 0:
-                compute_shortest(worlds, r, segment, k, i, sums[place])
-            else:
-                below = offset[part_level - 1] + i * FACTOR
-                join_blocks(sums[below : below + FACTOR], length // FACTOR, sums[place])
-            stamp[place] = r
-        length *= FACTOR
-
-
-def leader_run(worlds: Worlds, candidates: Floats) -> Floats | None:
-    """Return regret, reward and suboptimal pulls [C, R, 3] of candidates [C, parameters]; None if not exact.
-
-    The method is not exact for delayed feedback, and if c_t of a candidate is not decreasing (ε of 5 or more).
+    None is returned where the method is not exact: for delayed feedback, and if c_t of a candidate is not decreasing
+    (ε of 5 or more).
     """
     if worlds.kind & DELAYED:
         return None
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
-    out = np.empty((candidates.shape[0], replications, 3))
-    blocks = allocate_blocks(arms, horizon)
-    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
-    scratch, bound = np.empty((5, arms)), np.empty(-(-arms // GROUP))
+    out = np.empty((candidates.shape[0], replications, 4))
+    blocks, scratch = allocate_blocks(arms, horizon), allocate_scratch(arms)
     chunk = max(1, TABLE_BYTES // (8 * (horizon + 2)))
     for start in range(0, candidates.shape[0], chunk):
         part = candidates[start : start + chunk]
-        coefficients = np.empty((part.shape[0], horizon + 2))
-        if not fill_coefficients(part, coefficients, roots, inverses):
+        tables = make_tables(part.tobytes(), part.shape[0], horizon)
+        if tables is None:
             return None
         blocks.stamp[:] = -1
-        play_candidates(worlds, part, coefficients, roots, inverses, blocks, scratch, bound, out[start : start + chunk])
+        play_candidates(worlds, part, *tables, blocks, scratch, mark, out[start : start + chunk])
     return out
+
+
+@lru_cache(maxsize=2)
+def make_tables(parameters: bytes, count: int, horizon: int) -> tuple[Floats, Floats, Floats] | None:
+    """Return the tables of `fill_coefficients`, or None if c_t of a candidate does not decrease.
+
+    They are kept for the next blocks of worlds.
+    """
+    candidates = np.frombuffer(parameters).reshape(count, -1).copy()  # a read-only array is of another type for numba
+    coefficients = np.empty((count, horizon + 2))
+    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
+    decreasing = fill_coefficients(candidates, coefficients, roots, inverses)
+    return (coefficients, roots, inverses) if decreasing else None
 
 
 @compiled
@@ -185,170 +148,242 @@ def fill_coefficients(candidates, coefficients, roots, inverses):  # type: ignor
     return decreasing
 
 
-@compiled
-def find_leader(c, last, level, width, bound):  # type: ignore[no-untyped-def]
-    """Return the leader at c_t (lowest index on a tie) and the score of the runner-up.
+@inner_inlined
+def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
+    """Return the highest score at c_t, its arm (the lowest index on a tie), and a bound of all other scores.
 
-    The group of the last leader is searched first, another group only if its bound reaches the runner-up so far.
+    The group of arm `home` is searched first, another group only if its bound reaches the highest score so far.
     """
-    leader, best, second = -1, NEVER, NEVER
-    groups = bound.shape[0]
-    home = last // GROUP
-    for i in range(groups):
-        g = home if i == 0 else i - 1 if i <= home else i
-        if bound[g] < second:
+    best, arm, rest = NEVER, np.int64(-1), NEVER
+    first = home // GROUP
+    for i in range(bound.shape[0]):
+        g = first if i == 0 else i - 1 if i <= first else i
+        if bound[g] < best:
+            rest = max(rest, bound[g])
             continue
-        top = NEVER
-        for k in range(g * GROUP, min((g + 1) * GROUP, level.shape[0])):
+        top, place, below = NEVER, np.int64(-1), NEVER
+        for k in range(np.uint64(g * GROUP), np.uint64(min((g + 1) * GROUP, level.shape[0]))):
+            # without branches: which arm is the highest cannot be predicted
             score = level[k] + c * width[k]
-            top = max(top, score)
-            if score > best or (score == best and k < leader):
-                second = best
-                best, leader = score, k
-            else:
-                second = max(second, score)
+            lower = score if score < top else top
+            below = lower if lower > below else below
+            place = np.int64(k) if score > top else place
+            top = score if score > top else top
         bound[g] = top
-    return leader, second
+        if top > best or (top == best and place < arm):
+            rest = max(best, below)
+            best, arm = top, place
+        else:
+            rest = max(rest, top)
+    return best, arm, rest
+
+
+@inner_inlined
+def walk(t, end, n, m, q, totals, rates, p, floor, second, noise, best, c, roots, inverses):  # type: ignore[no-untyped-def]
+    """Pull the leader until step `end`, or until its score is at most `second`.
+
+    For Welford's estimator, and means and variances that are constant or linear. The score is at least m + `floor` +
+    c_t·B with `floor` = β₀·sqrt(ε), so that the variance is usually not needed. This holds in floating-point arithmetic
+    too, because every operation is monotone.
+    """
+    regret, reward, suboptimal = totals
+    base, slope, variance, growth, deviation = rates
+    beta0, epsilon = p[BETA0], p[EPSILON]
+    u, v, now = np.uint64(t), np.uint64(n), float(t)
+    while True:
+        mean = base + slope * now
+        if growth != 0.0:
+            deviation = sqrt(variance + growth * now)
+        x = mean + deviation * noise[u - ONE]
+        top = best[u - ONE]
+        regret += top - mean
+        suboptimal += 1.0 if mean < top else 0.0
+        reward += x
+        u += ONE
+        v += ONE
+        now += 1.0
+        before = x - m
+        m += before * inverses[v]
+        q += before * (x - m)
+        bonus = c[u] * roots[v]
+        leads = m + floor + bonus > second
+        if not leads:
+            leads = m + beta0 * sqrt(q * inverses[v - ONE] * inverses[v + ONE] + epsilon) + bonus > second
+        if not leads or u == np.uint64(end):
+            break
+    return np.int64(u), np.int64(v), m, q, (regret, reward, suboptimal), leads
 
 
 @compiled
-def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
+def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, scratch, mark, out):  # type: ignore[no-untyped-def]
     """Play all candidates on all worlds, world by world, so that candidates share the blocks of a world.
 
-    Scratch space [5, K]: A, B, M, Q (or S²) and N of each arm.
+    This is one function, because numba optimizes a function again for each that calls it.
     """
-    for r in range(worlds.noise.shape[0]):
-        for i in range(candidates.shape[0]):
-            play_candidate(
-                worlds, r, candidates[i], coefficients[i], roots, inverses, blocks, scratch, bound, out[i, r]
-            )
-
-
-@compiled
-def play_candidate(worlds, r, p, c, roots, inverses, blocks, scratch, bound, out):  # type: ignore[no-untyped-def]
-    """Play one candidate on one world."""
     kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion = worlds.level[r], worlds.motion[r]
-    noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
-    opens, closes = worlds.opens[r], worlds.closes[r]
     stamp, sums, offset = blocks.stamp, blocks.sums, blocks.offset
-    score_level, score_width, means, spreads, pulls = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
-    horizon, count = noise.shape[0], score_level.shape[0]
-    beta0, epsilon, welford = p[BETA0], p[EPSILON], p[ESTIMATOR] == WELFORD
-    simple = kind & (SEASON | GRADUAL | BERNOULLI) == 0
-    for k in range(count):
-        score_level[k], score_width[k] = NEVER, 0.0
-        means[k] = spreads[k] = pulls[k] = 0.0
-    regret, reward, suboptimal = 0.0, 0.0, 0.0
-    t, segment, event, untried, leader = 1, 0, 1, 0, 0
-    while t <= horizon:
-        if t == event:
-            untried, event = 0, horizon + 1
+    score_level, score_width, bound = scratch.level, scratch.width, scratch.bound
+    means, spreads, pulls = scratch.mean, scratch.spread, scratch.pulls
+    rates, part = scratch.rates, scratch.sums
+    horizon, count = worlds.noise.shape[1], score_level.shape[0]
+    for number in range(worlds.noise.shape[0] * candidates.shape[0]):
+        r, i = number // candidates.shape[0], number % candidates.shape[0]
+        if i == 0:
             for k in range(count):
-                if opens[k] <= t < closes[k]:
-                    if pulls[k] == 0.0:
-                        untried += 1
-                else:
-                    score_level[k], score_width[k] = NEVER, 0.0
-                if opens[k] > t:
-                    event = min(event, opens[k])
-                if closes[k] > t:
-                    event = min(event, closes[k])
-            for g in range(bound.shape[0]):
-                bound[g] = -NEVER
-        if untried > 0:
-            untried -= 1
-            leader = 0
-            while pulls[leader] > 0.0 or not opens[leader] <= t < closes[leader]:
-                leader += 1
-            second = -NEVER
-        else:
-            leader, second = find_leader(c[t], leader, score_level, score_width, bound)
-        m, q, n = means[leader], spreads[leader], int(pulls[leader])
-        score = 0.0
-        segment_end = -1
-        base = slope = deviation = growth = 0.0
-        row, blip = 0, 0
-        while True:
-            if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
-                # Skip the longest block throughout which the leader is certain to keep the lead.
-                skipped = False
-                length = SHORTEST * FACTOR ** (LEVELS - 1)
-                for step in range(LEVELS):
-                    stage = LEVELS - 1 - step
-                    if (t - 1) % length == 0 and t + length <= event:
-                        bonus = c[t + length] * roots[n + length]
-                        bonus += beta0 * sqrt(q * inverses[n + length - 1] * inverses[n + length + 1] + epsilon)
-                        if m + bonus > second:
-                            b = (t - 1) // length
-                            place = offset[stage] + b
-                            if stamp[leader, place] != r:
-                                while t >= starts[segment + 1]:
-                                    segment += 1
-                                ensure_block(blocks, worlds, r, segment, leader, stage, b)
-                            delta = sums[leader, place, AVERAGE] - m
-                            drop = (length * min(delta, 0.0) + sums[leader, place, PREFIX]) * inverses[n + 1]
-                            if m + drop + bonus > second:
-                                weight = length * inverses[n + length]
-                                m += delta * weight
-                                q += sums[leader, place, SQUARES] + delta * delta * n * weight
-                                n += length
-                                t += length
-                                regret += sums[leader, place, REGRET]
-                                suboptimal += sums[leader, place, SUBOPTIMAL]
-                                reward += sums[leader, place, AVERAGE] * length
-                                skipped = True
-                                break
-                    length //= FACTOR
-                if skipped:
-                    segment_end = -1
-                    if t == event:
-                        break
-                    continue
-            if t >= segment_end:
-                while t >= starts[segment + 1]:
-                    segment += 1
-                segment_end = starts[segment + 1]
-                row, blip = rows[segment], blips[segment]
-                base = level[row, leader, MEAN]
-                slope = motion[leader, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
-                growth = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
-                deviation = sqrt(level[row, leader, VARIANCE])
-            if simple:
-                mean = base + slope * t
-                if growth != 0.0:
-                    deviation = sqrt(level[row, leader, VARIANCE] + growth * t)
-                x = mean + deviation * noise[t - 1]
-            else:
-                mean = mean_of(kind, level, motion, season, share, row, blip, leader, t)
-                x = reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
-            n += 1
-            before = x - m
-            m += before * inverses[n]
-            d = before * (x - m)
-            if welford:
-                q += d
-                variance = q * inverses[n - 1]
-            else:
-                q = next_variance(q, d, float(n), p[ESTIMATOR])
-                variance = q
-            regret += best[t - 1] - mean
-            suboptimal += 1.0 if mean < best[t - 1] else 0.0
-            reward += x
-            t += 1
+                scratch.segment[k] = -1
+        p, c = candidates[i], coefficients[i]
+        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
+        level, motion = worlds.level[r], worlds.motion[r]
+        noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
+        opens, closes = worlds.opens[r], worlds.closes[r]
+        beta0, epsilon, welford = p[BETA0], p[EPSILON], p[ESTIMATOR] == WELFORD
+        simple = welford and kind & (SEASON | GRADUAL | BERNOULLI) == 0
+        floor = beta0 * sqrt(epsilon)
+        for k in range(count):
+            score_level[k], score_width[k] = NEVER, 0.0
+            means[k] = spreads[k] = 0.0
+            pulls[k] = 0
+        regret, reward, suboptimal, marked = 0.0, 0.0, 0.0, 0.0
+        t, segment, event, untried, leader, rival, rest = 1, 0, 1, 0, 0, -1, NEVER
+        while t <= horizon:
             if t == event:
-                break
-            score = m + beta0 * sqrt(variance * inverses[n + 1] + epsilon) + c[t] * roots[n]
-            if not score > second:
-                break
-        means[leader], spreads[leader], pulls[leader] = m, q, float(n)
-        variance = q * inverses[n - 1] if welford else q
-        score_level[leader] = m + beta0 * sqrt(variance * inverses[n + 1] + epsilon)
-        score_width[leader] = roots[n]
-        if t <= horizon:
-            g = leader // GROUP
-            bound[g] = max(bound[g], score_level[leader] + c[t] * score_width[leader])
-    out[0] = regret
-    out[1] = reward
-    out[2] = suboptimal
+                untried, event, rival = 0, horizon + 1, -1
+                for k in range(count):
+                    if opens[k] <= t < closes[k]:
+                        if pulls[k] == 0:
+                            untried += 1
+                    else:
+                        score_level[k], score_width[k] = NEVER, 0.0
+                    if opens[k] > t:
+                        event = min(event, opens[k])
+                    if closes[k] > t:
+                        event = min(event, closes[k])
+                for g in range(bound.shape[0]):
+                    bound[g] = -NEVER
+            if untried > 0:
+                untried -= 1
+                leader = 0
+                while pulls[leader] > 0 or not opens[leader] <= t < closes[leader]:
+                    leader += 1
+                second, rival = -NEVER, -1
+            else:
+                # All other arms are as they were at the last search, and c_t has decreased.
+                if rival >= 0:
+                    own = score_level[leader] + c[t] * score_width[leader]
+                    other = score_level[rival] + c[t] * score_width[rival]
+                    if other > rest and (other > own or (other == own and rival < leader)):
+                        leader = rival
+                    elif not (own > rest and (own > other or (own == other and leader < rival))):
+                        rival = -1
+                known = rival >= 0
+                while True:
+                    if known:
+                        score_level[leader] = NEVER
+                    second, rival, rest = find_best(c[t], leader, score_level, score_width, bound)
+                    if known:
+                        break
+                    leader, known = rival, True
+            m, q, n = means[leader], spreads[leader], pulls[leader]
+            segment_end = -1
+            base = slope = deviation = growth = variance = 0.0
+            row, blip = 0, 0
+            while True:
+                if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
+                    # Skip the longest block throughout which the leader is certain to keep the lead.
+                    stage, length, place = LEVELS - 1, SHORTEST * FACTOR ** (LEVELS - 1), 0
+                    while stage >= 0:
+                        if (t - 1) % length == 0 and t + length <= event:
+                            bonus = c[t + length] * roots[n + length]
+                            bonus += beta0 * sqrt(q * inverses[n + length - 1] * inverses[n + length + 1] + epsilon)
+                            if m + bonus > second:
+                                place = offset[stage] + (t - 1) // length
+                                if stamp[leader, place] != r:
+                                    while t >= starts[segment + 1]:
+                                        segment += 1
+                                    block = (t - 1) // length
+                                    ensure_block(blocks, worlds, r, segment, leader, stage, block, scratch.rewards)
+                                drop = length * min(sums[leader, place, AVERAGE] - m, 0.0) + sums[leader, place, PREFIX]
+                                if m + drop * inverses[n + 1] + bonus > second:
+                                    break
+                        stage -= 1
+                        length //= FACTOR
+                    if stage >= 0:
+                        if t - 1 <= mark < t + length:
+                            while t >= starts[segment + 1]:
+                                segment += 1
+                            marked = regret
+                            for first in range(t, mark + 1, SHORTEST):
+                                last = min(first + SHORTEST, mark + 1)
+                                sum_steps(worlds, r, segment, leader, first, last, scratch.rewards, part)
+                                marked += part[REGRET]
+                        delta, weight = sums[leader, place, AVERAGE] - m, length * inverses[n + length]
+                        m += delta * weight
+                        q += sums[leader, place, SQUARES] + delta * delta * n * weight
+                        n += length
+                        t += length
+                        regret += sums[leader, place, REGRET]
+                        suboptimal += sums[leader, place, SUBOPTIMAL]
+                        reward += sums[leader, place, AVERAGE] * length
+                        segment_end = -1
+                        if t == event:
+                            break
+                        continue
+                if t >= segment_end:
+                    while t >= starts[segment + 1]:
+                        segment += 1
+                    segment_end = starts[segment + 1]
+                    if t <= mark:
+                        segment_end = min(segment_end, mark + 1)
+                    elif t == mark + 1:
+                        marked = regret
+                    row, blip = rows[segment], blips[segment]
+                    if scratch.segment[leader] != segment:
+                        scratch.segment[leader] = segment
+                        moving = blip == 0
+                        rates[leader, 0] = level[row, leader, MEAN]
+                        rates[leader, 1] = motion[leader, PER_STEP] if kind & SLOPE and moving else 0.0
+                        rates[leader, 2] = level[row, leader, VARIANCE]
+                        rates[leader, 3] = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and moving else 0.0
+                        rates[leader, 4] = sqrt(level[row, leader, VARIANCE])
+                    base, slope = rates[leader, 0], rates[leader, 1]
+                    variance, growth, deviation = rates[leader, 2], rates[leader, 3], rates[leader, 4]
+                if simple:
+                    end = min(segment_end, event)
+                    if second < -NEVER:
+                        end = min(end, t + SHORTEST - (t - 1) % SHORTEST)
+                    totals, moments = (regret, reward, suboptimal), (base, slope, variance, growth, deviation)
+                    t, n, m, q, totals, leads = walk(
+                        t, end, n, m, q, totals, moments, p, floor, second, noise, best, c, roots, inverses
+                    )
+                    regret, reward, suboptimal = totals
+                else:
+                    mean = mean_of(kind, level, motion, season, share, row, blip, leader, t)
+                    x = reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
+                    n += 1
+                    before = x - m
+                    m += before * inverses[n]
+                    d = before * (x - m)
+                    if welford:
+                        q += d
+                        sample = q * inverses[n - 1]
+                    else:
+                        q = next_variance(q, d, float(n), p[ESTIMATOR])
+                        sample = q
+                    regret += best[t - 1] - mean
+                    suboptimal += 1.0 if mean < best[t - 1] else 0.0
+                    reward += x
+                    t += 1
+                    leads = m + beta0 * sqrt(sample * inverses[n + 1] + epsilon) + c[t] * roots[n] > second
+                if t == event or not leads:
+                    break
+            means[leader], spreads[leader], pulls[leader] = m, q, n
+            own_level = m + beta0 * sqrt((q * inverses[n - 1] if welford else q) * inverses[n + 1] + epsilon)
+            score_level[leader] = own_level
+            score_width[leader] = roots[n]
+            if t <= horizon and bound.shape[0] > 1:
+                g = leader // GROUP
+                bound[g] = max(bound[g], own_level + c[t] * roots[n])
+        out[i, r, 0] = regret
+        out[i, r, 1] = reward
+        out[i, r, 2] = suboptimal
+        out[i, r, 3] = marked if mark < horizon else regret

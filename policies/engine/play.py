@@ -22,7 +22,7 @@ from policies.engine.index import IndexPolicy, play_runs
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 
-REGRET, REWARD, SUBOPTIMAL = range(3)  # columns of the totals of a replication
+REGRET, REWARD, SUBOPTIMAL, MARKED = range(4)  # columns of the totals of a replication; `evaluate` has the last one
 
 Marks = np.ndarray[Any, np.dtype[np.int64]]
 Loop = Callable[..., None]
@@ -89,8 +89,9 @@ def evaluate(
     seed: int,
     first: int = 0,
     stream: int = Stream.SIMULATE,
+    mark: int = 0,
 ) -> Floats:
-    """Return regret, reward and suboptimal pulls [C, R, 3] of candidates on the same block of worlds.
+    """Return regret, reward, suboptimal pulls and regret up to step `mark` [C, R, 4] of candidates on the same worlds.
 
     >>> from environments import find_scenario
     >>> from environments.blocks import draw_any
@@ -98,15 +99,20 @@ def evaluate(
     >>> ucb1 = find_policy("ucb1")
     >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
     >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape
-    (2, 4, 3)
+    (2, 4, 4)
     """
     if isinstance(worlds, Worlds):
-        totals = policy.evaluate_fast(worlds, np.array([policy.vector(values) for values in candidates]))
+        totals = policy.evaluate_fast(worlds, np.array([policy.vector(values) for values in candidates]), mark)
         if totals is not None:
             return totals
-    no_marks = np.empty(0, dtype=np.int64)
-    played = [play(policy, values, worlds, seed, first, stream, no_marks, fast=False) for values in candidates]
-    return np.stack([result.out for result in played])
+    marks = np.array([mark] if mark > 0 else [], dtype=np.int64)
+    played = [play(policy, values, worlds, seed, first, stream, marks, fast=False) for values in candidates]
+    totals = np.zeros((len(played), played[0].out.shape[0], 4))
+    for row, result in zip(totals, played, strict=True):
+        row[:, :MARKED] = result.out
+        if marks.size:
+            row[:, MARKED] = result.curve[:, 0, REGRET]
+    return totals
 
 
 def play(
@@ -141,9 +147,9 @@ def play(
         return play_logs(policy, values, worlds, seed, first, stream)
     result = _empty_result(worlds, marks, pulls)
     if fast and not pulls and not marks.size:
-        totals = policy.evaluate_fast(worlds, policy.vector(values)[None])
+        totals = policy.evaluate_fast(worlds, policy.vector(values)[None], 0)
         if totals is not None:
-            return replace(result, out=totals[0])
+            return replace(result, out=totals[0, :, :MARKED])
     if issubclass(policy, PlainPolicy):
         play_plain_worlds(policy, values, worlds, seed, first, stream, marks, result)
     else:
@@ -185,38 +191,6 @@ def is_failure(regret: Floats, uniform: Floats) -> NDArray[np.bool_]:
     array([False,  True])
     """
     return np.asarray(regret > np.maximum(FAILURE_LEVEL * uniform, NO_REGRET))
-
-
-def find_failures(
-    policy: type[Policy],
-    values: Mapping[str, Value],
-    worlds: Worlds,
-    seed: int,
-    first: int,
-    stream: int,
-    regret: Floats,
-    uniform: Floats,
-) -> NDArray[np.bool_]:
-    """Mark the worlds [R] of a block in which a candidate fails, given its regret over all steps.
-
-    A world fails if the regret of its last tenth exceeds half that of uniform choice. Regret never decreases, so only
-    worlds whose whole regret exceeds that limit are played again.
-    """
-    marks = np.array([last_mark(worlds.noise.shape[1])], dtype=np.int64)
-    failed = is_failure(regret, uniform)
-    for r in np.flatnonzero(failed):
-        played = play(policy, values, take_world(worlds, int(r)), seed, first + int(r), stream, marks, fast=False)
-        failed[r] = is_failure(played.out[:, REGRET] - played.curve[:, 0, REGRET], uniform[r : r + 1])[0]
-    return failed
-
-
-PER_WORLD = ("starts", "row", "blip", "level", "motion", "coin", "noise", "best", "opens", "closes", "parts", "delay")
-"""Fields of `Worlds` with one row per replication."""
-
-
-def take_world(worlds: Worlds, r: int) -> Worlds:
-    """Return a block that consists of one world of another block."""
-    return worlds._replace(**{name: getattr(worlds, name)[r : r + 1] for name in PER_WORLD})
 
 
 def _empty_result(worlds: Worlds, marks: Marks, pulls: bool) -> Played:

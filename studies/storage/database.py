@@ -18,6 +18,7 @@ from environments.paths import hold_lock_file, resolve_path
 from studies.storage.faults import StorageReplaced, translate_errors
 from studies.storage.postgres import open_postgres
 from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
+from studies.storage.versions import avoid_alembic
 
 if TYPE_CHECKING:
     import optuna
@@ -44,6 +45,7 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    avoid_alembic()
     parsed = parse_url(url)
     with translate_errors(url):
         if is_postgres(parsed):
@@ -134,8 +136,7 @@ def _remove_log(log_path: Path) -> None:
 def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage:
     """Open an SQLite file. Its journal mode is changed only for writing.
 
-    Optuna's compatibility check loads all migrations of alembic and keeps 250 kB each time, so each version of the
-    tables is checked once per process.
+    Each version of the tables is checked once per process.
     """
     import optuna
 
@@ -238,11 +239,18 @@ def _empty_database() -> bytes:
     """Return the bytes of a database that Optuna created, without studies."""
     import optuna
 
+    avoid_alembic()
     with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:
-        storage = optuna.storages.RDBStorage(f"sqlite:///{folder}/empty.sqlite3")
+        storage = optuna.storages.RDBStorage(
+            f"sqlite:///{folder}/empty.sqlite3", engine_kwargs={"pool_events": [(_do_not_sync, "connect")]}
+        )
         storage.remove_session()
         storage.engine.dispose()
         return Path(folder, "empty.sqlite3").read_bytes()
+
+
+def _do_not_sync(connection: Any, _: Any) -> None:
+    connection.execute("PRAGMA synchronous=OFF")  # the file is temporary
 
 
 def _umask() -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from environments.compiled import numba_cache_folder
+from environments.kernel_cache import numba_cache_folder
 from environments.paths import user_cache_folder
 from tests.command import run_command
 

@@ -91,7 +91,7 @@ def test_full_disk_does_not_matter(tmp_path: Path) -> None:
 def test_folder_that_becomes_unusable_does_not_matter(tmp_path: Path) -> None:
     replace_folder = """
 import pathlib, shutil
-from environments.compiled import numba_cache_folder
+from environments.kernel_cache import numba_cache_folder
 import policies.ucb1
 folder = pathlib.Path(numba_cache_folder())
 shutil.rmtree(folder)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from studies.registry import StudyDefaults
 from tuning.cli import options
 from tuning.workers.local import DEFAULT_BACKEND
 
@@ -82,9 +83,12 @@ def tune(
         # one setting for three scenarios
         ravenlab tune blips periodic variance-drift --robust
     """
+    from policies.engine.ahead import compile_ahead
+
+    if scenarios and cluster is None and not dry_run:
+        compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
     from environments.checks import check_nonnegative
     from environments.errors import InputError
-    from policies.engine.ahead import compile_ahead
     from policies.engine.plugins import load_policy_plugin
     from studies.storage.urls import storage_url
     from tuning.cli import arguments

@@ -83,7 +83,7 @@ def check_kernel() -> tuple[list[Check], float | None]:
 
 
 def _check_cache() -> Check:
-    from environments.compiled import numba_cache_folder
+    from environments.kernel_cache import numba_cache_folder
 
     folder = numba_cache_folder()
     if folder is None:

@@ -19,6 +19,7 @@ from studies.laws.axes import NoLawError
 from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
 from studies.spec.parse import parse_study_spec
 from studies.symbols import format_params
+from tuning.validation.choice import ChosenParameters
 from tuning.validation.recorded import validate_on_trace
 from tuning.workers.problem import Evaluator
 
@@ -102,7 +103,9 @@ def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> 
     assert isinstance(scenario, TraceScenario)
     result = recommend_for_diagnosis(diagnosis, spec.horizon, in_steps=True)
     values, defaults = spec.resolve_params(result.params), spec.resolve_params({})
-    validation = validate_on_trace(spec, str(path), scenario, evaluator, [values], [defaults])
+    validation = validate_on_trace(
+        spec, str(path), scenario, evaluator, [values], [defaults], lambda _: ChosenParameters(values)
+    )
     (difference,) = validation.differences
     return TraceCheck(
         window=spec.horizon,

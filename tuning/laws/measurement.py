@@ -133,8 +133,8 @@ def search_policy(
     study = optuna.create_study(study_name="law")
     guesses = None if first is None else inside_search_space(spec.resolved(), [{}, *first])
     search(spec, study, evaluator, first=guesses)
-    candidates, values = complete_trials(spec, study)
-    return [candidate.values for candidate in candidates], values
+    complete = complete_trials(spec, study)
+    return [candidate.values for candidate in complete.candidates], complete.values
 
 
 @dataclass(frozen=True)

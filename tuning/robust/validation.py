@@ -39,6 +39,7 @@ from tuning.validation.choice import ChosenParameters, decide, make_design
 from tuning.validation.race import WorldMeasurements
 from tuning.validation.recommend import (
     Candidate,
+    CompleteTrials,
     boundary_hits,
     bounding_box,
     complete_trials,
@@ -132,16 +133,17 @@ def recommend_robust(
     scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
     baselines = list_baselines(base, tuned)
-    candidates = shortlist(base, study, False, baselines.values())
+    complete = complete_trials(base, study)
+    candidates = shortlist(base, complete, False, baselines.values())
     shares = importance(base, study)
-    choice, equals, ranges = _select(spec, study, evaluator, measure, candidates, baselines, shares)
+    choice, equals, ranges = _select(spec, complete, evaluator, measure, candidates, baselines, shares)
     proposed = make_candidate(base, {name: float(choice.values[name]) for name in base.space})
     best = next((candidate for candidate in candidates if candidate.values == choice.values), proposed)
     contenders = evaluate_settings(spec, evaluator, measure, {RECOMMENDED: best, **baselines}, tuned)
     better = contenders[0].price.mean < contenders[-1].price.mean
     return RobustRecommendation(
         **_common_fields(spec, study, tuned),
-        verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete_trials(base, study)[0]), better),
+        verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete.candidates), better),
         params=best.shown,
         measure=spec.measure,
         price=contenders[0].price,
@@ -206,7 +208,7 @@ def _index(candidates: Sequence[Candidate], wanted: Candidate) -> int:
 
 def _select(
     spec: ResolvedRobustSpec,
-    study: optuna.Study,
+    complete: CompleteTrials,
     evaluator: RelativeEvaluator,
     measure: Measure,
     candidates: Sequence[Candidate],
@@ -237,7 +239,7 @@ def _select(
 
     choice, ranges = nominate_and_race(
         base,
-        study,
+        complete,
         values,
         design,
         measure.value(played.mean(axis=1) / tuned),

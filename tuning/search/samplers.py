@@ -22,6 +22,7 @@ from studies.paper.advice import paper_advice
 from studies.registry import SAMPLERS
 from studies.spec.distributions import make_distributions, to_trial_params
 from studies.spec.study import StudySpec
+from studies.statistics.sobol import scrambled_sobol
 
 if TYPE_CHECKING:
     import optuna
@@ -35,11 +36,7 @@ def sobol_points(dimensions: int, first: int, count: int, seed: int) -> Floats:
     >>> bool((sobol_points(2, 3, 5, seed=1) == points[3:]).all())
     True
     """
-    from scipy.stats import qmc
-
-    sequence = qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(seed))
-    points = sequence.random_base2((first + count - 1).bit_length())
-    return np.asarray(points[first : first + count])
+    return scrambled_sobol(dimensions, first + count, seed)[first:]
 
 
 def grid_points(dimensions: int, first: int, count: int) -> Floats:

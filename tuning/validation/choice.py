@@ -22,6 +22,7 @@ from environments.world import Floats
 from policies.engine.base import Values
 from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
 from studies.spec.study import ResolvedStudy
+from studies.statistics.sobol import scrambled_sobol
 from studies.statistics.surface import Surface, fit_surface, tied_range
 from tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
 from tuning.validation.race import MIN_WORLDS, Race
@@ -293,14 +294,12 @@ def make_design(
     spec: ResolvedStudy, finalists: Sequence[Values], defaults: Values, importance: Mapping[str, float] | None
 ) -> list[Values]:
     """Return candidates around the finalists and between them and the defaults, for the surface."""
-    from scipy.stats import qmc
-
     points = np.stack([to_point(spec, values) for values in finalists])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = np.maximum(high - low, MIN_WIDTH) / 2.0
     least, most = find_bounds(spec)
     low, high = np.maximum(low - margin, least), np.minimum(high + margin, most)
-    spread = qmc.Sobol(len(spec.space), rng=np.random.default_rng(spec.seed)).random(DESIGN)
+    spread = scrambled_sobol(len(spec.space), DESIGN, spec.seed)
     design = [{**defaults, **from_point(spec, low + row * (high - low))} for row in spread]
     center = from_point(spec, points.mean(axis=0))
     names = order_by_importance(spec, importance)

@@ -20,6 +20,7 @@ from environments.world import Floats
 from policies import find_policy
 from policies.engine.base import Param, Value, Values
 from policies.engine.play import REGRET, REWARD
+from policies.engine.simulation import run_in_threads
 from studies.results.recommendation import (
     Baseline,
     Edge,
@@ -103,14 +104,15 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     """
     spec = spec.resolved()
     baselines = _list_baselines(spec)
-    candidates = shortlist(spec, study, evaluator.objective.maximize, baselines.values())
+    complete = complete_trials(spec, study)
+    candidates = shortlist(spec, complete, evaluator.objective.maximize, baselines.values())
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     shares = importance(spec, study)
-    choose_on_segment = partial(_choose_on_segment, spec, study, values, baseline_values[-1], shares)
+    choose_on_segment = partial(_choose_on_segment, spec, complete, values, baseline_values[-1], shares)
     match spec.source, evaluator.problem.scenario:
         case ScenarioSource(), Scenario() as scenario:
-            validation = _validate_on_worlds(spec, scenario, evaluator, study, values, baseline_values, shares)
+            validation = _validate_on_worlds(spec, scenario, evaluator, complete, values, baseline_values, shares)
         case TraceSource(path=path), TraceScenario() as trace:
             validation = validate_on_trace(spec, path, trace, evaluator, values, baseline_values, choose_on_segment)
         case LogSource(path=path), LogScenario() as log:
@@ -133,7 +135,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
             validation,
             baselines["defaults"].values,
             validation.differences[-1],
-            len(complete_trials(spec, study)[0]),
+            len(complete.candidates),
         ),
         params=best.shown,
         objective=spec.objective,
@@ -184,9 +186,11 @@ def make_candidate(spec: StudySpec, params: dict[str, float], estimate: float | 
     return Candidate(values, shown, estimate)
 
 
-def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: Iterable[Candidate]) -> list[Candidate]:
+def shortlist(
+    spec: StudySpec, complete: CompleteTrials, maximize: bool, baselines: Iterable[Candidate]
+) -> list[Candidate]:
     """Return the best distinct complete trials and the baselines, without duplicates."""
-    trials, values = complete_trials(spec, study)
+    trials, values = complete.candidates, complete.values
     candidates: list[Candidate] = []
     for i in np.argsort(-values if maximize else values, kind="stable"):
         if len(candidates) == spec.candidates:
@@ -194,21 +198,30 @@ def shortlist(spec: StudySpec, study: optuna.Study, maximize: bool, baselines: I
         if all(trials[i].values != other.values for other in candidates):
             candidates.append(trials[i])
     if not candidates:
-        raise InputError(f"study {study.study_name!r} has no complete trial to recommend; increase trials.")
+        raise InputError(f"study {complete.study!r} has no complete trial to recommend; increase trials.")
     for baseline in baselines:
         if all(baseline.values != other.values for other in candidates):
             candidates.append(baseline)
     return candidates
 
 
-def complete_trials(spec: StudySpec, study: optuna.Study) -> tuple[list[Candidate], Floats]:
-    """Return the complete trials in their order, and their objective."""
+@dataclass(frozen=True)
+class CompleteTrials:
+    """The complete trials of a study in their order, and their objective."""
+
+    study: str
+    candidates: list[Candidate]
+    values: Floats
+
+
+def complete_trials(spec: StudySpec, study: optuna.Study) -> CompleteTrials:
+    """Read the complete trials of a study."""
     import optuna
 
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
     complete.sort(key=lambda trial: trial.number)
     candidates = [make_candidate(spec, from_trial_params(spec, trial.params), trial.value) for trial in complete]
-    return candidates, np.array([trial.value for trial in complete], dtype=np.float64)
+    return CompleteTrials(study.study_name, candidates, np.array([trial.value for trial in complete], dtype=np.float64))
 
 
 def is_raced(spec: ResolvedStudy) -> bool:
@@ -223,7 +236,7 @@ def count_nomination_worlds(spec: ResolvedStudy) -> int:
 
 def nominate_and_race(
     spec: ResolvedStudy,
-    study: optuna.Study,
+    complete: CompleteTrials,
     candidates: Sequence[Values],
     design: Sequence[Values],
     objective: Floats,
@@ -237,7 +250,7 @@ def nominate_and_race(
 
     Args:
         spec: The study.
-        study: Its trials.
+        complete: Its complete trials.
         candidates: The best trials and the baselines.
         design: Further candidates.
         objective: The objective [C] of candidates and design on the selection data; lower is better.
@@ -247,12 +260,12 @@ def nominate_and_race(
         scenarios: Number of scenarios whose worlds are played.
         maximize: Whether the search maximized, so that its values are not comparable with the objective.
     """
-    trials, search_values = complete_trials(spec, study)
+    trials = complete.candidates
     if isinstance(spec.source, LogSource):
         nomination = nominate_lowest(spec, candidates, objective, defaults, importance)
     else:
         searched = [] if maximize else [trial.values for trial in trials]
-        nomination = nominate(spec, candidates, design, objective, searched, search_values, defaults, importance)
+        nomination = nominate(spec, candidates, design, objective, searched, complete.values, defaults, importance)
     most = most_worlds(spec, len(trials) >= least_trials(spec), scenarios)
     choice = choose(spec, Race(data, nomination.references), defaults, nomination.proposals, most)
     ranges = None if nomination.surface is None else find_ranges(spec, nomination.surface, choice.values)
@@ -261,7 +274,7 @@ def nominate_and_race(
 
 def _choose_on_segment(
     spec: ResolvedStudy,
-    study: optuna.Study,
+    complete: CompleteTrials,
     candidates: Sequence[Values],
     defaults: Values,
     importance: Mapping[str, float] | None,
@@ -271,14 +284,14 @@ def _choose_on_segment(
     objective = np.array([data.objective(values, spec.selection) for values in candidates])
     if not spec.space:
         return ChosenParameters(candidates[int(np.argmin(objective))])
-    return nominate_and_race(spec, study, candidates, [], objective, defaults, importance, data)[0]
+    return nominate_and_race(spec, complete, candidates, [], objective, defaults, importance, data)[0]
 
 
 def _validate_on_worlds(
     spec: ResolvedStudy,
     scenario: Scenario,
     evaluator: Evaluator,
-    study: optuna.Study,
+    complete: CompleteTrials,
     candidates: Sequence[Values],
     baselines: Sequence[Values],
     importance: Mapping[str, float] | None,
@@ -302,7 +315,7 @@ def _validate_on_worlds(
 
         choice, ranges = nominate_and_race(
             spec,
-            study,
+            complete,
             candidates,
             design,
             objective.value(played[..., COUNTED_REGRET]),
@@ -317,7 +330,17 @@ def _validate_on_worlds(
     played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
     regret, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
-    mean, low, high = include_unseen_in_mean(mean_interval(regret, spec.seed), failures)
+    # The bootstrap and the scale of rewards take a fifth of a second in one thread.
+    scale, interval, *intervals = run_in_threads(
+        lambda task, *arguments: task(*arguments),
+        [
+            (measure_scale, scenario, spec.horizon, spec.arms, spec.seed),
+            (mean_interval, regret, spec.seed),
+            *((paired_interval, other, regret, spec.seed) for other in others),
+        ],
+        evaluator.workers.threads,
+    )
+    mean, low, high = include_unseen_in_mean(interval, failures)
     return Validation(
         choice,
         equals,
@@ -325,12 +348,12 @@ def _validate_on_worlds(
         differences=[
             BaselineDifference(
                 float(other.mean()),
-                *include_unseen(paired_interval(other, regret, spec.seed), failed, failures),
+                *include_unseen(difference, failed, failures),
                 failure_rate=failed.rate,
             )
-            for other, failed in zip(others, other_failures, strict=True)
+            for other, difference, failed in zip(others, intervals, other_failures, strict=True)
         ],
-        scale=measure_scale(scenario, spec.horizon, spec.arms, spec.seed),
+        scale=scale,
         failures=Failures(
             rate=failures.rate,
             count=failures.failures,

@@ -107,6 +107,9 @@ class Workers(ABC):
     pieces = 1
     """Into how many pieces long work is divided, so that progress can be shown in between."""
 
+    threads = 1
+    """How many threads of this process may compute at the same time."""
+
     def stop(self) -> None:  # noqa: B027 (optional)
         """Make all threads that wait for tasks give up with `Skipped`."""
 
@@ -136,6 +139,7 @@ class LocalWorkers(Workers):
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
         self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
+        self.threads = self.jobs
 
     def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
         """Split into two chunks of worlds per worker, each with all candidates."""

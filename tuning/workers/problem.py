@@ -19,7 +19,17 @@ from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_blo
 from environments.world import Floats, Worlds
 from policies import find_policy
 from policies.engine.base import Policy, Value
-from policies.engine.play import LAST_SHARE, REGRET, REWARD, evaluate, find_failures, play, uniform_regret
+from policies.engine.play import (
+    LAST_SHARE,
+    MARKED,
+    REGRET,
+    REWARD,
+    evaluate,
+    is_failure,
+    last_mark,
+    play,
+    uniform_regret,
+)
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
 from studies.spec.objective import parse_objective
@@ -30,6 +40,7 @@ from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 T = TypeVar("T")
 
 CACHED_BYTES = 256_000_000  # memory for worlds that a process keeps between batches
+SMALL_BLOCK = 8_000_000  # bytes of worlds that are played once; first use of new memory takes longer than drawing
 CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
@@ -105,19 +116,27 @@ def play_range(
     problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
 ) -> Floats:
     """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1."""
-    policy = problem_policy(problem)
     worlds = cached_worlds(problem, stream, first, count)
+    return _play_to_mark(problem, candidates, stream, first, worlds, 0)[..., :MARKED]
+
+
+def _play_to_mark(
+    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, worlds: AnyWorlds, mark: int
+) -> Floats:
+    """Return one more column than `play_range`: the regret up to step `mark`, [C, count, 4]."""
+    policy = problem_policy(problem)
     if problem.burn_in == 0:
-        out = evaluate(policy, candidates, worlds, problem.seed, first, stream)
+        out = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
         out[..., COUNTED_REGRET] = out[..., REGRET]
         return out
-    marks = np.array([problem.burn_in], dtype=np.int64)
-    out = np.empty((len(candidates), count, 3))
-    for i, values in enumerate(candidates):
+    marks = np.unique([step for step in (problem.burn_in, mark) if step > 0])
+    parts = []
+    for values in candidates:
         played = play(policy, values, worlds, problem.seed, first, stream, marks)
-        out[i] = played.out
-        out[i, :, COUNTED_REGRET] = played.out[:, REGRET] - played.curve[:, 0, REGRET]
-    return out
+        regret = dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
+        total, before = played.out[:, REGRET], regret.get(mark, np.zeros(played.out.shape[0]))
+        parts.append(np.stack([total, played.out[:, REWARD], total - regret[problem.burn_in], before], axis=1))
+    return np.stack(parts)
 
 
 def play_range_with_failures(
@@ -125,18 +144,19 @@ def play_range_with_failures(
 ) -> Floats:
     """Return two more columns than `play_range`, [C, count, 5].
 
-    These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it.
+    These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it. The
+    worlds are played once, so they are not cached but drawn in small blocks that use the same memory.
     """
-    played = play_range(problem, candidates, stream, first, count)
-    worlds, policy = cached_worlds(problem, stream, first, count), problem_policy(problem)
-    assert isinstance(worlds, Worlds)
-    uniform = uniform_regret(worlds)
-    failed = [
-        find_failures(policy, values, worlds, problem.seed, first, stream, regret, uniform)
-        for values, regret in zip(candidates, played[..., REGRET], strict=True)
-    ]
-    columns = (np.stack(failed).astype(np.float64), np.broadcast_to(uniform, played.shape[:2]))
-    return np.concatenate([played, np.stack(columns, axis=-1)], axis=-1)
+    scenario, horizon, arms = problem.scenario, problem.horizon, problem.arms
+    parts = []
+    for start, size in _split_range(first, count, max(1, SMALL_BLOCK // scenario.bytes_per_world(horizon, arms))):
+        worlds = draw_any(scenario, horizon, arms, problem.seed, start, size, stream)
+        assert isinstance(worlds, Worlds)
+        played = _play_to_mark(problem, candidates, stream, start, worlds, last_mark(horizon))
+        uniform = np.broadcast_to(uniform_regret(worlds), played.shape[:2])
+        failed = is_failure(played[..., REGRET] - played[..., MARKED], uniform)
+        parts.append(np.concatenate([played[..., :MARKED], np.stack([failed, uniform], axis=-1)], axis=-1))
+    return np.concatenate(parts, axis=1)
 
 
 def count_failures(played: Floats) -> list[FailureSample]:

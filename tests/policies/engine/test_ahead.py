@@ -8,11 +8,11 @@ from typing import Any
 import numba
 import pytest
 
-from environments import compiled, find_scenario
+from environments import compiled, find_scenario, kernel_cache
 from environments.draw import draw_worlds
 from policies import find_policy
 from policies.engine import ahead, leader_run
-from policies.engine.play import compile_loop, evaluate
+from policies.engine.play import evaluate
 
 
 def test_smallest_worlds_have_the_types_of_drawn_worlds() -> None:
@@ -23,7 +23,7 @@ def test_smallest_worlds_have_the_types_of_drawn_worlds() -> None:
 def test_kernels_of_the_search_are_compiled() -> None:
     ahead.compile_policy("raven-ucb")
     policy = find_policy("raven-ucb")
-    kernels: list[Any] = [leader_run.play_candidates, leader_run.fill_coefficients, compile_loop(policy)]
+    kernels: list[Any] = [leader_run.play_candidates, leader_run.fill_coefficients]
     versions = [list(kernel.signatures) for kernel in kernels]
     assert all(versions)
     evaluate(policy, [policy.resolve({}, 3, 100)] * 2, draw_worlds(find_scenario("blips"), 100, 3, seed=1), seed=1)
@@ -47,14 +47,14 @@ def test_functions_of_a_running_compiler_are_waited_for(
     package: str, stored_at: int, loads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process runs at five polls; the function is loaded once more after its end."""
-    cache: Any = leader_run.find_leader._cache  # type: ignore[attr-defined]
+    cache: Any = leader_run.play_candidates._cache  # type: ignore[attr-defined]
     calls = []
 
     def load(*_: Any) -> str | None:
         calls.append(1)
         return "function" if len(calls) == stored_at else None
 
-    monkeypatch.setattr(compiled, "COMPILERS", [(Process(5), package)])
+    monkeypatch.setattr(kernel_cache, "COMPILERS", [(Process(5), package)])
     monkeypatch.setattr(compiled, "POLL_SECONDS", 0.0)
     monkeypatch.setattr(compiled._caching.FunctionCache, "load_overload", load)
     assert cache.load_overload(None, None) == ("function" if loads == stored_at else None)

@@ -33,9 +33,11 @@ def count_mismatches(
 ) -> int:
     """Count the candidate-replication pairs whose results differ by more than rounding."""
     worlds = draw_worlds(find_scenario(scenario, settings), horizon, arms, 11, 0, replications)
-    fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]))
+    mark = horizon * 9 // 10
+    fast = leader_run(worlds, np.array([RAVEN.vector(values) for values in candidates]), mark)
     assert fast is not None
-    general = np.stack([play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out for values in candidates])
+    played = [play(RAVEN, values, worlds, 11, 0, 0, np.array([mark]), fast=False) for values in candidates]
+    general = np.stack([np.column_stack([result.out, result.curve[:, 0, 0]]) for result in played])
     return int((np.abs(fast - general).max(axis=2) > 1e-8).sum())
 
 
@@ -91,7 +93,7 @@ def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
     """Means of zeros and ones can be equal, and the choice between equal scores depends on rounding."""
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
-    fast = evaluate(RAVEN, [values], worlds, 11)[0]
+    fast = evaluate(RAVEN, [values], worlds, 11)[0, :, :3]
     general = play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out
     same = np.abs(fast - general).max(axis=1) < 1e-8
     assert same.mean() > 0.5
@@ -107,6 +109,18 @@ def test_not_used_where_it_would_not_be_exact() -> None:
     assert np.isfinite(evaluate(RAVEN, [increasing], worlds, 1)).all()
     delayed = draw_worlds(find_scenario("delayed"), 500, 5, 1, 0, 3)
     assert leader_run(delayed, RAVEN.vector(RAVEN.resolve({}, 5, None))[None]) is None
+
+
+@pytest.mark.parametrize("mark", [0, 1, 2, 63, 64, 65, 511, 513, 2999, 3000])
+def test_regret_up_to_any_step(mark: int) -> None:
+    """The step may lie in the exploration, in a walk, in a skipped block, at its ends, or at the end of the run."""
+    worlds = draw_worlds(find_scenario("localized-jump"), 3000, 5, 2, 0, 6)
+    values = RAVEN.resolve({"alpha0": 0.3}, 5, None)
+    fast = evaluate(RAVEN, [values], worlds, 2, mark=mark)[0]
+    general = play(RAVEN, values, worlds, 2, 0, 0, np.arange(1, 3001), fast=False).curve[..., 0]
+    expected = general[:, mark - 1] if mark > 0 else np.zeros(6)
+    np.testing.assert_allclose(fast[:, 3], expected, rtol=0, atol=1e-8)
+    assert np.array_equal(fast[:, :3], evaluate(RAVEN, [values], worlds, 2)[0, :, :3])
 
 
 def test_curve_ends_at_the_totals_of_the_fast_path() -> None:

@@ -177,7 +177,7 @@ def test_unsupported_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.compiled.numba_cache_folder", lambda: None)
+    monkeypatch.setattr("environments.kernel_cache.numba_cache_folder", lambda: None)
     rows = {row.check: row for row in check_kernel()[0]}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice

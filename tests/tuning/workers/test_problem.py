@@ -1,0 +1,35 @@
+"""Ranges of worlds: regret after the burn-in, and failing worlds as they are defined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from environments import find_scenario
+from environments.draw import draw_worlds
+from environments.streams import Stream
+from policies import find_policy
+from policies.engine.play import REGRET, last_mark, play, uniform_regret
+from tuning.workers.problem import COUNTED_REGRET, FAILED, Problem, play_range, play_range_with_failures
+
+HORIZON, ARMS, WORLDS, SEED = 400, 4, 60, 5
+
+
+@pytest.mark.parametrize(("name", "params"), [("raven-ucb", {"alpha0": 0.05}), ("epsilon-greedy", {"epsilon": 0.3})])
+@pytest.mark.parametrize("burn_in", [0, 100, 380])
+def test_failures_are_those_of_the_definition(name: str, params: dict[str, float], burn_in: int) -> None:
+    policy, first = find_policy(name), 7
+    scenario = find_scenario("stationary")
+    worlds = draw_worlds(scenario, HORIZON, ARMS, SEED, first, WORLDS, Stream.REPORT)
+    values = policy.resolve(params, ARMS, HORIZON)
+    marks = np.unique([max(burn_in, 1), last_mark(HORIZON)])
+    played = play(policy, values, worlds, SEED, first, Stream.REPORT, marks, fast=False)
+    regret, curve = played.out[:, REGRET], dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
+    expected = regret - curve[last_mark(HORIZON)] > 0.5 * uniform_regret(worlds)
+    problem = Problem(name, scenario, HORIZON, ARMS, SEED, burn_in)
+    (found,) = play_range_with_failures(problem, [values], Stream.REPORT, first, WORLDS)
+    assert found[:, FAILED].tolist() == expected.tolist()
+    assert 0 < expected.sum() < WORLDS
+    counted = regret if burn_in == 0 else regret - curve[burn_in]
+    np.testing.assert_allclose(found[:, COUNTED_REGRET], counted, rtol=0, atol=1e-8)
+    assert np.array_equal(found[:, :3], play_range(problem, [values], Stream.REPORT, first, WORLDS)[0])
