@@ -50,7 +50,7 @@ def with_sections(page: str) -> str:
     """Return the page with a section for every policy; new sections start with the formula of the docstring.
 
     >>> with_sections("## Custom policies").splitlines()[0]
-    '### ars-exp3'
+    '### adr-ucb'
     """
     for name in policy_names():
         if f"<!-- {name} -->" not in page:
