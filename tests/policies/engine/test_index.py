@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from environments import find_scenario, scenarios
 from environments.draw import draw_worlds
+from environments.world import Worlds
 from policies import find_policy
 from policies.engine.index import IndexPolicy, is_monotone
 from policies.engine.play import Played, play
@@ -43,10 +45,16 @@ EXTREMES: dict[str, list[dict[str, Any]]] = {
 """Defaults, ends of the ranges, windows shorter and longer than the horizon, and a coefficient that is not monotone."""
 
 
+@cache
+def draw(scenario: str, horizon: int, arms: int) -> Worlds:
+    """Draw two worlds."""
+    return draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, 2)
+
+
 def play_both(name: str, params: dict[str, Any], scenario: str, horizon: int, arms: int) -> tuple[Played, Played]:
     """Play two worlds with leader runs and with the general loop, and record pulls and a curve."""
     policy = find_policy(name)
-    worlds = draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, 2)
+    worlds = draw(scenario, horizon, arms)
     values = policy.resolve(params, worlds.level.shape[2], horizon)
     marks = np.array([max(1, horizon // 2), horizon][-min(2, horizon) :], dtype=np.int64)
     runs, general = (play(policy, values, worlds, 11, 0, 0, marks, pulls=True, runs=runs) for runs in (True, False))
@@ -64,7 +72,7 @@ def test_every_index_policy_is_listed() -> None:
 def test_leader_runs_equal_the_general_loop(name: str) -> None:
     for scenario in SCENARIOS:
         for params in EXTREMES[name]:
-            runs, general = play_both(name, params, scenario, 1200, 6)
+            runs, general = play_both(name, params, scenario, 700, 6)
             assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
             assert runs.out.tobytes() == general.out.tobytes()
             assert runs.curve.tobytes() == general.curve.tobytes()
