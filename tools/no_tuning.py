@@ -1,15 +1,19 @@
 """Policies without tuning against policies tuned in hindsight, in settings that were not used to design raven-auto.
 
-    python -m tools.no_tuning run results.jsonl --minutes 60
+    python -m tools.no_tuning tune results.jsonl --minutes 60
+    python -m tools.no_tuning play results.jsonl
     python -m tools.no_tuning table results.jsonl
 
-`run` plays sampled settings and appends one JSON line per finished setting, so that it can be interrupted and resumed;
-studies are stored in results.sqlite3 beside the file. Settings combine a scenario or two with T of 1,000, 10,000 or
+`tune` tunes the rivals in sampled settings, from the cheapest to the dearest, and stores them in results.sqlite3 beside
+the file, so that it can be interrupted and resumed. Settings combine a scenario or two with T of 1,000, 10,000 or
 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise distribution, and
-random change times where changes have times. They are played from the cheapest to the dearest. Six policies are tuned
-on worlds of each setting by the searches of `ravenlab compare`: by default 60 trials × 200 worlds, six finalists on
-2,000 selection worlds, and 1,000 report worlds. The policies without tuning play the same report worlds at their
-unscaled defaults.
+random change times where changes have times. Six policies are tuned on worlds of each setting by the searches of
+`ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and 1,000 report worlds. With T of
+100,000 and K of 100 these are 20, 200 and 200 worlds.
+
+`play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
+setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
+recommends over the nine single scenarios at the T and K of the setting, with the scenarios' own noise.
 
 `table` prints the excess of each policy without tuning over the best tuned policy of each setting, worst and mean over
 the settings, with 95 % intervals from a bootstrap over settings, and the paired differences from raven-auto.
@@ -33,11 +37,16 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from studies.results.comparison import Comparison
+from policies.engine.base import Value
+from studies.results.comparison import Comparison, ComparisonEntry
+from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import ComparisonSpec
+from studies.spec.robust import RobustSpec, parse_robust_spec
 from studies.statistics.intervals import relative_interval
 from tools.docs.marks import table
-from tuning.comparison.run import run_comparison
+from tuning.comparison.run import PlayedEntry, play_entry, run_comparison
+from tuning.robust.run import run_robust
+from tuning.workers.problem import Evaluator, Problem
 
 SCENARIOS = (
     *("stationary", "localized-jump", "periodic", "blips", "gradual-drift", "incremental-drift", "variance-drift"),
@@ -47,7 +56,11 @@ SCENARIOS = (
 HORIZONS, ARMS, LEVELS, NOISES = (1000, 10_000, 100_000), (3, 10, 100), (0.5, 1.0, 2.0), ("laplace", "uniform")
 TUNED = ("raven-ucb", "sw-raven", "d-raven", "ucb1", "sw-ucb", "glr-klucb")
 UNTUNED = ("raven-auto", "master", "bob-sw-ucb", "adr-ucb", "glr-klucb", "raven-ucb", "tsallis-inf")
+ROBUST = "raven-ucb, robust"
+SINGLE = SCENARIOS[:9]
 COUNT, SEED = 40, 4
+TRIALS = 60
+LARGE = 10_000_000  # T·K from which fewer worlds are played
 BOOTSTRAP = 4000
 
 
@@ -71,20 +84,31 @@ class Setting:
         variances = {"variance_low": factor * base.variance_low, "variance_high": factor * base.variance_high}
         return {**times, **variances, "noise": self.noise}
 
-    def spec(self, policies: tuple[str, ...], trials: int, worlds: int, report: int) -> ComparisonSpec:
-        """Return the comparison of some policies; all have the same report worlds."""
+    @property
+    def worlds(self) -> tuple[int, int]:
+        """Worlds of a trial and of the report."""
+        return (20, 200) if self.horizon * self.arms >= LARGE else (200, 1000)
+
+    def spec(self) -> ComparisonSpec:
+        """Return the comparison of the tuned policies."""
+        worlds, report = self.worlds
         return ComparisonSpec(
             scenario=self.scenario,
             settings=self.settings(),
             horizon=self.horizon,
             arms=self.arms,
-            policies=policies,
-            tune=trials,
+            policies=TUNED,
+            tune=TRIALS,
             search_replications=worlds,
             replications=report,
             defaults="original",
             seed=1000 + self.number,
         )
+
+    def robust_spec(self) -> RobustSpec:
+        """Return the robust search at the horizon and number of arms of the setting."""
+        budget = {"trials": TRIALS, "replications": self.worlds[0], "selection": self.worlds[1], "report": 100}
+        return parse_robust_spec({"scenarios": SINGLE, "horizon": self.horizon, "arms": self.arms, **budget})
 
     def describe(self) -> str:
         """Describe the setting in a table."""
@@ -114,54 +138,85 @@ def sample_settings(count: int = COUNT) -> list[Setting]:
     return sorted(settings, key=lambda setting: (setting.horizon, setting.arms, setting.number))
 
 
-def evaluate_setting(setting: Setting, url: str, budget: tuple[int, int, int]) -> dict[str, Any]:
-    """Tune and play all policies in a setting; return what is stored about it."""
-    trials, worlds, report = budget
-    begin = time.process_time()
-    tuned = run_comparison(setting.spec(TUNED, trials, worlds, report), url)
-    untuned = run_comparison(setting.spec(UNTUNED, 0, worlds, report), url)
-    count = min(tuned.worlds, untuned.worlds)
-    entries = [entry for entry in tuned.entries if entry.setting == "tuned"]
-    best = min(entries, key=lambda entry: float(entry.regret.mean()))
-    return {
-        **asdict(setting),
-        "trials": trials,
-        "search_worlds": worlds,
-        "report_worlds": count,
-        "cpu_seconds": round(time.process_time() - begin, 1),
-        "best": best.policy,
-        "tuned": {entry.policy: [float(entry.regret.mean()), entry.failure_rate] for entry in entries},
-        "untuned": {entry.policy: [float(entry.regret.mean()), entry.failure_rate] for entry in _defaults(untuned)},
-        "excess": {
-            entry.policy: list(relative_interval(entry.regret[:count], best.regret[:count], setting.number))
-            for entry in _defaults(untuned)
-        },
-    }
-
-
-def _defaults(comparison: Comparison) -> list[Any]:
-    return [entry for entry in comparison.entries if entry.setting == "defaults"]
-
-
-def run_settings(path: Path, minutes: float, budget: tuple[int, int, int], count: int) -> None:
-    """Evaluate the settings that the file does not contain yet, until the time is over."""
+def tune_settings(path: Path, minutes: float, numbers: list[int]) -> None:
+    """Tune the rivals in the settings that the file does not contain yet, until the time is over."""
     until = time.monotonic() + 60.0 * minutes
     done = {row["number"] for row in read_rows(path)}
-    url = f"sqlite:///{path.with_suffix('.sqlite3')}"
-    print(
-        f"{len(done)} of {count} settings finished; {budget[0]} trials × {budget[1]} worlds, {budget[2]} report worlds."
-    )
-    for setting in sample_settings(count):
-        if setting.number in done:
+    for setting in sample_settings():
+        if setting.number in done or (numbers and setting.number not in numbers):
             continue
         if time.monotonic() > until:
             print("Time is over; run the same command to resume.")
             return
-        row = evaluate_setting(setting, url, budget)
+        begin = time.process_time()
+        run_robust(setting.robust_spec(), database(path))
+        comparison = run_comparison(setting.spec(), database(path))
+        best = best_tuned(comparison)
+        row = {
+            **asdict(setting),
+            "search_worlds": setting.worlds[0],
+            "report_worlds": comparison.worlds,
+            "best": best.policy,
+            "tuned": {
+                entry.policy: [float(entry.regret.mean()), entry.failure_rate]
+                for entry in comparison.entries
+                if entry.setting == "tuned"
+            },
+        }
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-        excess = 100 * row["excess"]["raven-auto"][0]
-        print(f"{setting.describe()}, T {setting.horizon}, K {setting.arms}: {excess:+.0f} %", flush=True)
+        place = f"{setting.describe()}, T {setting.horizon}, K {setting.arms}"
+        seconds = time.process_time() - begin
+        print(f"{place}: {best.policy} {best.regret.mean():.1f}, {seconds:.0f} s of CPU", flush=True)
+
+
+def play_settings(path: Path, numbers: list[int]) -> None:
+    """Play the policies without tuning in the tuned settings in which they have not been played."""
+    settings = {setting.number: setting for setting in sample_settings()}
+    rows = read_rows(path)
+    for row in rows:
+        if "excess" in row or (numbers and row["number"] not in numbers):
+            continue
+        row.update(play_setting(settings[row["number"]], database(path)))
+        path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+        print(f"{row['scenario']}, T {row['horizon']}, K {row['arms']}: {100 * row['excess']['raven-auto'][0]:+.0f} %")
+
+
+def play_setting(setting: Setting, url: str) -> dict[str, Any]:
+    """Play all policies without tuning on the report worlds of a tuned setting."""
+    comparison = run_comparison(setting.spec(), url)
+    best, count = best_tuned(comparison), comparison.worlds
+    values = {policy: comparison.spec.default_params(policy) for policy in UNTUNED}
+    robust = run_robust(setting.robust_spec(), url).result
+    assert isinstance(robust, RobustRecommendation)
+    values[ROBUST] = comparison.spec.resolve_params("raven-ucb", dict(robust.params))
+    played = {name: play_untuned(setting, name.split(",")[0], params, count) for name, params in values.items()}
+    return {
+        "untuned": {
+            name: [float(entry.regret.mean()), (entry.failures or 0) / count] for name, entry in played.items()
+        },
+        "excess": {
+            name: list(relative_interval(entry.regret, best.regret, setting.number)) for name, entry in played.items()
+        },
+    }
+
+
+def play_untuned(setting: Setting, policy: str, values: dict[str, Value], count: int) -> PlayedEntry:
+    """Play a policy on the report worlds of a setting."""
+    spec = setting.spec().resolved()
+    problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0)
+    return play_entry(Evaluator(problem), values, count)
+
+
+def best_tuned(comparison: Comparison) -> ComparisonEntry:
+    """Return the tuned entry with the smallest regret."""
+    entries = [entry for entry in comparison.entries if entry.setting == "tuned"]
+    return min(entries, key=lambda entry: float(entry.regret.mean()))
+
+
+def database(path: Path) -> str:
+    """Return the database beside the file."""
+    return f"sqlite:///{path.with_suffix('.sqlite3')}"
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -183,10 +238,10 @@ def bootstrap_mean(values: Any) -> tuple[float, float, float]:
 
 def print_tables(path: Path) -> None:
     """Print the summary by policy, and the excess of raven-auto by setting."""
-    rows = read_rows(path)
+    rows = [row for row in read_rows(path) if "excess" in row]
     summary = []
     auto = np.array([row["excess"]["raven-auto"][0] for row in rows])
-    for policy in UNTUNED:
+    for policy in (*UNTUNED, ROBUST):
         excess = np.array([row["excess"][policy][0] for row in rows])
         worst = rows[int(excess.argmax())]
         difference = "–"
@@ -228,15 +283,14 @@ def print_tables(path: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("run", "table"))
+    parser.add_argument("command", choices=("tune", "play", "table"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--settings", type=int, default=COUNT)
-    parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--worlds", type=int, default=200)
-    parser.add_argument("--report", type=int, default=1000)
+    parser.add_argument("--numbers", type=int, nargs="*", default=[], help="settings; by default all")
     given = parser.parse_args()
     if given.command == "table":
         print_tables(given.file)
+    elif given.command == "tune":
+        tune_settings(given.file, given.minutes, given.numbers)
     else:
-        run_settings(given.file, given.minutes, (given.trials, given.worlds, given.report), given.settings)
+        play_settings(given.file, given.numbers)
