@@ -17,7 +17,7 @@ from environments.streams import Stream
 from environments.text import format_number
 from environments.view import change_steps
 from environments.world import Floats
-from policies import find_policy
+from policies import find_policy, policy_names
 from policies.engine.simulation import Simulation, simulate
 from studies.results.alternatives import BetterPolicy
 from studies.results.grid import Grid
@@ -54,6 +54,7 @@ MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
 MAX_STUDY_WORK = 30_000_000
 MAX_WORLDS, MIN_WORLDS = 100, 4
 CHECKPOINTS = 60
+ORACLE = "oracle"  # prefix of the policies that are restarted at the true changes, and name of their curve
 BEST_CELLS = 5
 MAX_TRIALS = 400
 MAX_POINT_STEPS = 20_000_000  # steps of the recommended point in the worlds of a grid, a few seconds
@@ -76,7 +77,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Curves:
-    """Simulations of the recommended parameters and the baselines on the same worlds, by name."""
+    """Simulations of the recommended parameters, the baselines and the restart oracle on the same worlds, by name."""
 
     simulations: dict[str, Simulation]
     changes: list[int]
@@ -269,7 +270,27 @@ def simulate_recommendation(recommendation: Recommendation, studies: int, spec: 
         )
         for name, params in candidates.items()
     }
-    return Curves(simulations, change_steps(scenario, horizon) if isinstance(scenario, Scenario) else [])
+    if not isinstance(scenario, Scenario):
+        return Curves(simulations, [])
+    oracle = _simulate_oracle(simulations.get("defaults", simulations["recommended"]), scenario, recommendation.seed)
+    return Curves(simulations | oracle, change_steps(scenario, horizon))
+
+
+def _simulate_oracle(defaults: Simulation, scenario: Scenario, seed: int) -> dict[str, Simulation]:
+    """Simulate the policy at its defaults, restarted at the true changes; empty if it is never restarted."""
+    if f"{ORACLE}-{defaults.policy}" not in policy_names():
+        return {}
+    oracle = simulate(
+        f"{ORACLE}-{defaults.policy}",
+        scenario,
+        horizon=defaults.horizon,
+        arms=defaults.arms,
+        replications=defaults.regret.size,
+        seed=seed,
+        params=defaults.params,
+        checkpoints=CHECKPOINTS,
+    )
+    return {} if np.allclose(oracle.regret, defaults.regret) else {ORACLE: oracle}
 
 
 def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:

@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
-from dashboards.pages.report.data import Curves, GridData, ReportData, StudyData
+from dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
 from dashboards.pages.report.summary import BASELINES
 from dashboards.pages.report.what_if import WhatIf, make_what_if
 from environments.text import (
@@ -28,12 +28,13 @@ from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.objective import parse_objective
 from studies.spec.source import TraceSource
+from studies.statistics.intervals import relative_interval
 from studies.symbols import format_params
 
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
 LINKED_HEIGHT = 430  # pixels; low, so that linked figures are visible together
-CURVE_NAMES = {"recommended": "recommended", **BASELINES}
+CURVE_NAMES = {"recommended": "recommended", **BASELINES, ORACLE: "defaults, restarted at the true changes"}
 
 
 @dataclass(frozen=True)
@@ -246,6 +247,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
             table = _grid_table(part.grid) if table is None else table
     if study.curves is not None:
         panels.append(_draw_curves(study, study.curves, slugs))
+        lines += _describe_oracle(study.curves, spec.seed)
     if trials.drawn:
         states = {"COMPLETE": trials.complete, "PRUNED": trials.pruned}
         history = figures.plot_search_history(trials.drawn, recommendation, spec, states)
@@ -276,6 +278,20 @@ def _draw_curves(study: StudyData, curves: Curves, slugs: Slugs) -> Panel:
         bands=not isinstance(study.spec.source, TraceSource),
     )
     return make_panel(slugs, f"curves {study.name}", figure, height=LINKED_HEIGHT)
+
+
+def _describe_oracle(curves: Curves, seed: int) -> list[str]:
+    """Describe how much of the regret of the recommended parameters knowing the true changes would avoid."""
+    oracle, recommended = curves.simulations.get(ORACLE), curves.simulations["recommended"]
+    if oracle is None or recommended.regret.mean() <= 0.0:
+        return []
+    excess, low, high = relative_interval(oracle.regret, recommended.regret, seed)
+    who = f"An oracle that restarts {recommended.policy}, at its defaults, at the true changes"
+    worlds = plural(oracle.regret.size, "simulated world")
+    if high >= 0.0:
+        return [f"{who} has no clearly smaller regret ({worlds})."]
+    interval = f"95 % CI {format_percent(-high)} to {format_percent(-low)}"
+    return [f"{who} has {format_percent(-excess)} less regret ({interval}; {worlds})."]
 
 
 def _describe_best_trial(study: StudyData) -> list[str]:

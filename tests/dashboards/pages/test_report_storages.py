@@ -10,6 +10,7 @@ import pytest
 from dashboards.pages.report.data import find_recommendation, load_report_data, read_trials, thin_trials
 from dashboards.pages.report.page import build_report, render_report
 from environments.errors import InputError
+from environments.text import format_percent
 from studies.spec.grid import GridSpec
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
@@ -117,6 +118,23 @@ def test_curves_that_would_take_too_long_are_omitted(tmp_path: Path) -> None:
     assert "would take too long" in page.missing[0].text
     with pytest.raises(InputError, match="unknown study"):
         load_report_data(opened, "here", ["nothing"])
+
+
+@pytest.mark.parametrize(("scenario", "restarts"), [("localized-jump", True), ("gradual-drift", False)])
+def test_the_report_says_how_much_regret_restarts_at_the_true_changes_avoid(
+    scenario: str, restarts: bool, tmp_path: Path
+) -> None:
+    recommended = make_recommendation(scenario=scenario, horizon=1000, arms=5)
+    opened = open_storage(store_recommendations(tmp_path / "s.sqlite3", recommended), create=False)
+    (study,) = (data := load_report_data(opened, "here")).studies
+    assert study.curves is not None
+    lines = [line for line in build_report(data).studies[0].lines if "at the true changes" in line]
+    if not restarts:
+        assert lines == []
+        return
+    oracle, found = (study.curves.simulations[name].regret.mean() for name in ("oracle", "recommended"))
+    assert oracle < found
+    assert f"has {format_percent(1.0 - oracle / found)} less regret" in lines[0]
 
 
 def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
