@@ -1,63 +1,68 @@
-"""RAVEN-auto: a RAVEN index on discounted statistics whose discount is learned online; it has no parameters.
+"""RAVEN-auto: a RAVEN index on tracked means whose rate of change is learned online; it has no parameters.
 
-Six experts keep statistics of the same rewards with different memories: τ = ∞ and τ = 10K·4^j, j = 0 … 4, as the
-discount γ = 1 − 1/τ per reward of any arm. With the weight W and the weighted mean M of an arm, an expert predicts its
-next reward by N(M, s²·(1 + 1/W)). Every reward of an arm that was pulled before is scored for all experts by the
-logarithm of this density, with W at least 0.05 and the squared standardized residual at most 6, so that an outlier does
-not decide. The expert with the largest sum of scores, compared after every eighth such reward, selects the arm:
+Seven experts track the means of all arms from the same rewards, under the assumption that every mean moves and may
+drift: after Δ steps without a reward of the arm, the variance P of its estimated mean M has grown by v·x·(1 + x)/τ with
+x = Δ/τ. The experts have τ = ∞ (nothing changes) and τ = 10·4^j, j = 0 … 5; an arm that is pulled at every step is
+averaged over about τ rewards. All experts also add the variance B·(Δ/(t + 30K))², because nothing can be observed about
+an arm that is not pulled; B is explained below. The estimate is a Kalman filter: a reward x with variance s² changes M
+by g·(x − M) and P to g·s² with the gain g = P/(P + s²). M is the plain average and P = s²/N up to the third reward of
+an arm.
 
-    M + sqrt((0.4 + 0.6/N)·V·ln(1 + min(t, τ)/K) / W),
+Every reward of an arm that was pulled before is scored for all experts by the logarithm of the density
+N(x; M, P + s²), with a squared standardized residual of at most 6, so that an outlier does not decide. The expert with
+the largest sum of scores, compared after every eighth such reward, selects the arm by its M and P, grown up to now:
 
-where K counts all arms, N all pulls of the arm, and V is the weighted mean of s² at the times of its rewards. As in
-RAVEN-UCB the bonus grows with the variance, and its weight decreases with the pulls. An arm with W < 1e-3 is pulled
-immediately.
+    M + sqrt((0.4 + 0.6/N)·P·ln(1 + t/K)),
+
+where K counts all arms and N all pulls of the arm; P of an arm with one pull is v before it grows. As in RAVEN-UCB the
+bonus grows with the variance of the rewards, and its weight decreases with the pulls.
 
 s² of an arm is estimated from differences d of its successive rewards, which a change of its mean affects only once:
-s² = (Σw·d²/2 + 60·v)/(Σw + 60), with weights that decrease by 1 − 1/30 per difference. v is the same average over all
-arms with 1 − 1/90, plus two differences between first rewards of different arms, so that it exists from the start. The
-first three rewards of an arm have the s² of the third.
+s² = (Σw·d²/2 + 20·v)/(Σw + 20), with weights that decrease by 1 − 1/100 per difference. v is the same average over all
+arms with 1 − 1/90, plus two differences between first rewards of different arms, so that it exists from the start.
+
+B is computed when the experts are compared: B = 8·S²·r/K, where S² is the variance of M among the pulled arms and
+r = S²/(S² + v), so S²·r is the part of S² that one reward explains. An arm with a new mean is found sooner or later,
+and rarely looked for if there are many arms or if it would take many rewards.
 
 Scores and index are unchanged if rewards are shifted, and scaled with them if they are scaled.
 """
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN, PULLS, Policy
-from policies.engine.discounting import discount_row
-from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT, Limit
+from policies.engine.base import CLOSED, PULLS, Policy
+from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
 
-EXPERTS = 6
-WEIGHT, MEAN, VARIANCE = 1, 1 + EXPERTS, 1 + 2 * EXPERTS  # first rows of the experts: W/u, M and the sum of s², over u
-LAST, SQUARES, COUNT = 1 + 3 * EXPERTS, 2 + 3 * EXPERTS, 3 + 3 * EXPERTS
-"""Rows of an arm: its last reward, Σw·d²/2 and Σw."""
+EXPERTS = 7
+MEAN, UNCERTAINTY = 1, 1 + EXPERTS  # first rows of the experts: M and P
+LAST, STEP, SQUARES, COUNT = range(1 + 2 * EXPERTS, 5 + 2 * EXPERTS)
+"""Rows of an arm: its last reward and the step of it, Σw·d²/2 and Σw."""
 
-GAMMA, MEMORY, UNIT_OF_WEIGHT, SCORE, SPREAD = (EXPERTS * i for i in range(5))
-"""First cells of the experts: γ, τ, u, sum of scores, and product of 1 + 1/W since the last comparison."""
-CHOSEN, PENDING, LATEST, POOLED, POOLED_COUNT, FIRST, FIRST_COUNT = range(5 * EXPERTS, 5 * EXPERTS + 7)
-"""Cells: the expert that selects, rewards since the last comparison, the last reward of any arm, sums for v, and those
-of first rewards."""
+RATE, SCORE, SPREAD = 0, EXPERTS, 2 * EXPERTS
+"""First cells of the experts: 1/τ, sum of scores, and product of (P + s²)/s² since the last comparison."""
+CHOSEN, PENDING, LATEST, POOLED, POOLED_COUNT, FIRST, FIRST_COUNT, REDRAWN = range(3 * EXPERTS, 3 * EXPERTS + 8)
+"""Cells: the expert that selects, rewards since the last comparison, the last reward of any arm, sums for v, those of
+first rewards, and B."""
 
-SHORTEST, FACTOR = 10.0, 4.0  # the shortest memory is 10K, each is 4 times as long as the one before
+SHORTEST, FACTOR = 10.0, 4.0  # the shortest memory, and the ratio of a memory to the one before
 LATE_WEIGHT, EARLY_WEIGHT = 0.4, 0.6  # weight of the bonus after many pulls, and what one pull adds to it
-FORGOTTEN = 1e-3
-LEAST_WEIGHT, LARGEST_RESIDUAL = 0.05, 6.0  # in scores
+REDRAWN_WEIGHT, WARM_UP = 8.0, 30.0
+LARGEST_RESIDUAL = 6.0
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
-KEEP, KEEP_POOLED, PRIOR, FIRST_WEIGHT, PROVISIONAL = 1.0 - 1.0 / 30.0, 1.0 - 1.0 / 90.0, 60.0, 2.0, 3.0
-SMALLEST_UNIT = 1e-30
+KEEP, KEEP_POOLED, PRIOR, FIRST_WEIGHT, PROVISIONAL = 1.0 - 1.0 / 100.0, 1.0 - 1.0 / 90.0, 20.0, 2.0, 3.0
+LARGEST_SPREAD = 1e150  # eight factors of 1e9 steps without a pull have a product of 1e130
 
 
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
-    """Compute τ and γ of all experts, and set u = 1 and the products of 1 + 1/W."""
-    tau = SHORTEST * arms.shape[1]
+    """Compute 1/τ of all experts, and set the products to 1."""
+    tau = SHORTEST
     for j in range(EXPERTS):
-        cells[UNIT_OF_WEIGHT + j] = 1.0
         cells[SPREAD + j] = 1.0
-        cells[MEMORY + j] = 0.0 if j == 0 else tau  # 0 is infinite: cells are finite
-        cells[GAMMA + j] = 1.0 if j == 0 else 1.0 - 1.0 / tau
+        cells[RATE + j] = 0.0 if j == 0 else 1.0 / tau
         tau *= FACTOR if j > 0 else 1.0
 
 
@@ -69,23 +74,26 @@ def pooled_variance(cells):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def share_of_steps(age, t, count):  # type: ignore[no-untyped-def]
+    """(Δ/(t + 30K))²."""
+    share = age / (t + WARM_UP * count)
+    return share * share
+
+
+@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of the index of the expert with the largest score."""
-    j = int(cells[CHOSEN])
-    unit, steps = cells[UNIT_OF_WEIGHT + j], float(t)
-    if j > 0:
-        steps = min(steps, cells[MEMORY + j])
-    level, v = log(1.0 + steps / open_.shape[0]), pooled_variance(cells)
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
+    j, count, best, chosen = int(cells[CHOSEN]), open_.shape[0], -1e300, -1
+    rate, v, level = cells[RATE + j], pooled_variance(cells), log(1.0 + t / count)
+    moved, redrawn = v * rate * rate, cells[REDRAWN] * share_of_steps(1.0, t, count)  # per step, and per squared step
+    for k in range(count):
         if open_[k] == CLOSED:
             continue
-        stored, n = arms[WEIGHT + j, k], arms[PULLS, k]
-        weight, score = stored * unit, inf
-        if weight >= FORGOTTEN:
-            variance = arms[VARIANCE + j, k] / stored if n > 1.0 else v
-            score = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance / weight)
-        if score > best and (open_[k] == OPEN or score < inf):
+        n, age = arms[PULLS, k], t - arms[STEP, k]
+        variance = arms[UNCERTAINTY + j, k] if n > 1.0 else v
+        variance += age * (moved * (1.0 + age * rate) + age * redrawn)
+        score = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance)
+        if score > best:
             best, chosen = score, k
     return chosen
 
@@ -109,86 +117,86 @@ def update_variance(t, k, x, arms, cells):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_score(j, k, x, variance, arms, cells):  # type: ignore[no-untyped-def]
-    """Add ln N(x; M, s²·(1 + 1/W)) to the score of an expert, without the terms that all share and without ln(1 + 1/W).
-
-    The factor 1 + 1/W is multiplied to the product, whose logarithm is added before the next comparison.
-    """
-    spread = 1.0 + 1.0 / max(arms[WEIGHT + j, k] * cells[UNIT_OF_WEIGHT + j], LEAST_WEIGHT)
-    cells[SPREAD + j] *= spread
-    difference, scale = x - arms[MEAN + j, k], variance * spread
-    squares = difference * difference
-    if squares > LARGEST_RESIDUAL * scale:
-        cells[SCORE + j] -= 0.5 * LARGEST_RESIDUAL
-    elif scale > 0.0:
-        cells[SCORE + j] -= 0.5 * squares / scale
+def track(k, x, age, redrawn, variance, arms, cells):  # type: ignore[no-untyped-def]
+    """Score all experts and update M and P; the logarithms of (P + s²)/s² are added before the next comparison."""
+    v, n, precision = pooled_variance(cells), arms[PULLS, k], 1.0 / variance
+    for j in range(EXPERTS):
+        rate = cells[RATE + j]
+        moved = age * rate
+        before = arms[UNCERTAINTY + j, k] + v * moved * (1.0 + moved) * rate + redrawn
+        if n <= PROVISIONAL:
+            before = variance / (n - 1.0)
+        difference, scale = x - arms[MEAN + j, k], before + variance
+        inverse = 1.0 / scale
+        gain = before * inverse
+        cells[SPREAD + j] *= scale * precision
+        cells[SCORE + j] -= 0.5 * min(LARGEST_RESIDUAL, difference * difference * inverse)
+        arms[MEAN + j, k] += gain * difference
+        arms[UNCERTAINTY + j, k] = gain * variance
 
 
 @inlined
-def choose_expert(cells):  # type: ignore[no-untyped-def]
-    """Complete the scores and choose the expert with the largest, the first on a tie."""
-    highest = -1e300
-    for j in range(EXPERTS):
-        cells[SCORE + j] -= 0.5 * log(cells[SPREAD + j])
-        cells[SPREAD + j] = 1.0
-        if cells[SCORE + j] > highest:
-            highest = cells[SCORE + j]
-            cells[CHOSEN] = j
-    cells[PENDING] = 0.0
+def choose_expert(arms, cells):  # type: ignore[no-untyped-def]
+    """Complete the scores and choose the expert with the largest, the first on a tie; then compute B."""
+    highest, j = -1e300, 0
+    for i in range(EXPERTS):
+        cells[SCORE + i] -= 0.5 * log(cells[SPREAD + i])
+        cells[SPREAD + i] = 1.0
+        if cells[SCORE + i] > highest:
+            highest, j = cells[SCORE + i], i
+    cells[CHOSEN], cells[PENDING] = j, 0.0
+    count, mean, squares = 0.0, 0.0, 0.0
+    for k in range(arms.shape[1]):
+        if arms[PULLS, k] > 0.0:
+            count += 1.0
+            difference = arms[MEAN + j, k] - mean
+            mean += difference / count
+            squares += difference * (arms[MEAN + j, k] - mean)
+    spread, v = squares / max(1.0, count - 1.0), pooled_variance(cells)
+    explained = spread * (spread / (spread + v)) if v > 0.0 else 0.0
+    cells[REDRAWN] = REDRAWN_WEIGHT / arms.shape[1] * explained
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
-    """Score all experts, and add the reward to their statistics."""
-    n = arms[PULLS, k]
-    variance = update_variance(t, k, x, arms, cells)
-    if n > 1.0:
+    """Estimate the variance, track the mean of the arm, and compare the experts after every eighth scored reward."""
+    variance, age = update_variance(t, k, x, arms, cells), t - arms[STEP, k]
+    arms[STEP, k] = t
+    if arms[PULLS, k] > 1.0 and variance > 0.0:
+        track(k, x, age, cells[REDRAWN] * share_of_steps(age, t, arms.shape[1]), variance, arms, cells)
+    else:
         for j in range(EXPERTS):
-            add_score(j, k, x, variance, arms, cells)
+            arms[MEAN + j, k] = x
+            arms[UNCERTAINTY + j, k] = variance
+    if arms[PULLS, k] > 1.0:
         cells[PENDING] += 1.0
         if cells[PENDING] >= EVERY:
-            choose_expert(cells)
-    for j in range(EXPERTS):
-        unit = cells[UNIT_OF_WEIGHT + j] * cells[GAMMA + j]
-        if unit < SMALLEST_UNIT:
-            discount_row(WEIGHT + j, unit, arms)
-            discount_row(VARIANCE + j, unit, arms)
-            unit = 1.0
-        cells[UNIT_OF_WEIGHT + j] = unit
-        added = 1.0 / unit
-        weight = arms[WEIGHT + j, k] + added
-        arms[WEIGHT + j, k] = weight
-        arms[MEAN + j, k] += (x - arms[MEAN + j, k]) * (added / weight)
-        if n <= PROVISIONAL:
-            arms[VARIANCE + j, k] = weight * variance
-        else:
-            arms[VARIANCE + j, k] += added * variance
+            choose_expert(arms, cells)
 
 
 class RavenAuto(Policy):
-    r"""RAVEN's index without parameters: the discount and the scale of the rewards are learned online.
+    r"""RAVEN's index without parameters: the rate of change and the scale of the rewards are learned online.
 
-    $$M + \sqrt{\Bigl(0.4 + \frac{0.6}{N}\Bigr) \frac{V \ln(1 + \min(t, \tau)/K)}{W}}, \qquad
-    \tau \text{ of the expert with the largest } \sum \ln \mathcal N\Bigl(x; M, s^2 \bigl(1 + \tfrac{1}{W}\bigr)\Bigr)$$
+    $$M + \sqrt{\Bigl(0.4 + \frac{0.6}{N}\Bigr) P \ln\Bigl(1 + \frac{t}{K}\Bigr)}, \qquad
+    M, P \text{ of the Kalman filter with the largest } \sum \ln \mathcal N(x; M, P + s^2)$$
     """
 
     name = "raven-auto"
-    reference = "RAVEN-UCB's index with learned discount and variance; ours"
-    rows = 4 + 3 * EXPERTS
+    reference = "RAVEN-UCB's index with learned rate of change and variance; ours"
+    rows = 5 + 2 * EXPERTS
     row_limits = {
-        **dict.fromkeys(range(WEIGHT, WEIGHT + EXPERTS), NONNEGATIVE),
-        **dict.fromkeys(range(VARIANCE, VARIANCE + EXPERTS), NONNEGATIVE),
+        **dict.fromkeys(range(UNCERTAINTY, UNCERTAINTY + EXPERTS), NONNEGATIVE),
+        STEP: COUNT_OF_STEPS,
         **dict.fromkeys((SQUARES, COUNT), NONNEGATIVE),
     }
-    cells = 5 * EXPERTS + 7
+    cells = 3 * EXPERTS + 8
     cell_limits = {
-        **dict.fromkeys((*range(GAMMA, GAMMA + EXPERTS), *range(MEMORY, MEMORY + EXPERTS)), CONSTANT),
-        **dict.fromkeys(range(UNIT_OF_WEIGHT, UNIT_OF_WEIGHT + EXPERTS), UNIT),
-        **dict.fromkeys(range(SPREAD, SPREAD + EXPERTS), Limit(1.0, (1.0 + 1.0 / LEAST_WEIGHT) ** EVERY)),
+        **dict.fromkeys(range(RATE, RATE + EXPERTS), CONSTANT),
+        **dict.fromkeys(range(SPREAD, SPREAD + EXPERTS), Limit(1.0, LARGEST_SPREAD)),
         CHOSEN: Limit(0.0, EXPERTS - 1.0, whole=True),
         PENDING: Limit(0.0, EVERY - 1.0, whole=True),
         LATEST: FINITE,
-        **dict.fromkeys((POOLED, POOLED_COUNT, FIRST, FIRST_COUNT), NONNEGATIVE),
+        **dict.fromkeys((POOLED, POOLED_COUNT, FIRST, FIRST_COUNT, REDRAWN), NONNEGATIVE),
     }
     start = staticmethod(start)
     choose = staticmethod(select)

@@ -179,11 +179,10 @@ class WLS(Plain):
 class RavenAuto(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
-        self.tau = np.concatenate([[math.inf], 10.0 * arms * 4.0 ** np.arange(5)])[:, None]
-        self.gamma = 1.0 - 1.0 / self.tau
-        self.w, self.m, self.v = np.zeros((6, arms)), np.zeros((6, arms)), np.zeros((6, arms))
-        self.score, self.last, self.latest = np.zeros(6), np.zeros(arms), 0.0
-        self.chosen = 0
+        self.rate = np.concatenate([[0.0], 0.1 / 4.0 ** np.arange(6)])
+        self.m, self.p, self.step = np.zeros((7, arms)), np.zeros((7, arms)), np.zeros(arms)
+        self.score, self.last, self.latest = np.zeros(7), np.zeros(arms), 0.0
+        self.chosen, self.redrawn = 0, 0.0
         self.own, self.pooled, self.first = np.zeros((arms, 2)), np.zeros(2), np.zeros(2)
 
     def variance_of_all(self) -> float:
@@ -191,31 +190,36 @@ class RavenAuto(Plain):
         return float((self.pooled[0] + 2 * first) / (self.pooled[1] + 2))
 
     def scores(self, t: int) -> Array:
-        j = self.chosen
-        v = np.where(self.n > 1, self.v[j] / self.w[j], self.variance_of_all())
-        level = math.log(1.0 + min(float(t), float(self.tau[j, 0])) / self.arms)
-        return self.m[j] + np.sqrt((0.4 + 0.6 / self.n) * level * v / self.w[j])
+        age, rate, v = t - self.step, self.rate[self.chosen], self.variance_of_all()
+        p = np.where(self.n > 1, self.p[self.chosen], v) + v * age * rate**2 * (1 + age * rate)
+        p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
+        return self.m[self.chosen] + np.sqrt((0.4 + 0.6 / self.n) * p * math.log(1.0 + t / self.arms))
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
-        n = self.n[k]
+        n, age = self.n[k], t - self.step[k]
         if n > 1:
             difference = np.array([(x - self.last[k]) ** 2 / 2, 1.0])
-            self.own[k] = self.own[k] * (1 - 1 / 30) + difference
+            self.own[k] = self.own[k] * (1 - 1 / 100) + difference
             self.pooled = self.pooled * (1 - 1 / 90) + difference
         elif t > 1:
             self.first += np.array([(x - self.latest) ** 2 / 2, 1.0])
-        self.last[k] = self.latest = x
-        s2 = (self.own[k, 0] + 60 * self.variance_of_all()) / (self.own[k, 1] + 60)
-        if n > 1:
-            spread = 1 + 1 / np.maximum(self.w[:, k], 0.05)
-            self.score -= 0.5 * (np.log(spread) + np.minimum(6.0, (x - self.m[:, k]) ** 2 / (s2 * spread)))
-            self.chosen = int(np.argmax(self.score)) if int(self.n.sum() - self.arms) % 8 == 0 else self.chosen
-        self.w *= self.gamma
-        self.v *= self.gamma
-        self.w[:, k] += 1.0
-        self.m[:, k] += (x - self.m[:, k]) / self.w[:, k]
-        self.v[:, k] = self.w[:, k] * s2 if n <= 3 else self.v[:, k] + s2
+        self.last[k], self.latest, self.step[k] = x, x, t
+        v = self.variance_of_all()
+        s2 = (self.own[k, 0] + 20 * v) / (self.own[k, 1] + 20)
+        if n == 1:
+            self.m[:, k], self.p[:, k] = x, s2
+            return
+        p = self.p[:, k] + v * age * self.rate**2 * (1 + age * self.rate)
+        p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
+        p = np.full(7, s2 / (n - 1)) if n <= 3 else p
+        self.score -= 0.5 * (np.log(1 + p / s2) + np.minimum(6.0, (x - self.m[:, k]) ** 2 / (p + s2)))
+        self.m[:, k] += p / (p + s2) * (x - self.m[:, k])
+        self.p[:, k] = p * s2 / (p + s2)
+        if int(self.n.sum() - self.arms) % 8 == 0:
+            self.chosen = int(np.argmax(self.score))
+            spread = float(np.var(self.m[self.chosen], ddof=1))
+            self.redrawn = 8.0 * spread**2 / (spread + v) / self.arms
 
 
 FORGETTING: dict[str, Make] = {
