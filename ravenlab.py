@@ -184,7 +184,10 @@ def main() -> None:
     gc.set_threshold(100_000)  # with Python's 700, collecting garbage takes a sixth of the time of all imports
     from tuning.cli.app import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        gc.freeze()  # Python collects garbage several times when it ends, which takes up to half a second
 
 
 if __name__ == "__main__":

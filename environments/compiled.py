@@ -7,7 +7,7 @@ numba unpickles the files of its cache. They are read only from a folder that no
 their content matches a hash at their end. Any failure of the cache, such as a full disk or a damaged file, is a cache
 miss: the function is compiled in memory, and one warning is issued per process.
 
-Another process may compile functions while this one does something else (`policies.engine.ahead`). A function that is
+Another process may compile kernels while this one does something else (`policies.engine.ahead`). A kernel that is
 called before that process has stored it is waited for.
 """
 
@@ -29,6 +29,7 @@ from typing import Any
 import numba
 from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime.nrt import rtsys
 
 from environments.fingerprint import COMPILED_PACKAGES, ROOT
 from environments.kernel_cache import is_compiled_elsewhere, is_private, numba_cache_folder, warn_once
@@ -89,23 +90,30 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
 
     _impl_class = _CacheContent
 
-    def __init__(self, py_func: Any) -> None:
+    def __init__(self, py_func: Any, awaited: bool) -> None:
         super().__init__(py_func)
+        self.awaited = awaited
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        _import_without_scipy()
+        """Load a compiled function.
+
+        numba's own method first imports all that compilation needs. A compiled function only needs numba's runtime.
+        """
+        rtsys.initialize(target_context)
         while True:
-            expected = is_compiled_elsewhere(self._py_func)  # asked first, because its last file precedes its end
+            # asked first, because the last file of a process precedes its end
+            expected = self.awaited and is_compiled_elsewhere(self._py_func)
             try:
                 if is_private(numba_cache_folder() or ""):
-                    loaded = super().load_overload(sig, target_context)
+                    loaded = self._load_overload(sig, target_context)
                     if loaded is not None:
                         return loaded
             except Exception as error:
                 warn_once(f"{type(error).__name__}: {error}")
-                return None
+                expected = False
             if not expected:
+                _import_without_scipy()
                 return None
             time.sleep(POLL_SECONDS)
 
@@ -149,6 +157,11 @@ def compiled(function: Compilable) -> Compilable:
     >>> double(4)
     8
     """
+    return _compiled(function, awaited=True)
+
+
+def compiled_on_demand(function: Compilable) -> Compilable:
+    """Compile a short function, which takes less time than to wait for the process that compiles kernels."""
     return _compiled(function)
 
 
@@ -185,7 +198,7 @@ def is_built_in(function: Any) -> bool:
     return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
 
 
-def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Compilable:
+def _compiled(function: Compilable, cached: bool = True, awaited: bool = False, **options: bool) -> Compilable:
     njit: Any = numba.njit
     # Nothing uses the entry point for C. One version of a function serves all constants that callers pass to it: short
     # functions are inlined, and then LLVM knows the constants.
@@ -196,7 +209,7 @@ def _compiled(function: Compilable, cached: bool = True, **options: bool) -> Com
     dispatcher.get_call_template = lambda args, kws: find_version(tuple(map(numba.types.unliteral, args)), kws)
     if cached and is_built_in(function) and numba_cache_folder() is not None:
         try:
-            dispatcher._cache = _Cache(getattr(function, "py_func", function))
+            dispatcher._cache = _Cache(getattr(function, "py_func", function), awaited)
         except (OSError, RuntimeError) as error:  # RuntimeError: numba cannot write to the folder
             warn_once(f"{type(error).__name__}: {error}")
     result: Compilable = dispatcher
@@ -214,7 +227,7 @@ def specialize(template: Callable[..., Any], name: str, inline: bool = False, **
     copy.__qualname__ = f"{template.__name__}_{name}"
     copy.__module__ = template.__module__
     cached = all(is_built_in(rule) for rule in rules.values() if callable(rule))
-    return _compiled(copy, cached, forceinline=inline)
+    return _compiled(copy, cached, awaited=not inline, forceinline=inline)
 
 
 def compile_for(function: Any, *arguments: Any) -> None:

@@ -10,6 +10,7 @@ from environments.base import Change, Draft
 from environments.checks import check_replications
 from environments.errors import InputError
 from environments.noise import NOISES
+from environments.normal import NUMBERED_REPLICATIONS, draw_normals
 from environments.plugins import plugin_errors
 from environments.scenario import Scenario
 from environments.streams import Stream
@@ -226,9 +227,12 @@ def _schedule(draft: Draft) -> Worlds:
 def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
     """Draw noise, coins and delays of worlds, and compute the best means."""
     count, horizon = draft.replications, draft.horizon
-    noise = np.empty((count, horizon))
-    for r, rng in draft.generators("noise"):
-        noise[r] = NOISES[draft.noise].draw(rng, horizon)
+    noise, best = np.empty((2, count, horizon))  # one array: NumPy uses huge pages from 4 MB on
+    if draft.noise == "normal" and draft.first + count <= NUMBERED_REPLICATIONS:
+        draw_normals(draft.seed, draft.stream, draft.first, "noise", noise)
+    else:
+        for r, rng in draft.generators("noise"):
+            noise[r] = NOISES[draft.noise].draw(rng, horizon)
     coin, parts, delay = worlds.coin, worlds.parts, worlds.delay
     if worlds.kind & GRADUAL:
         coin = np.empty((count, horizon), dtype=np.uint8)
@@ -242,7 +246,7 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
             parts[r] = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
             # Parts that arrive after the horizon are lost; a delay of T suffices and keeps the ring buffer small.
             delay[r] = np.minimum(rng.integers(0, draft.longest_delay + 1, (horizon, PARTS)), horizon)
-    worlds = worlds._replace(noise=noise, best=np.empty_like(noise), coin=coin, parts=parts, delay=delay)
+    worlds = worlds._replace(noise=noise, best=best, coin=coin, parts=parts, delay=delay)
     fill_best(worlds)
     return worlds
 

@@ -30,5 +30,14 @@ def generator(seed: int, stream: int, replication: int, key: str) -> np.random.G
     >>> a == generator(7, Stream.SEARCH, 3, "noise").random()
     True
     """
-    spawn_key = (int(stream), replication, zlib.crc32(key.encode()))
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))
+    sequence = np.random.SeedSequence(seed, spawn_key=spawn_key(stream, replication, key))
+    return np.random.Generator(np.random.PCG64(sequence))
+
+
+def spawn_key(stream: int, replication: int, key: str) -> tuple[int, int, int]:
+    """Return the part of a seed sequence that identifies a generator under one seed.
+
+    >>> spawn_key(Stream.SEARCH, 3, "noise")
+    (1, 3, 4255749673)
+    """
+    return int(stream), replication, zlib.crc32(key.encode())

@@ -93,6 +93,13 @@ class RavenUCB(Policy):
     learn = staticmethod(update)
 
     @classmethod
+    def compile_fast(cls, worlds: Worlds, candidates: Floats) -> None:
+        """Compile the kernel of `evaluate_fast` for arguments of these types (see `policies.engine.ahead`)."""
+        from policies.engine.leader_run import compile_kernel
+
+        compile_kernel(worlds, candidates)
+
+    @classmethod
     def evaluate_fast(cls, worlds: Worlds, candidates: Floats, mark: int) -> Floats | None:
         from policies.engine.leader_run import leader_run
 

@@ -85,13 +85,19 @@ def compile_policy(name: str) -> None:
     """Compile what the search of a study needs, and then what its validation needs."""
     import numpy as np
 
-    from environments.blocks import fill_averages
-    from policies.engine.play import evaluate, uniform_regret
-
     policy, worlds = find_policy(name), smallest_worlds()
     values = policy.resolve({}, 2, 2)
-    evaluate(policy, [values], worlds, seed=0)
-    uniform_regret(worlds)
+    compile_fast = getattr(policy, "compile_fast", None)  # only the kernel; the process that plays compiles the rest
+    if compile_fast is not None:
+        compile_fast(worlds, policy.vector(values)[None])
+    else:
+        from policies.engine.play import evaluate
+
+        evaluate(policy, [values], worlds, seed=0)
+    from environments.blocks import fill_averages
+    from environments.world import fill_uniform_regret
+
+    fill_uniform_regret(worlds, 1, np.empty(1))
     fill_averages(worlds, np.empty((1, 2)))
 
 

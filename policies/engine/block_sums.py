@@ -30,6 +30,7 @@ from environments.world import (
 )
 
 SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
+LONGEST = SHORTEST * FACTOR ** (LEVELS - 1)
 AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)  # sums of a block
 ONE = np.uint64(1)  # an index without a sign needs no check whether it counts from the end of the array
 
@@ -69,7 +70,7 @@ def sum_steps(worlds, r, segment, k, t, end, rewards, sums):  # type: ignore[no-
         while t >= starts[segment + 1]:
             segment += 1
         row, blip = rows[segment], blips[segment]
-        last = min(end, starts[segment + 1])
+        last = end if end < starts[segment + 1] else starts[segment + 1]
         simple = kind & (SEASON | GRADUAL | BERNOULLI) == 0
         base, variance = level[row, k, MEAN], level[row, k, VARIANCE]
         slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
@@ -112,9 +113,10 @@ def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ign
     length·min(x̄ − ā, 0).
     """
     stamp, sums, offset = blocks.stamp[k], blocks.sums[k], blocks.offset
-    length = 1
+    length = span = 1
+    for _ in range(level):
+        span *= FACTOR
     for part_level in range(level + 1):
-        span = FACTOR ** (level - part_level)
         for i in range(b * span, (b + 1) * span):
             place = offset[part_level] + i
             if stamp[place] == r:
@@ -135,7 +137,8 @@ def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ign
             for j in range(below, below + FACTOR):
                 shift = sums[j, AVERAGE] - average
                 squares += sums[j, SQUARES] + length * shift * shift
-                lowest = min(lowest, before + sums[j, PREFIX] + length * min(shift, 0.0))
+                low = before + sums[j, PREFIX] + length * (shift if shift < 0.0 else 0.0)
+                lowest = low if low < lowest else lowest
                 before += length * shift
             block[AVERAGE] = average
             block[SQUARES] = squares
@@ -143,3 +146,4 @@ def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ign
             block[REGRET] = regret
             block[SUBOPTIMAL] = suboptimal
         length = SHORTEST if part_level == 0 else length * FACTOR
+        span //= FACTOR

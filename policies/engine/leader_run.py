@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import compiled, inner_inlined
+from environments.compiled import compile_for, compiled, compiled_on_demand, inner_inlined
 from environments.world import (
     BERNOULLI,
     DELAYED,
@@ -38,6 +38,7 @@ from policies.engine.block_sums import (
     AVERAGE,
     FACTOR,
     LEVELS,
+    LONGEST,
     ONE,
     PREFIX,
     REGRET,
@@ -119,6 +120,13 @@ def leader_run(worlds: Worlds, candidates: Floats, mark: int = 0) -> Floats | No
     return out
 
 
+def compile_kernel(worlds: Worlds, candidates: Floats) -> None:
+    """Compile what takes longest before the first call of `leader_run`."""
+    coefficients, row = np.empty((1, 1)), np.empty(1)
+    work = allocate_blocks(1, 1), allocate_scratch(1)
+    compile_for(play_candidates, worlds, candidates, coefficients, row, row, *work, 0, np.empty((1, 1, 4)))
+
+
 @lru_cache(maxsize=2)
 def make_tables(parameters: bytes, count: int, horizon: int) -> tuple[Floats, Floats, Floats] | None:
     """Return the tables of `fill_coefficients`, or None if c_t of a candidate does not decrease.
@@ -132,7 +140,7 @@ def make_tables(parameters: bytes, count: int, horizon: int) -> tuple[Floats, Fl
     return (coefficients, roots, inverses) if decreasing else None
 
 
-@compiled
+@compiled_on_demand
 def fill_coefficients(candidates, coefficients, roots, inverses):  # type: ignore[no-untyped-def]
     """Compute c_t of every candidate, 1/sqrt(n + 1) and 1/n; return whether all c_t decrease from t = 2 on."""
     decreasing = True
@@ -159,10 +167,11 @@ def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
     for i in range(bound.shape[0]):
         g = first if i == 0 else i - 1 if i <= first else i
         if bound[g] < best:
-            rest = max(rest, bound[g])
+            rest = bound[g] if bound[g] > rest else rest
             continue
         top, place, below = NEVER, np.int64(-1), NEVER
-        for k in range(np.uint64(g * GROUP), np.uint64(min((g + 1) * GROUP, level.shape[0]))):
+        end = (g + 1) * GROUP if (g + 1) * GROUP < level.shape[0] else level.shape[0]
+        for k in range(np.uint64(g * GROUP), np.uint64(end)):
             # without branches: which arm is the highest cannot be predicted
             score = level[k] + c * width[k]
             lower = score if score < top else top
@@ -171,10 +180,10 @@ def find_best(c, home, level, width, bound):  # type: ignore[no-untyped-def]
             top = score if score > top else top
         bound[g] = top
         if top > best or (top == best and place < arm):
-            rest = max(best, below)
+            rest = best if best > below else below
             best, arm = top, place
         else:
-            rest = max(rest, top)
+            rest = top if top > rest else rest
     return best, arm, rest
 
 
@@ -206,12 +215,13 @@ def walk(t, end, n, m, q, totals, rates, p, floor, second, noise, best, c, roots
         m += before * inverses[v]
         q += before * (x - m)
         bonus = c[u] * roots[v]
-        leads = m + floor + bonus > second
-        if not leads:
-            leads = m + beta0 * sqrt(q * inverses[v - ONE] * inverses[v + ONE] + epsilon) + bonus > second
-        if not leads or u == np.uint64(end):
-            break
-    return np.int64(u), np.int64(v), m, q, (regret, reward, suboptimal), leads
+        leads, last = m + floor + bonus > second, u == np.uint64(end)
+        if last or not leads:
+            level = m + beta0 * sqrt(q * inverses[v - ONE] * inverses[v + ONE] + epsilon)
+            leads = level + bonus > second
+            if last or not leads:
+                break
+    return np.int64(u), np.int64(v), m, q, (regret, reward, suboptimal), level, leads
 
 
 @compiled
@@ -254,10 +264,10 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                             untried += 1
                     else:
                         score_level[k], score_width[k] = NEVER, 0.0
-                    if opens[k] > t:
-                        event = min(event, opens[k])
-                    if closes[k] > t:
-                        event = min(event, closes[k])
+                    if t < opens[k] < event:
+                        event = opens[k]
+                    if t < closes[k] < event:
+                        event = closes[k]
                 for g in range(bound.shape[0]):
                     bound[g] = -NEVER
             if untried > 0:
@@ -285,12 +295,12 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     leader, known = rival, True
             m, q, n = means[leader], spreads[leader], pulls[leader]
             segment_end = -1
-            base = slope = deviation = growth = variance = 0.0
+            base = slope = deviation = growth = variance = own_level = 0.0
             row, blip = 0, 0
             while True:
                 if welford and n > 0 and (t - 1) % SHORTEST == 0 and second < -NEVER:
                     # Skip the longest block throughout which the leader is certain to keep the lead.
-                    stage, length, place = LEVELS - 1, SHORTEST * FACTOR ** (LEVELS - 1), 0
+                    stage, length, place = LEVELS - 1, LONGEST, 0
                     while stage >= 0:
                         if (t - 1) % length == 0 and t + length <= event:
                             bonus = c[t + length] * roots[n + length]
@@ -302,7 +312,8 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                                         segment += 1
                                     block = (t - 1) // length
                                     ensure_block(blocks, worlds, r, segment, leader, stage, block, scratch.rewards)
-                                drop = length * min(sums[leader, place, AVERAGE] - m, 0.0) + sums[leader, place, PREFIX]
+                                shift = sums[leader, place, AVERAGE] - m
+                                drop = length * (shift if shift < 0.0 else 0.0) + sums[leader, place, PREFIX]
                                 if m + drop * inverses[n + 1] + bonus > second:
                                     break
                         stage -= 1
@@ -313,7 +324,7 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                                 segment += 1
                             marked = regret
                             for first in range(t, mark + 1, SHORTEST):
-                                last = min(first + SHORTEST, mark + 1)
+                                last = first + SHORTEST if first + SHORTEST < mark + 1 else mark + 1
                                 sum_steps(worlds, r, segment, leader, first, last, scratch.rewards, part)
                                 marked += part[REGRET]
                         delta, weight = sums[leader, place, AVERAGE] - m, length * inverses[n + length]
@@ -325,6 +336,7 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                         suboptimal += sums[leader, place, SUBOPTIMAL]
                         reward += sums[leader, place, AVERAGE] * length
                         segment_end = -1
+                        own_level = m + beta0 * sqrt(q * inverses[n - 1] * inverses[n + 1] + epsilon)
                         if t == event:
                             break
                         continue
@@ -332,8 +344,8 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     while t >= starts[segment + 1]:
                         segment += 1
                     segment_end = starts[segment + 1]
-                    if t <= mark:
-                        segment_end = min(segment_end, mark + 1)
+                    if t <= mark < segment_end:
+                        segment_end = mark + 1
                     elif t == mark + 1:
                         marked = regret
                     row, blip = rows[segment], blips[segment]
@@ -348,11 +360,12 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     base, slope = rates[leader, 0], rates[leader, 1]
                     variance, growth, deviation = rates[leader, 2], rates[leader, 3], rates[leader, 4]
                 if simple:
-                    end = min(segment_end, event)
-                    if second < -NEVER:
-                        end = min(end, t + SHORTEST - (t - 1) % SHORTEST)
+                    end = segment_end if segment_end < event else event
+                    next_block = t + SHORTEST - (t - 1) % SHORTEST
+                    if second < -NEVER and next_block < end:
+                        end = next_block
                     totals, moments = (regret, reward, suboptimal), (base, slope, variance, growth, deviation)
-                    t, n, m, q, totals, leads = walk(
+                    t, n, m, q, totals, own_level, leads = walk(
                         t, end, n, m, q, totals, moments, p, floor, second, noise, best, c, roots, inverses
                     )
                     regret, reward, suboptimal = totals
@@ -373,16 +386,17 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     suboptimal += 1.0 if mean < best[t - 1] else 0.0
                     reward += x
                     t += 1
-                    leads = m + beta0 * sqrt(sample * inverses[n + 1] + epsilon) + c[t] * roots[n] > second
+                    own_level = m + beta0 * sqrt(sample * inverses[n + 1] + epsilon)
+                    leads = own_level + c[t] * roots[n] > second
                 if t == event or not leads:
                     break
             means[leader], spreads[leader], pulls[leader] = m, q, n
-            own_level = m + beta0 * sqrt((q * inverses[n - 1] if welford else q) * inverses[n + 1] + epsilon)
             score_level[leader] = own_level
             score_width[leader] = roots[n]
             if t <= horizon and bound.shape[0] > 1:
                 g = leader // GROUP
-                bound[g] = max(bound[g], own_level + c[t] * roots[n])
+                own = own_level + c[t] * roots[n]
+                bound[g] = own if own > bound[g] else bound[g]
         out[i, r, 0] = regret
         out[i, r, 1] = reward
         out[i, r, 2] = suboptimal

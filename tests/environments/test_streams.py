@@ -5,14 +5,14 @@ import zlib
 
 import pytest
 
-from environments import base
+from environments import normal, streams
 from environments.base import Effect
 from environments.catalog import EFFECTS, find_scenario
 from environments.draw import draw_worlds
 from environments.effects.fixed_levels import FixedLevels
 from environments.published import published_scenarios as published
 from environments.scenario import Scenario
-from environments.streams import Stream, generator
+from environments.streams import Stream, generator, spawn_key
 
 WORLD_KEYS = {"base", "noise"}
 
@@ -53,11 +53,12 @@ def settings_of(name: str) -> dict[str, str]:
 def test_stream_keys_of_effects_are_fixed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
 
-    def recording_generator(seed: int, stream: int, replication: int, key: str) -> object:
+    def recording_spawn_key(stream: int, replication: int, key: str) -> tuple[int, int, int]:
         used.add(key)
-        return generator(seed, stream, replication, key)
+        return spawn_key(stream, replication, key)
 
-    monkeypatch.setattr(base, "generator", recording_generator)
+    for module in (streams, normal):
+        monkeypatch.setattr(module, "spawn_key", recording_spawn_key)
     scenario = Scenario(name, "one effect", (shipped_effects()[name],)).with_settings(settings_of(name))
     draw_worlds(scenario, horizon=6000, arms=3, seed=1)
     assert used == WORLD_KEYS | EFFECT_KEYS[name]

@@ -70,7 +70,8 @@ BACKENDS: dict[str, Backend] = {
 
 DEFAULT_BACKEND = "threads"
 
-CHUNKS_PER_JOB = 2
+LEAST_CHUNKS, MOST_CHUNKS = 2, 8  # per worker: with many chunks, all workers finish at about the same time
+SMALL_CHUNK = 8  # worlds for which a task is worth its overhead
 WATCH_SECONDS = 1.0  # between checks of a worker process that its driver exists
 
 
@@ -142,8 +143,10 @@ class LocalWorkers(Workers):
         self.threads = self.jobs
 
     def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:
-        """Split into two chunks of worlds per worker, each with all candidates."""
-        chunks = 1 if self.jobs == 1 else CHUNKS_PER_JOB * self.jobs
+        """Split into two to eight chunks of worlds per worker, each with all candidates."""
+        if self.jobs == 1:
+            return ChunkSize(count, candidates)
+        chunks = max(LEAST_CHUNKS * self.jobs, min(MOST_CHUNKS * self.jobs, count // SMALL_CHUNK))
         return ChunkSize(-(-count // chunks), candidates)
 
     def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:

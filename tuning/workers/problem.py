@@ -45,7 +45,7 @@ CACHED_RANGES = 1024
 """Largest number of cached ranges, which bounds the overhead of thousands of short studies."""
 
 INITIAL_SECONDS_PER_STEP = 2e-8
-STEPS_PER_PIECE = 2e7  # work between two updates of progress: a fraction of a second
+STEPS_PER_PIECE = 5e7  # work between two updates of progress, for which all workers wait
 COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
 FAILED, UNIFORM = 3, 4  # columns of `play_range_with_failures`
 

@@ -23,11 +23,11 @@ def test_smallest_worlds_have_the_types_of_drawn_worlds() -> None:
 def test_kernels_of_the_search_are_compiled() -> None:
     ahead.compile_policy("raven-ucb")
     policy = find_policy("raven-ucb")
-    kernels: list[Any] = [leader_run.play_candidates, leader_run.fill_coefficients]
-    versions = [list(kernel.signatures) for kernel in kernels]
-    assert all(versions)
+    kernel: Any = leader_run.play_candidates
+    versions = list(kernel.signatures)
+    assert versions
     evaluate(policy, [policy.resolve({}, 3, 100)] * 2, draw_worlds(find_scenario("blips"), 100, 3, seed=1), seed=1)
-    assert [list(kernel.signatures) for kernel in kernels] == versions
+    assert list(kernel.signatures) == versions
 
 
 class Process:
@@ -42,12 +42,21 @@ class Process:
         return None if self.polls >= 0 else 0
 
 
-@pytest.mark.parametrize(("package", "stored_at", "loads"), [("policies", 3, 3), ("policies", 9, 6), ("studies", 3, 1)])
-def test_functions_of_a_running_compiler_are_waited_for(
-    package: str, stored_at: int, loads: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kernel", "package", "stored_at", "loads"),
+    [
+        (leader_run.play_candidates, "policies", 3, 3),
+        (leader_run.play_candidates, "policies", 9, 6),
+        (leader_run.play_candidates, "studies", 3, 1),
+        (leader_run.fill_coefficients, "policies", 3, 1),
+    ],
+    ids=["stored", "never stored", "another package", "on demand"],
+)
+def test_kernels_of_a_running_compiler_are_waited_for(
+    kernel: Any, package: str, stored_at: int, loads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process runs at five polls; the function is loaded once more after its end."""
-    cache: Any = leader_run.play_candidates._cache  # type: ignore[attr-defined]
+    cache = kernel._cache
     calls = []
 
     def load(*_: Any) -> str | None:
@@ -56,7 +65,7 @@ def test_functions_of_a_running_compiler_are_waited_for(
 
     monkeypatch.setattr(kernel_cache, "COMPILERS", [(Process(5), package)])
     monkeypatch.setattr(compiled, "POLL_SECONDS", 0.0)
-    monkeypatch.setattr(compiled._caching.FunctionCache, "load_overload", load)
+    monkeypatch.setattr(compiled._caching.FunctionCache, "_load_overload", load)
     assert cache.load_overload(None, None) == ("function" if loads == stored_at else None)
     assert len(calls) == loads
 
