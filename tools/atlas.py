@@ -6,7 +6,7 @@
     fit        fits the laws and the expected regret, and writes studies/laws/laws.json
     reference  searches RAVEN-UCB with 200 trials in settings that take no part in fitting
     check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
-    start      compares a search of 50 trials that starts with the law's parameters with these references
+    start      compares searches that start with the law's parameters with searches without it
 
 The commands other than fit append one line per setting to a file in tools/atlas_results and skip the settings that it
 contains, so they can be interrupted, and a larger --settings adds to what is there.
@@ -20,7 +20,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ from studies.laws.axes import RATES
 from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
 from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
-from tools.docs.laws import CHECK_COLUMNS, check_rows, describe_coverage
+from tools.docs.laws import CHECK_COLUMNS, START_COLUMNS, check_rows, describe_coverage, start_rows
 from tools.docs.marks import table
-from tuning.laws.document import add_check, make_document, summarize_check
+from tuning.laws.document import add_check, make_document, summarize_check, summarize_start
 from tuning.laws.measurement import (
     Budget,
     Setting,
@@ -41,6 +41,7 @@ from tuning.laws.measurement import (
     measure_policy,
     play_report,
     search_best,
+    search_prefixes,
     shorten,
     surround,
 )
@@ -70,8 +71,22 @@ BUDGETS = {
     "sw-raven": Budget(32, 1.5e7, finalists=4, selection_steps=5e6, report_steps=3e6),
     "d-raven": Budget(40, 2e7, finalists=4, selection_steps=5e6, report_steps=3e6),
 }
-START_TRIALS = 50
-REFERENCE_BUDGET = Budget(200, 4e8, finalists=16, selection_steps=8e7, report_steps=0.0, least_search=20)
+REFERENCE_BUDGET = Budget(
+    200, 4e8, finalists=16, selection_steps=8e7, report_steps=0.0, least_search=20, least_selection=20
+)
+START_TRIALS = (20, 50, 100, 200)
+START_BUDGET = Budget(
+    200,
+    np.inf,
+    finalists=16,
+    selection_steps=4.8e8,
+    report_steps=5e7,
+    least_selection=300,
+    most_selection=2000,
+    least_report=1000,
+    most_report=10_000,
+)
+"""The standard 200 worlds per trial at every horizon, and up to 2,000 selection worlds."""
 
 SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
 SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
@@ -144,38 +159,52 @@ def play_around(setting: Setting, policy: str, worlds: int, spread: dict[str, fl
     }
 
 
+def usual_candidates(setting: Setting) -> list[dict[str, float]]:
+    """Return the first candidates of a search without the law, apart from the defaults: the paper's advice."""
+    advice = paper_advice(setting.scenario, setting.horizon)
+    return [] if advice is None else [advice]
+
+
 def search_reference(setting: Setting) -> dict[str, Any]:
-    """Search RAVEN-UCB in a held-out setting, with 200 trials."""
-    params, worlds = search_best(setting, "raven-ucb", REFERENCE_BUDGET)
+    """Search RAVEN-UCB in a held-out setting, with 200 trials and without the law."""
+    params, worlds = search_best(setting, "raven-ucb", REFERENCE_BUDGET, usual_candidates(setting))
     return {"params": params, "worlds": worlds}
 
 
 def check_setting(setting: Setting, reference: dict[str, float]) -> dict[str, Any]:
     """Compare the law, the paper's advice and the defaults with the reference of a held-out setting."""
     law, expected = law_params(setting, "raven-ucb")
-    advice = paper_advice(setting.scenario, setting.horizon)
-    others: dict[str, dict[str, float]] = {"defaults": {}} | ({} if advice is None else {"paper": advice})
-    result = compare_with_reference(setting, {"law": law, "reference": reference}, others)
+    others: dict[str, dict[str, float]] = {"defaults": {}}
+    others |= dict(zip(["paper"], usual_candidates(setting), strict=False))
+    worlds = int(np.clip(CHECK_STEPS / setting.horizon, *CHECK_WORLDS))
+    result = compare_with_reference(setting, {"law": law, "reference": reference}, others, worlds)
     return {"law": law, "expected": [shorten(number) for number in expected], **result}
 
 
-def start_setting(setting: Setting, reference: dict[str, float]) -> dict[str, Any]:
-    """Compare a short search that starts with the law's parameters with the reference of a held-out setting."""
-    steps = REFERENCE_BUDGET.search_steps * START_TRIALS / REFERENCE_BUDGET.trials
-    budget = replace(REFERENCE_BUDGET, trials=START_TRIALS, search_steps=steps)
-    params, worlds = search_best(setting, "raven-ucb", budget, [law_params(setting, "raven-ucb")[0]])
-    compared = {"start": params, "reference": reference}
-    return {"params": params, "searched": worlds, **compare_with_reference(setting, compared, {})}
+def start_setting(setting: Setting) -> dict[str, Any]:
+    """Compare searches that start with the law's parameters with searches without it, on the same worlds.
+
+    The reference is the search with most trials and without the law.
+    """
+    law, usual = law_params(setting, "raven-ucb")[0], usual_candidates(setting)
+    chosen = {"law": law}
+    for name, first in (("law", [*usual, law]), ("usual", usual)):
+        found = search_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS)
+        chosen |= {f"{name}{count}": params for count, params in found.items()}
+    chosen["reference"] = chosen.pop(f"usual{START_BUDGET.trials}")
+    worlds = START_BUDGET.report_worlds(setting.horizon)
+    return {"params": chosen, **compare_with_reference(setting, chosen, {}, worlds)}
 
 
 def compare_with_reference(
-    setting: Setting, copied: dict[str, dict[str, float]], others: dict[str, dict[str, float]]
+    setting: Setting, copied: dict[str, dict[str, float]], others: dict[str, dict[str, float]], worlds: int
 ) -> dict[str, Any]:
     """Return regrets, and excesses over the reference with their standard errors, on the report worlds."""
-    worlds = int(np.clip(CHECK_STEPS / setting.horizon, *CHECK_WORLDS))
-    copies = [c for params in copied.values() for c in surround(params, dict.fromkeys(params, JITTER), COPIES)[1:]]
+    distinct = [*{tuple(params.items()): params for params in copied.values()}.values()]
+    copies = [c for params in distinct for c in surround(params, dict.fromkeys(params, JITTER), COPIES)[1:]]
     regret = play_report(setting, "raven-ucb", [*copies, *others.values()], worlds)
-    samples = {name: regret[i * COPIES : (i + 1) * COPIES].mean(axis=0) for i, name in enumerate(copied)}
+    means = regret[: len(copies)].reshape(len(distinct), COPIES, worlds).mean(axis=1)
+    samples = {name: means[distinct.index(params)] for name, params in copied.items()}
     samples |= dict(zip(others, regret[len(copies) :], strict=True))
     best = samples["reference"]
     out: dict[str, Any] = {"worlds": worlds}
@@ -238,9 +267,9 @@ def run_missing(command: str, calls: Iterable[tuple[str, Setting, tuple[Any, ...
 
 
 def make_calls(command: str, count: int) -> list[tuple[str, Setting, tuple[Any, ...]]]:
-    """Return the calls of a command; check and start need the references that are finished."""
+    """Return the calls of a command; check needs the references that are finished."""
     settings = make_settings(count, DESIGN_SEEDS[command], FIRST_WORLDS[command])
-    if command not in ("check", "start"):
+    if command != "check":
         return [(command, setting, ()) for setting in settings]
     references = {record["key"]: record["params"] for record in read_records(FILES["reference"])}
     return [(command, setting, (references[setting.key],)) for setting in settings if setting.key in references]
@@ -261,6 +290,7 @@ def fit() -> None:
     }
     document = make_document(records, survey, regrets, provenance)
     write_document(document)
+    document["start"] = summarize_start(read_records(FILES["start"]))
     check = current_check()
     add_check(document, check)
     size = write_document(document)
@@ -303,14 +333,21 @@ def print_check() -> None:
 
 
 def print_start() -> None:
-    """Print the mean excess regret of short searches that start with the law over the references."""
-    excess = np.array([record["excess.start"][0] for record in read_records(FILES["start"])])
-    error = excess.std(ddof=1) / np.sqrt(excess.size)
-    print(
-        f"\n{START_TRIALS} trials from the law against {REFERENCE_BUDGET.trials} without it, {excess.size} settings:"
-        f" mean excess {excess.mean():.1%}, upper 95 % bound {excess.mean() + 1.645 * error:.1%}; median"
-        f" {np.median(excess):.1%}"
-    )
+    """Print the excess regret of searches with and without the law over the longest search without it."""
+    records = read_records(FILES["start"])
+    rows = start_rows(summarize_start(records))
+    print("\n".join(["", *table(START_COLUMNS, rows), ""]))
+    columns = [name for name in records[0]["params"] if name != "reference"]
+    settings = [
+        [
+            record["key"],
+            str(record["horizon"]),
+            str(record["arms"]),
+            *(f"{100.0 * mean:.1f} ± {196.0 * error:.1f}" for mean, error in (record[f"excess.{c}"] for c in columns)),
+        ]
+        for record in records
+    ]
+    print("\n".join(table(["setting", "T", "K", *(f"{column} %" for column in columns)], settings)))
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
 from studies.storage.lock import run_as_driver
 from tuning.search.loop import Progress, search
-from tuning.search.samplers import check_sampler
+from tuning.search.samplers import check_sampler, resume_candidates
 from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
@@ -86,11 +86,21 @@ SILENT = StudyListener()
 
 @overload
 def run_study(
-    spec: StudySpec, url: str, workers: Workers = ..., timeout: None = ..., listener: StudyListener = ...
+    spec: StudySpec,
+    url: str,
+    workers: Workers = ...,
+    timeout: None = ...,
+    listener: StudyListener = ...,
+    law: bool = ...,
 ) -> FinishedStudy: ...
 @overload
 def run_study(
-    spec: StudySpec, url: str, workers: Workers = ..., timeout: float | None = ..., listener: StudyListener = ...
+    spec: StudySpec,
+    url: str,
+    workers: Workers = ...,
+    timeout: float | None = ...,
+    listener: StudyListener = ...,
+    law: bool = ...,
 ) -> StudyRun: ...
 def run_study(
     spec: StudySpec,
@@ -98,6 +108,7 @@ def run_study(
     workers: Workers = SERIAL,
     timeout: float | None = None,
     listener: StudyListener = SILENT,
+    law: bool = True,
 ) -> StudyRun:
     """Search, validate and recommend; resume a study that an earlier run left unfinished.
 
@@ -107,6 +118,8 @@ def run_study(
         workers: The workers; they do not affect the result.
         timeout: Seconds after which no further batch starts.
         listener: Callbacks for progress.
+        law: Whether the law's parameters are among the first candidates; False where policies without a law must be
+            tuned alike.
 
     Raises:
         InputError: The sampler is not installed, or the storage holds a study of this name with different settings.
@@ -120,7 +133,8 @@ def run_study(
         nonlocal already_complete
         study = open_study(storage, name, keys.SPEC, [_direction(spec)], lambda new: keys.write_spec(new, spec))
         resolved = _resume(spec, study)
-        count = len(study.get_trials(deepcopy=False))
+        trials = study.get_trials(deepcopy=False)
+        count = len(trials)
         recommendation = keys.read_recommendation(study)
         if recommendation is not None and count >= resolved.trials:
             return FinishedStudy(name, count, recommendation, already_complete)
@@ -129,7 +143,8 @@ def run_study(
         listener.begin(resolved, count)
         if workers.threads > 1:  # the validation needs it; the search leaves time for it
             threading.Thread(target=import_module, args=("scipy.special",), daemon=True).start()
-        if not search(resolved, study, evaluator, listener.batch, deadline):
+        first = resume_candidates(resolved, [trial.params for trial in trials], law)
+        if not search(resolved, study, evaluator, listener.batch, deadline, first):
             return UnfinishedStudy(name, len(study.get_trials(deepcopy=False)))
         from tuning.validation.recommend import recommend
 

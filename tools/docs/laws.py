@@ -33,6 +33,7 @@ def parts() -> dict[str, list[str]]:
         "recommended": _recommended(),
         "policies": _policies(),
         "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"])), "", _coverage()],
+        "start": table(START_COLUMNS, start_rows(load_document()["start"])),
         "figures": [line for name, _, alt in figures() for line in (f"![{alt}]({file_name(name)})", "")][:-1],
     }
 
@@ -120,6 +121,20 @@ def check_rows(check: Mapping[str, Any]) -> list[list[str]]:
 
 def _format_excess(value: float) -> str:
     return f"{100.0 * value:.1f} %".replace("-", "−")
+
+
+START_COLUMNS = ("trials", "first candidates", "median", "mean", "95 % interval of the mean")
+
+
+def start_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return the table of the excess of searches with and without the law."""
+    labels = {"law": "with the law", "usual": "without the law"}
+    out = []
+    for row in rows:
+        label = labels[row["start"]] if row["trials"] else "the law's parameters, no search"
+        interval = f"{_format_excess(row['low'])} to {_format_excess(row['high'])}"
+        out.append([str(row["trials"]), label, _format_excess(row["median"]), _format_excess(row["mean"]), interval])
+    return out
 
 
 def describe_coverage(check: Mapping[str, Any]) -> str:

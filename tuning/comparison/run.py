@@ -177,9 +177,12 @@ def run_comparison(
 
 
 def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
-    """Return the parameters that a policy's search recommends; the search is an ordinary study."""
+    """Return the parameters that a policy's search recommends.
+
+    The search is an ordinary study, but it does not start from a law, which most policies do not have.
+    """
     search = spec.search_spec(policy)
-    result = run_study(search, url, workers, listener=listener)
+    result = run_study(search, url, workers, listener=listener, law=False)
     if result.trials != search.trials:
         raise InputError(
             f"study {result.study!r} has {result.trials:,} trials, but this comparison gives {policy} "

@@ -11,6 +11,7 @@ from environments import find_scenario
 from environments.world import Floats
 from studies.laws.axes import features
 from studies.laws.law import COORDINATES, NORMAL, uniform_regret
+from studies.statistics.intervals import mean_interval
 from tuning.laws.fit import (
     SCALE,
     FittedLaws,
@@ -69,6 +70,22 @@ def summarize_check(check: Records) -> dict[str, Any]:
         "settings": len(check),
         "half_width": round(float(np.median((expected[:, 2] - expected[:, 1]) / 2.0 / expected[:, 0])), 4),
     }
+
+
+def summarize_start(records: Records) -> list[dict[str, Any]]:
+    """Return the excess over the longest search without the law, for searches with and without it.
+
+    The 95 % interval of the mean over settings is that of the studentized bootstrap.
+    """
+    rows = []
+    for name in [name for name in records[0]["params"] if name != "reference"] if records else []:
+        excess = np.array([record[f"excess.{name}"][0] for record in records])
+        mean, low, high = mean_interval(excess, seed=0)
+        numbers = {"median": np.median(excess), "mean": mean, "low": low, "high": high}
+        start = name.rstrip("0123456789")
+        rounded = {key: round(float(number), 4) for key, number in numbers.items()}
+        rows.append({"start": start, "trials": int(name[len(start) :] or 0), "settings": len(records), **rounded})
+    return rows
 
 
 def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLaws, policy: str) -> FittedRegret:

@@ -66,6 +66,8 @@ class Budget:
     report_steps: float
     least_search: int = 12
     most_search: int = 200
+    least_selection: int = 12
+    most_selection: int = 1000
     least_report: int = 200
     most_report: int = 1000
 
@@ -75,7 +77,8 @@ class Budget:
 
     def selection_worlds(self, horizon: int) -> int:
         """Return the selection worlds."""
-        return int(np.clip(self.selection_steps / self.finalists / horizon, self.least_search, self.most_report))
+        steps = self.selection_steps / self.finalists
+        return int(np.clip(steps / horizon, self.least_selection, self.most_selection))
 
     def report_worlds(self, horizon: int) -> int:
         """Return the report worlds."""
@@ -122,17 +125,19 @@ def make_spec(setting: Setting, policy: str, budget: Budget) -> StudySpec:
 
 
 def search_policy(
-    spec: StudySpec, evaluator: Evaluator, first: Sequence[Mapping[str, float]] | None = None
+    spec: StudySpec, evaluator: Evaluator, first: Sequence[Mapping[str, float]]
 ) -> tuple[list[dict[str, Value]], Floats]:
-    """Run the search of a study in memory; return the parameters and the mean regret of its trials."""
+    """Run the search of a study in memory; return the parameters and the mean regret of its trials.
+
+    The first candidates are the defaults and `first`, so that a measurement depends on a law only if it is given one.
+    """
     import optuna
 
     from tuning.validation.recommend import complete_trials
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(study_name="law")
-    guesses = None if first is None else inside_search_space(spec.resolved(), [{}, *first])
-    search(spec, study, evaluator, first=guesses)
+    search(spec, study, evaluator, first=inside_search_space(spec.resolved(), [{}, *first]))
     complete = complete_trials(spec, study)
     return [candidate.values for candidate in complete.candidates], complete.values
 
@@ -213,7 +218,7 @@ class SearchedPolicy:
 
 
 def search_and_select(
-    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]]
 ) -> SearchedPolicy:
     """Search a policy in a setting and select the best finalist."""
     spec = make_spec(setting, policy, budget)
@@ -228,15 +233,37 @@ def search_and_select(
 
 
 def search_best(
-    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]]
 ) -> tuple[dict[str, float], tuple[int, int]]:
     """Return the parameters that a search selects, and its numbers of worlds."""
     searched = search_and_select(setting, policy, budget, first)
     return {name: float(searched.chosen[name]) for name in searched.surface.space}, searched.worlds
 
 
+def search_prefixes(
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]], counts: Sequence[int]
+) -> dict[int, dict[str, float]]:
+    """Return the parameters that searches of several numbers of trials select.
+
+    A shorter search has the first trials of a longer one, so that one search is enough.
+    """
+    spec = make_spec(setting, policy, budget)
+    evaluator, space = Evaluator(spec), spec.resolved().space
+    trials, regrets = search_policy(spec, evaluator, first)
+    finalists = {}
+    for count in counts:
+        surface = TrialSurface.fit(space, trials[:count], regrets[:count])
+        finalists[count] = choose_finalists(surface, trials[:count], regrets[:count], budget.finalists)
+    distinct = sorted({i for indices in finalists.values() for i in indices})
+    worlds = budget.selection_worlds(setting.horizon)
+    played = evaluator.play([trials[i] for i in distinct], Stream.SELECTION, 0, worlds)[..., REGRET].mean(axis=1)
+    means = dict(zip(distinct, played.tolist(), strict=True))
+    chosen = {count: trials[min(indices, key=means.__getitem__)] for count, indices in finalists.items()}
+    return {count: {name: float(params[name]) for name in space} for count, params in chosen.items()}
+
+
 def measure_policy(
-    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]] | None = None
+    setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]]
 ) -> dict[str, Any]:
     """Search a policy in a setting, and estimate the regret of the selected parameters on the report worlds."""
     searched = search_and_select(setting, policy, budget, first)

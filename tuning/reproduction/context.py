@@ -62,10 +62,10 @@ class RunContext:
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
     def search(self, key: str, spec: StudySpec) -> Recommendation:
-        """Run or resume a study up to its recommendation."""
+        """Run or resume a study up to its recommendation; all policies are tuned alike, without a law."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
-            recommendation = run_study(named, self.url, self.workers).recommendation
+            recommendation = run_study(named, self.url, self.workers, law=False).recommendation
         if recommendation is None:
             raise RuntimeError(f"study {named.study_name()!r} ended without a recommendation")
         return recommendation

@@ -18,9 +18,12 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats
+from studies.laws.axes import NoLawError
+from studies.laws.law import answer
 from studies.paper.advice import paper_advice
 from studies.registry import SAMPLERS
 from studies.spec.distributions import make_distributions, to_trial_params
+from studies.spec.source import ScenarioSource
 from studies.spec.study import StudySpec
 from studies.statistics.sobol import scrambled_sobol
 
@@ -86,10 +89,27 @@ def batch_seed(seed: int, batch: int) -> int:
     return int(np.random.SeedSequence([seed, batch]).generate_state(1)[0])
 
 
-def first_candidates(spec: StudySpec) -> list[TrialParams]:
-    """Return the first trials: the policy's defaults and the paper's advice, if inside the search space."""
+def first_candidates(spec: StudySpec, law: bool = True) -> list[TrialParams]:
+    """Return the first trials: the policy's defaults, the paper's advice and the law's parameters.
+
+    Those outside the search space are left out, and the law's also if `law` is False.
+
+    >>> first_candidates(StudySpec(scenario="stationary", horizon=1000))[-1]
+    {'alpha0': 0.898, 'beta0': 0.346, 'epsilon': 0.0381}
+    """
     resolved = spec.resolved()
-    return inside_search_space(resolved, [{}, advice_for(resolved, resolved.scenario) or {}])
+    candidates = [{}, advice_for(resolved, resolved.scenario) or {}]
+    return inside_search_space(resolved, [*candidates, law_for(resolved) or {}] if law else candidates)
+
+
+def resume_candidates(spec: StudySpec, stored: Sequence[Mapping[str, Any]], law: bool = True) -> list[TrialParams]:
+    """Return the first candidates of a study that may hold trials already, given by their parameters.
+
+    A study whose first trials are not those of the law continues without it.
+    """
+    first = first_candidates(spec, law)
+    count = min(len(first), len(stored))
+    return first if list(stored[:count]) == first[:count] else first_candidates(spec, law=False)
 
 
 def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
@@ -100,6 +120,22 @@ def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
     """
     resolved = spec.resolved()
     return paper_advice(scenario, resolved.horizon, resolved.policy)
+
+
+def law_for(spec: StudySpec) -> dict[str, float] | None:
+    """Return the law's parameters for the study, or None if it has no law or would extrapolate.
+
+    >>> law_for(StudySpec(scenario="blips", horizon=1000))
+    {'alpha0': 1.42, 'beta0': 0.239, 'epsilon': 0.0315}
+    """
+    resolved = spec.resolved()
+    if not isinstance(resolved.source, ScenarioSource):
+        return None
+    try:
+        found = answer(resolved.source.open(), resolved.horizon, resolved.arms, resolved.policy)
+    except NoLawError:
+        return None
+    return dict(found.answer.params) if found.kind == "interpolated" else None
 
 
 def inside_search_space(spec: StudySpec, candidates: Sequence[Mapping[str, Any]]) -> list[TrialParams]:

@@ -17,7 +17,7 @@ BUDGET = Budget(12, 12 * 300 * 10, finalists=3, selection_steps=3 * 300 * 20, re
 
 
 def test_a_setting_is_measured_reproducibly() -> None:
-    entry = measure_policy(SETTING, "raven-ucb", BUDGET)
+    entry = measure_policy(SETTING, "raven-ucb", BUDGET, [])
     assert entry["worlds"] == [12, 20, 30]
     assert len(entry["trials"]["alpha0"]) == 12
     find_policy("raven-ucb").resolve(entry["params"], 3, 300)
@@ -27,7 +27,7 @@ def test_a_setting_is_measured_reproducibly() -> None:
         assert high >= 0.95 * value
     mean, low, high = entry["regret"]
     assert low < mean < high
-    assert measure_policy(SETTING, "raven-ucb", BUDGET) == entry
+    assert measure_policy(SETTING, "raven-ucb", BUDGET, []) == entry
 
 
 def test_an_incomplete_last_line_is_skipped(tmp_path: Path) -> None:

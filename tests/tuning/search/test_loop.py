@@ -16,6 +16,7 @@ from studies.spec.study import StudySpec
 from studies.storage import keys
 from tests.messages import raises_naming
 from tuning.search.loop import Progress, search
+from tuning.search.samplers import law_for
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import Evaluator
 
@@ -92,14 +93,15 @@ def test_trial_values_match_the_objective(objective: str) -> None:
     assert (objective == "after:25%") == bool((counted < regret - 1e-9).any())
 
 
-def test_the_first_candidates_are_the_defaults_and_the_papers_advice() -> None:
-    spec = small_spec(scenario="variance-drift", trials=3, horizon=1000)
+def test_the_first_candidates_are_the_defaults_the_papers_advice_and_the_law() -> None:
+    spec = small_spec(scenario="variance-drift", trials=4, horizon=1000)
     study = new_study()
     search(spec, study, Evaluator(spec))
-    first, second, third = (trial.params for trial in study.get_trials())
+    first, second, third, fourth = (trial.params for trial in study.get_trials())
     assert first == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     assert second == {"alpha0": 0.5, "beta0": 0.5, "epsilon": 0.1}
-    assert third not in (first, second)
+    assert third == law_for(spec)
+    assert fourth not in (first, second, third)
 
 
 def test_fixed_parameters_are_not_searched() -> None:

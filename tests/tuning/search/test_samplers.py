@@ -8,13 +8,15 @@ import numpy as np
 import optuna
 import pytest
 
+import ravenlab
 from environments import InputError
 from studies.registry import SAMPLERS
+from studies.spec.distributions import from_trial_params
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tests.messages import raises_naming
 from tuning.search.loop import search
-from tuning.search.samplers import ask_batch, check_sampler, first_candidates, grid_points, sobol_points
+from tuning.search.samplers import ask_batch, check_sampler, first_candidates, grid_points, law_for, sobol_points
 from tuning.study_run import run_study
 from tuning.workers.problem import Evaluator
 
@@ -39,6 +41,44 @@ def test_first_candidates_are_inside_the_search_space() -> None:
     assert first_candidates(advised)[1] == {"alpha0": 5.0, "beta0": 1.0, "epsilon": 0.1}
     narrow = StudySpec(scenario="blips", horizon=10_000, space={"alpha0": Range(low=0.1, high=0.5)})
     assert first_candidates(narrow) == []
+
+
+@pytest.mark.parametrize("policy", ["raven-ucb", "sw-raven", "d-raven", "ucb1"])
+def test_searches_start_from_the_law(policy: str) -> None:
+    spec = StudySpec(scenario="localized-jump", horizon=3000, policy=policy)
+    without, first = first_candidates(spec, law=False), first_candidates(spec)
+    assert without == first[:1]
+    if policy == "ucb1":
+        assert first == without
+        return
+    law = ravenlab.recommend("localized-jump", 3000, policy=policy).params
+    assert from_trial_params(spec, first[1]) == pytest.approx(law, rel=1e-12)
+
+
+def test_no_first_candidate_is_extrapolated_or_of_another_problem(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.csv"
+    trace.write_text("\n".join(["a,b", *["1,0", "0,1"] * 300]))
+    for fields in (
+        {"scenario": "stationary", "horizon": 200},
+        {"scenario": "stationary", "horizon": 1000, "settings": {"noise": "laplace"}},
+        {"scenario": "periodic+blips"},
+        {"trace": str(trace)},
+    ):
+        assert law_for(StudySpec.model_validate(fields)) is None
+
+
+def test_a_study_that_began_without_the_law_continues_without_it(tmp_path: Path) -> None:
+    """A study of an earlier version, stored in the middle of a batch, is extended as that version would have done."""
+    url = f"sqlite:///{tmp_path}/studies.sqlite3"
+    fields = {**SMALL, "horizon": 400, "selection": 4, "report": 4, "name": "mine"}
+    spec = StudySpec(**{**fields, "trials": 14}).resolved()
+    whole = mirror()
+    search(spec, whole, Evaluator(spec), first=first_candidates(spec, law=False))
+    run_study(StudySpec(**{**fields, "trials": 8}), url, law=False)
+    run_study(spec, url)
+    stored = optuna.load_study(storage=url, study_name="mine").get_trials()
+    assert [trial.params for trial in stored] == [trial.params for trial in whole.get_trials()]
+    assert law_for(spec) not in [trial.params for trial in stored]
 
 
 @pytest.mark.parametrize("sampler", [name for name, sampler in SAMPLERS.items() if not sampler.extra])
