@@ -74,19 +74,19 @@ BUDGETS = {
 REFERENCE_BUDGET = Budget(
     200, 4e8, finalists=16, selection_steps=8e7, report_steps=0.0, least_search=20, least_selection=20
 )
-START_TRIALS = (20, 50, 100, 200)
+START_TRIALS = {"law": (20, 50, 100), "usual": (20, 50, 100, 200)}
+"""Trials of searches with and without the law; the longest without it is the reference."""
 START_BUDGET = Budget(
     200,
     np.inf,
     finalists=16,
-    selection_steps=4.8e8,
-    report_steps=5e7,
+    selection_steps=16 * 1.6e7,
+    report_steps=2.5e7,
     least_selection=300,
-    most_selection=2000,
-    least_report=1000,
+    least_report=500,
     most_report=10_000,
 )
-"""The standard 200 worlds per trial at every horizon, and up to 2,000 selection worlds."""
+"""The standard 200 worlds per trial at every horizon."""
 
 SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
 SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
@@ -189,7 +189,7 @@ def start_setting(setting: Setting) -> dict[str, Any]:
     law, usual = law_params(setting, "raven-ucb")[0], usual_candidates(setting)
     chosen = {"law": law}
     for name, first in (("law", [*usual, law]), ("usual", usual)):
-        found = search_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS)
+        found = search_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS[name])
         chosen |= {f"{name}{count}": params for count, params in found.items()}
     chosen["reference"] = chosen.pop(f"usual{START_BUDGET.trials}")
     worlds = START_BUDGET.report_worlds(setting.horizon)

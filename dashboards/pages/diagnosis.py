@@ -1,6 +1,8 @@
-"""The diagnosis page: the kinds of change in a trace or log, and a proposed study."""
+"""The diagnosis page: the kinds of change in a trace or log, parameters for it, and a proposed study."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from dashboards.figures import plot_diagnosis
 from dashboards.pages.html import ContentsEntry, Slugs, make_panel, render_page
@@ -8,18 +10,21 @@ from studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms,
 from studies.storage.keys import project_version
 
 
-def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
+def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str, parameters: Sequence[str] = ()) -> str:
     """Render the diagnosis as one self-contained HTML file.
 
     Args:
         diagnosis: The diagnosis.
         source: Name of the trace or log.
         proposed: Text of the proposed study file; empty if there is none.
+        parameters: Sentences about the law's parameters for such data, or why there are none.
     """
     panels = []
     if diagnosis.plot_data is not None:
         panels.append(make_panel(Slugs(), "diagnosis", plot_diagnosis(diagnosis, source)))
     contents = [ContentsEntry("result", "Result")]
+    if parameters:
+        contents.append(ContentsEntry("parameters", "Parameters"))
     if diagnosis.conclusive:
         contents += [ContentsEntry("kinds", "Kinds of change"), ContentsEntry("study", "Proposed study")]
     kinds = [
@@ -36,6 +41,7 @@ def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str) -> str:
         kinds=kinds,
         panels=panels,
         proposed=proposed,
+        parameters=parameters,
         version=project_version(),
         contents=[*contents, ContentsEntry("method", "Methods")],
     )

@@ -71,13 +71,16 @@ def diagnose(
     names, rewards = read_rewards(file)
     diagnosis = diagnose_rewards(rewards, names, halves=halves)
     proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.conclusive else ""
+    recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
+    parameters = [] if recommendation is None else recommendation.describe()
+    parameters += [] if check is None else [check.describe()]
+    parameters += [f"{reason}."] if reason else []
     if output is not None:
         with atomic_write(output) as page:
-            page.write(render_diagnosis(diagnosis, file.name, proposal))
+            page.write(render_diagnosis(diagnosis, file.name, proposal, parameters))
     if study_file is not None and proposal:
         with atomic_write(study_file) as toml:
             toml.write(proposal)
-    recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
     if as_json:
         answer = None if recommendation is None else recommendation.as_object()
         checked = None if check is None else asdict(check)
@@ -89,12 +92,8 @@ def diagnose(
     if diagnosis.conclusive:
         title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
         print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
-    for line in [] if recommendation is None else recommendation.describe():
+    for line in parameters:
         print_line(line)
-    if check is not None:
-        print_line(check.describe())
-    if reason:
-        print_line(f"{reason}.")
     if output is not None:
         print_line(f"Wrote {output}.")
     if not proposal:

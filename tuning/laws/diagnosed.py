@@ -1,18 +1,21 @@
 """From a diagnosis to parameters: the kind, rate and noise that a trace or log shows, answered by the law.
 
+If there are several kinds, the one with the largest expected regret determines the parameters.
+
 On a trace the answer is checked by its regret on the report segment, relative to the defaults. The parameters were not
 selected by regret, so the check is not optimistically biased.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from environments.checks import parse_steps
 from environments.recorded.trace_world import TraceScenario
-from environments.text import format_count, format_number
+from environments.text import format_count, format_number, join_words
 from policies.engine.base import Value
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.laws.axes import NoLawError
@@ -58,6 +61,8 @@ def recommend_for_diagnosis(
 ) -> RecommendedParameters:
     """Return the law's parameters for data like those of a diagnosis.
 
+    If the data show several kinds of change, these are the parameters for the kind with the largest expected regret.
+
     Args:
         diagnosis: The diagnosis.
         horizon: Number of steps; by default the number of rows.
@@ -65,7 +70,7 @@ def recommend_for_diagnosis(
             their share of it.
 
     Raises:
-        NoLawError: No law holds for the kinds of change, or for the noise or the rates.
+        NoLawError: No law holds for one of the kinds of change, or for the noise or the rates.
 
     >>> base = {"mean_low": 0.3, "mean_high": 0.8, "variance_low": 0.01, "variance_high": 0.09}
     >>> recommend_for_diagnosis(Diagnosis(("a", "b"), 1000, (), base=base)).scenario
@@ -73,21 +78,32 @@ def recommend_for_diagnosis(
     """
     if not diagnosis.conclusive:
         raise NoLawError(diagnosis.reason)
-    steps = diagnosis.rows if horizon is None else horizon
     found = [finding for finding in diagnosis.findings if finding.found]
-    if len(found) > 1:
-        raise NoLawError(f"there is no law for {diagnosis.verdict}")
-    settings: dict[str, Any] = {**diagnosis.base, "noise": diagnosis.noise}
-    if found:
-        settings |= found[0].settings
-        for name, most in LONGEST.items() if in_steps else ():
-            if name in settings:
-                length = parse_steps(name, settings[name], diagnosis.rows)
-                settings[name] = min(length, max(1, int(most * steps)))
-    opened = any(finding.numbers.get("came") for finding in found)
-    scenario = found[0].kind if found else STATIONARY
-    query = RecommendationQuery(scenario, steps, arms=diagnosis.arms - opened, settings=settings)
-    return recommend_parameters(query, [])
+    if not found:
+        return _ask_law(diagnosis, STATIONARY, {}, diagnosis.arms, horizon, in_steps)
+    arms = diagnosis.arms - any(finding.numbers.get("came") for finding in found)
+    answers = [_ask_law(diagnosis, finding.kind, finding.settings, arms, horizon, in_steps) for finding in found]
+    chosen = max(answers, key=lambda result: result.regret[0])
+    others = [result.scenario for result in answers if result is not chosen]
+    if not others:
+        return chosen
+    assert chosen.law is not None
+    reason = f"the data also show {join_words(others, 'and')}, which adds to the regret"
+    law = replace(chosen.law, kind="extrapolated", outside=[*chosen.law.outside, reason])
+    return replace(chosen, kind="extrapolated", law=law)
+
+
+def _ask_law(
+    diagnosis: Diagnosis, kind: str, rates: Mapping[str, Any], arms: int, horizon: int | None, in_steps: bool
+) -> RecommendedParameters:
+    """Return the law's answer for one kind of change with the noise and the means of a diagnosis."""
+    steps = diagnosis.rows if horizon is None else horizon
+    settings: dict[str, Any] = {**diagnosis.base, "noise": diagnosis.noise, **rates}
+    for name, most in LONGEST.items() if in_steps else ():
+        if name in settings:
+            length = parse_steps(name, settings[name], diagnosis.rows)
+            settings[name] = min(length, max(1, int(most * steps)))
+    return recommend_parameters(RecommendationQuery(kind, steps, arms=arms, settings=settings), [])
 
 
 def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> TraceCheck:

@@ -8,7 +8,7 @@ shortlists candidates, and it is the surface that the laws are fitted to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -247,7 +247,7 @@ def search_prefixes(
 
     A shorter search has the first trials of a longer one, so that one search is enough.
     """
-    spec = make_spec(setting, policy, budget)
+    spec = make_spec(setting, policy, replace(budget, trials=max(counts)))
     evaluator, space = Evaluator(spec), spec.resolved().space
     trials, regrets = search_policy(spec, evaluator, first)
     finalists = {}

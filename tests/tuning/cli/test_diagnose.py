@@ -9,6 +9,7 @@ import numpy as np
 import pandas
 import pytest
 
+import ravenlab
 from tests.command import refused
 from tests.messages import assert_names
 from tuning.cli.app import run
@@ -64,14 +65,30 @@ def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path, capsys
     assert costs["regret"] != check["regret"]
 
 
-def test_combined_changes_have_no_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rng = np.random.default_rng(3)
     steps = np.arange(2000)[:, None]
-    rows = rng.normal(0.3 * np.sin(2 * np.pi * steps / 400 + np.arange(3)) + 1.5 * (steps > 900) * [1, 0, 0], 0.2)
-    path = tmp_path / "both.csv"
-    np.savetxt(path, rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
-    assert run(["diagnose", str(path), "--halves", "0"]) == 0
-    assert "there is no law for" in capsys.readouterr().out
+    levels = 0.1 * np.sin(2 * np.pi * steps / 400 + np.arange(3)) + np.repeat(rng.uniform(0, 1, (8, 3)), 250, axis=0)
+    path, page = tmp_path / "both.csv", tmp_path / "diagnosis.html"
+    np.savetxt(path, rng.normal(levels, 0.2), delimiter=",", header="a,b,c", comments="", fmt="%.4f")
+    assert run(["diagnose", str(path), "--json", "--halves", "0", "-o", str(page)]) == 0
+    diagnosis = json.loads(capsys.readouterr().out)
+    assert sorted(diagnosis["kinds"]) == ["localized-jump", "periodic"]
+    answer = diagnosis["recommendation"]
+    settings = {**diagnosis["base"], "noise": diagnosis["noise"]}
+    laws = {
+        finding["kind"]: ravenlab.recommend(finding["kind"], 2000, arms=3, settings={**settings, **finding["settings"]})
+        for finding in diagnosis["findings"]
+        if finding["found"]
+    }
+    assert answer["scenario"] == max(laws, key=lambda kind: laws[kind].regret[0])
+    assert answer["params"] == laws[answer["scenario"]].params
+    assert answer["kind"] == "extrapolated"
+    html = page.read_text(encoding="utf-8")
+    assert 'id="parameters"' in html
+    assert "Check on held-out windows" in html
 
 
 def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
