@@ -6,6 +6,8 @@
     fit        fits the laws and the expected regret, and writes studies/laws/laws.json
     reference  searches RAVEN-UCB with 200 trials in settings that take no part in fitting
     check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
+    others     searches sw-raven and d-raven with 100 trials in such settings, at horizons up to 30,000
+    check-others  compares the laws and the defaults of these policies with the searches
     start      compares searches that start with the law's parameters with searches without it
 
 The commands other than fit append one line per setting to a file in tools/atlas_results and skip the settings that it
@@ -53,17 +55,13 @@ FILES = {
     "regret": FOLDER / "regret.jsonl",
     "reference": FOLDER / "references.jsonl",
     "check": FOLDER / "check.jsonl",
+    "others": FOLDER / "others.jsonl",
+    "check-others": FOLDER / "check_others.jsonl",
     "start": FOLDER / "start.jsonl",
 }
-DESIGN_SEEDS = {"run": 18, "survey": 718, "regret": 1118, "reference": 1918, "check": 1918, "start": 1918}
-FIRST_WORLDS = {
-    "run": 10_000,
-    "survey": 30_000,
-    "regret": 70_000,
-    "reference": 50_000,
-    "check": 50_000,
-    "start": 50_000,
-}
+HELD_OUT = ("reference", "check", "others", "check-others", "start")
+DESIGN_SEEDS = {"run": 18, "survey": 718, "regret": 1118, **dict.fromkeys(HELD_OUT, 1918)}
+FIRST_WORLDS = {"run": 10_000, "survey": 30_000, "regret": 70_000, **dict.fromkeys(HELD_OUT, 50_000)}
 """Seed of the worlds of the first setting."""
 
 BUDGETS = {
@@ -74,6 +72,11 @@ BUDGETS = {
 REFERENCE_BUDGET = Budget(
     200, 4e8, finalists=16, selection_steps=8e7, report_steps=0.0, least_search=20, least_selection=20
 )
+OTHERS = ("sw-raven", "d-raven")
+OTHERS_BUDGET = Budget(
+    100, 3e7, finalists=8, selection_steps=1e7, report_steps=3e6, least_search=40, least_selection=60, least_report=200
+)
+OTHERS_LONGEST, OTHERS_COUNT = 30_000, 4  # longest horizon, settings per scenario
 START_TRIALS = {"law": (20, 50, 100), "usual": (20, 50, 100, 200)}
 """Trials of searches with and without the law; the longest without it is the reference."""
 START_BUDGET = Budget(
@@ -144,10 +147,8 @@ def measure_regret(setting: Setting) -> dict[str, Any]:
 def play_around(setting: Setting, policy: str, worlds: int, spread: dict[str, float], count: int) -> dict[str, Any]:
     """Play the parameters of the law and a design around them on the report worlds."""
     worlds = worlds if policy == "raven-ucb" else worlds // SLOW_SHARE
-    candidates = surround(law_params(setting, policy)[0], spread, count)
-    for candidate in candidates:
-        if "tau" in candidate:
-            candidate["tau"] = float(np.clip(round(candidate["tau"]), 2, setting.horizon))
+    around = surround(law_params(setting, policy)[0], spread, count)
+    candidates = [round_window(candidate, setting.horizon) for candidate in around]
     regret = play_report(setting, policy, candidates, worlds)
     return {
         "worlds": worlds,
@@ -157,6 +158,13 @@ def play_around(setting: Setting, policy: str, worlds: int, spread: dict[str, fl
             "regret": [shorten(number, 5) for number in regret.mean(axis=1)],
         },
     }
+
+
+def round_window(params: dict[str, float], horizon: int) -> dict[str, float]:
+    """Round the window τ, if there is one, to whole steps."""
+    if "tau" not in params:
+        return params
+    return {**params, "tau": float(np.clip(round(params["tau"]), 2, horizon))}
 
 
 def usual_candidates(setting: Setting) -> list[dict[str, float]]:
@@ -177,8 +185,29 @@ def check_setting(setting: Setting, reference: dict[str, float]) -> dict[str, An
     others: dict[str, dict[str, float]] = {"defaults": {}}
     others |= dict(zip(["paper"], usual_candidates(setting), strict=False))
     worlds = int(np.clip(CHECK_STEPS / setting.horizon, *CHECK_WORLDS))
-    result = compare_with_reference(setting, {"law": law, "reference": reference}, others, worlds)
+    result = compare_with_reference(setting, "raven-ucb", {"law": law, "reference": reference}, others, worlds)
     return {"law": law, "expected": [shorten(number) for number in expected], **result}
+
+
+def search_others(setting: Setting) -> dict[str, Any]:
+    """Search the two other policies in a held-out setting, with 100 trials."""
+    out = {}
+    for policy in OTHERS:
+        params, worlds = search_best(setting, policy, OTHERS_BUDGET, guesses(policy, setting.horizon))
+        out[policy] = {"params": params, "worlds": worlds}
+    return {"policies": out}
+
+
+def check_others(setting: Setting, references: dict[str, Any]) -> dict[str, Any]:
+    """Compare the laws and the defaults of the two other policies with the references of a held-out setting."""
+    out: dict[str, Any] = {}
+    worlds = OTHERS_BUDGET.report_worlds(setting.horizon)
+    for policy in OTHERS:
+        law, expected = law_params(setting, policy)
+        compared = {"law": law, "reference": references[policy]["params"]}
+        result = compare_with_reference(setting, policy, compared, {"defaults": {}}, worlds)
+        out[policy] = {"law": law, "expected": [shorten(number) for number in expected], **result}
+    return {"policies": out}
 
 
 def start_setting(setting: Setting) -> dict[str, Any]:
@@ -193,16 +222,24 @@ def start_setting(setting: Setting) -> dict[str, Any]:
         chosen |= {f"{name}{count}": params for count, params in found.items()}
     chosen["reference"] = chosen.pop(f"usual{START_BUDGET.trials}")
     worlds = START_BUDGET.report_worlds(setting.horizon)
-    return {"params": chosen, **compare_with_reference(setting, chosen, {}, worlds)}
+    return {"params": chosen, **compare_with_reference(setting, "raven-ucb", chosen, {}, worlds)}
 
 
 def compare_with_reference(
-    setting: Setting, copied: dict[str, dict[str, float]], others: dict[str, dict[str, float]], worlds: int
+    setting: Setting,
+    policy: str,
+    copied: dict[str, dict[str, float]],
+    others: dict[str, dict[str, float]],
+    worlds: int,
 ) -> dict[str, Any]:
     """Return regrets, and excesses over the reference with their standard errors, on the report worlds."""
     distinct = [*{tuple(params.items()): params for params in copied.values()}.values()]
-    copies = [c for params in distinct for c in surround(params, dict.fromkeys(params, JITTER), COPIES)[1:]]
-    regret = play_report(setting, "raven-ucb", [*copies, *others.values()], worlds)
+    copies = [
+        round_window(candidate, setting.horizon)
+        for params in distinct
+        for candidate in surround(params, dict.fromkeys(params, JITTER), COPIES)[1:]
+    ]
+    regret = play_report(setting, policy, [*copies, *others.values()], worlds)
     means = regret[: len(copies)].reshape(len(distinct), COPIES, worlds).mean(axis=1)
     samples = {name: means[distinct.index(params)] for name, params in copied.items()}
     samples |= dict(zip(others, regret[len(copies) :], strict=True))
@@ -224,8 +261,14 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "regret": measure_regret,
     "reference": search_reference,
     "check": check_setting,
+    "others": search_others,
+    "check-others": check_others,
     "start": start_setting,
 }
+
+
+REFERENCES = {"check": ("reference", "params"), "check-others": ("others", "policies")}
+"""Commands that compare with the references of another command, and the entry of its records."""
 
 
 def run_task(call: tuple[str, Setting, tuple[Any, ...]]) -> dict[str, Any]:
@@ -267,11 +310,15 @@ def run_missing(command: str, calls: Iterable[tuple[str, Setting, tuple[Any, ...
 
 
 def make_calls(command: str, count: int) -> list[tuple[str, Setting, tuple[Any, ...]]]:
-    """Return the calls of a command; check needs the references that are finished."""
-    settings = make_settings(count, DESIGN_SEEDS[command], FIRST_WORLDS[command])
-    if command != "check":
+    """Return the calls of a command; checks need the references that are finished."""
+    settings = [*make_settings(count, DESIGN_SEEDS[command], FIRST_WORLDS[command])]
+    if command == "others":
+        short = [setting for setting in settings if setting.horizon <= OTHERS_LONGEST]
+        settings = [s for name in RATES for s in [s for s in short if s.scenario == name][:OTHERS_COUNT]]
+    if command not in REFERENCES:
         return [(command, setting, ()) for setting in settings]
-    references = {record["key"]: record["params"] for record in read_records(FILES["reference"])}
+    file, entry = REFERENCES[command]
+    references = {record["key"]: record[entry] for record in read_records(FILES[file])}
     return [(command, setting, (references[setting.key],)) for setting in settings if setting.key in references]
 
 

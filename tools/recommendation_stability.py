@@ -28,6 +28,7 @@ from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.intervals import relative_interval
 from studies.statistics.surface import fit_surface
 from tuning.search.loop import search
+from tuning.search.samplers import first_candidates
 from tuning.validation.points import COPIES, from_point, make_copies, to_point
 from tuning.validation.recommend import complete_trials, recommend
 from tuning.workers.local import LocalWorkers
@@ -44,14 +45,14 @@ BLOCK = 2000
 REPORT = 200  # report worlds; they do not affect the choice
 
 
-def run_study(spec: StudySpec, jobs: int) -> tuple[Recommendation, Parameters]:
+def run_study(spec: StudySpec, jobs: int, law: bool) -> tuple[Recommendation, Parameters]:
     """Search and recommend without a storage; return also the lowest point of a surface fitted to the trials."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(study_name=spec.study_name())
     evaluator = Evaluator(spec, LocalWorkers(jobs))
-    search(spec, study, evaluator)
+    search(spec, study, evaluator, first=first_candidates(spec, law))
     return recommend(spec, study, evaluator), find_lowest(spec.resolved(), study)
 
 
@@ -90,9 +91,9 @@ def main() -> None:
         stored = json.loads(args.json.read_text())
         kept, verdicts = stored["params"], stored["verdicts"]
 
-    def study(name: str, spec: StudySpec) -> None:
+    def study(name: str, spec: StudySpec, law: bool = True) -> None:
         if name not in kept:
-            found, lowest = run_study(spec, args.jobs)
+            found, lowest = run_study(spec, args.jobs, law)
             kept[name], verdicts[name] = found.params, found.verdict.decision
             kept[f"{name}, lowest point"] = lowest
             if args.json is not None:
@@ -100,7 +101,8 @@ def main() -> None:
         print(name, kept[name], verdicts[name], flush=True)
 
     drift = StudySpec(scenario="incremental-drift", horizon=10_000, report=REPORT)
-    study("reference", drift.model_copy(update={"seed": REFERENCE_SEED, "trials": 400, "replications": 2000}))
+    budget = {"seed": REFERENCE_SEED, "trials": 400, "replications": 2000}
+    study("reference", drift.model_copy(update=budget), law=False)
     seeds = range(args.first, args.first + args.seeds)
     for seed in seeds:
         study(f"incremental-drift {seed}", drift.model_copy(update={"seed": seed}))
