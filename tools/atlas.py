@@ -9,9 +9,10 @@
     others     searches sw-raven and d-raven with 100 trials in such settings, at horizons up to 30,000
     check-others  compares the laws and the defaults of these policies with the searches
     start      compares searches that start with the law's parameters with searches without it
+    combined   compares the laws of both kinds of change in combinations of two, as a diagnosis of several kinds needs
 
-The commands other than fit append one line per setting to a file in tools/atlas_results and skip the settings that it
-contains, so they can be interrupted, and a larger --settings adds to what is there.
+The commands other than fit and combined append one line per setting to a file in tools/atlas_results and skip the
+settings that it contains, so they can be interrupted, and a larger --settings adds to what is there.
 """
 
 from __future__ import annotations
@@ -90,6 +91,18 @@ START_BUDGET = Budget(
     most_report=10_000,
 )
 """The standard 200 worlds per trial at every horizon."""
+
+COMBINED = (
+    ("localized-jump", "periodic"),
+    ("incremental-drift", "periodic"),
+    ("localized-jump", "arm-churn"),
+    ("periodic", "blips"),
+    ("incremental-drift", "localized-jump"),
+    ("variance-drift", "localized-jump"),
+    ("localized-jump", "blips"),
+    ("incremental-drift", "variance-drift"),
+)
+COMBINED_SEED, COMBINED_WORLDS = 77, 200
 
 SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
 SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
@@ -397,15 +410,43 @@ def print_start() -> None:
     print("\n".join(table(["setting", "T", "K", *(f"{column} %" for column in columns)], settings)))
 
 
+def print_combined() -> None:
+    """Print the excess of the law of each kind, and of the defaults, over the best of a grid in combinations."""
+    grid = [{"alpha0": a, "beta0": b, "epsilon": 0.05} for a in np.geomspace(0.5, 14.0, 12) for b in (0.1, 0.4, 1.2)]
+    rows, excesses = [], []
+    for horizon in (2000, 10_000):
+        for number, kinds in enumerate(COMBINED):
+            setting = Setting("+".join(kinds), number, horizon, 10, {}, COMBINED_SEED)
+            laws = [answer(find_scenario(kind), horizon, setting.arms, "raven-ucb").answer for kind in kinds]
+            laws.sort(key=lambda law: -law.regret[0])
+            candidates = [*({**law.params} for law in laws), {}, *grid]
+            chosen, held_out = (
+                play_report(setting, "raven-ucb", candidates, 2 * COMBINED_WORLDS)
+                .reshape(len(candidates), 2, COMBINED_WORLDS)
+                .mean(axis=2)
+                .T
+            )
+            best = held_out[3 + int(np.argmin(chosen[3:]))]
+            excesses.append(held_out[:3] / best - 1.0)
+            rows.append([setting.scenario, str(horizon), *(f"{100.0 * excess:.1f} %" for excess in excesses[-1])])
+    columns = ("larger expected regret", "smaller expected regret", "defaults")
+    print("\n".join(table(("scenario", "T", *columns), rows)))
+    for name, values in zip(columns, np.transpose(excesses), strict=True):
+        print(f"{name}: median {np.median(values):.1%}, {values.min():.1%} to {values.max():.1%}")
+
+
 def main() -> None:
     """Run a command."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("command", choices=(*TASKS, "fit"))
+    parser.add_argument("command", choices=(*TASKS, "fit", "combined"))
     parser.add_argument("--settings", type=int, default=16, help="settings per scenario")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     if options.command == "fit":
         fit()
+        return
+    if options.command == "combined":
+        print_combined()
         return
     run_missing(options.command, make_calls(options.command, options.settings), options.jobs)
     if options.command == "check":
