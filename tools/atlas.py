@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
-from studies.laws.axes import RATES
+from studies.laws.axes import RATES, features, reward_range
 from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
 from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
@@ -160,7 +160,10 @@ def measure_regret(setting: Setting) -> dict[str, Any]:
 def play_around(setting: Setting, policy: str, worlds: int, spread: dict[str, float], count: int) -> dict[str, Any]:
     """Play the parameters of the law and a design around them on the report worlds."""
     worlds = worlds if policy == "raven-ucb" else worlds // SLOW_SHARE
-    around = surround(law_params(setting, policy)[0], spread, count)
+    scenario = find_scenario(setting.scenario, setting.settings)
+    places = features(scenario, setting.horizon, setting.arms)
+    law = load_laws()[setting.scenario, policy].at(places, setting.horizon, reward_range(scenario))
+    around = surround(law, spread, count)
     candidates = [round_window(candidate, setting.horizon) for candidate in around]
     regret = play_report(setting, policy, candidates, worlds)
     return {
@@ -350,13 +353,14 @@ def fit() -> None:
     }
     document = make_document(records, survey, regrets, provenance)
     write_document(document)
-    document["start"] = summarize_start(read_records(FILES["start"]))
     check = current_check()
     add_check(document, check)
+    document["start"] = summarize_start(read_records(FILES["start"]))
     size = write_document(document)
+    checked = ", ".join(f"{len(found)} of {policy}" for policy, found in check.items())
     print(
-        f"{LAWS_FILE.name}: {len(records)} settings, {len(survey)} of the survey, {len(regrets)} regrets,"
-        f" {len(check)} checked, {size / 1000:.0f} kB"
+        f"{LAWS_FILE.name}: {len(records)} settings, {len(survey)} of the survey, {len(regrets)} regrets;"
+        f" checked in {checked}; {size / 1000:.0f} kB"
     )
 
 
@@ -369,27 +373,31 @@ def write_document(document: dict[str, Any]) -> int:
     return LAWS_FILE.stat().st_size
 
 
-def current_check() -> list[dict[str, Any]]:
-    """Return the checked settings in which the law's parameters are still the same, with the present expectation."""
-    current = []
-    for record in read_records(FILES["check"]):
+def current_check() -> dict[str, list[dict[str, Any]]]:
+    """Return the checked settings of each policy in which the law is still the same, with the present expectation."""
+    found: dict[str, list[dict[str, Any]]] = {policy: [] for policy in COORDINATES}
+    for record in [*read_records(FILES["check"]), *read_records(FILES["check-others"])]:
         setting = Setting(**{field.name: record[field.name] for field in fields(Setting)})
-        params, expected = law_params(setting, "raven-ucb")
-        if params == record["law"]:
-            current.append({**record, "expected": expected})
-    return current
+        entries = record.get("policies", {"raven-ucb": record})
+        for policy, entry in entries.items():
+            params, expected = law_params(setting, policy)
+            trials = (OTHERS_BUDGET if policy in OTHERS else REFERENCE_BUDGET).trials
+            if params == entry["law"]:
+                found[policy].append({**entry, "scenario": setting.scenario, "expected": expected, "trials": trials})
+    return found
 
 
 def print_check() -> None:
-    """Print the excess regret over the references, in all settings and by scenario, and the coverage of the regret."""
-    records = current_check()
-    by_scenario = {name: [record for record in records if record["scenario"] == name] for name in RATES}
-    rows = [*check_rows(summarize_check(records))]
-    for name, own in by_scenario.items():
-        if own:
-            rows.append([f"law, {name}", *check_rows(summarize_check(own))[0][1:]])
-    print("\n".join(table(CHECK_COLUMNS, rows)))
-    print(f"\n{describe_coverage(summarize_check(records))}")
+    """Print the excess regret over the references, by policy and scenario, and the coverage of the regret."""
+    for policy, records in current_check().items():
+        rows = [*check_rows(summarize_check(records))]
+        for name in RATES:
+            own = [record for record in records if record["scenario"] == name]
+            if own:
+                rows.append([f"law, {name}", *check_rows(summarize_check(own))[0][1:]])
+        print("\n".join(["", policy, *table(CHECK_COLUMNS, rows)]))
+        if records:
+            print(f"\n{describe_coverage(summarize_check(records))}")
 
 
 def print_start() -> None:
@@ -449,7 +457,7 @@ def main() -> None:
         print_combined()
         return
     run_missing(options.command, make_calls(options.command, options.settings), options.jobs)
-    if options.command == "check":
+    if options.command.startswith("check"):
         print_check()
     if options.command == "start":
         print_start()

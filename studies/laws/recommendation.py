@@ -133,11 +133,7 @@ class RecommendedParameters(Result):
             f"Expected mean regret {format_number(mean)}, 95 % interval {format_number(low)} to {format_number(high)}.",
         ]
         if answered.excess is not None:
-            lines.append(
-                f"Excess regret over a 200-trial study: {format_percent(answered.excess['median'])} in the median and"
-                f" {format_percent(answered.excess['high'])} at the 90th percentile of"
-                f" {answered.excess['settings']:.0f} held-out settings."
-            )
+            lines.append(f"Excess regret over {describe_excess(answered.excess)}.")
         if self.law.outside:
             lines.append(f"Warning: extrapolated, because {'; '.join(self.law.outside)}.")
         else:
@@ -148,6 +144,8 @@ class RecommendedParameters(Result):
                 f"{better.policy} with {format_params(dict(better.params))} is expected to have"
                 f" {format_percent(1.0 - better.regret[0] / mean)} less regret."
             )
+            if better.excess is not None:
+                lines.append(f"Excess regret of these parameters over {describe_excess(better.excess)}.")
         return lines
 
     def as_recommendation(self) -> Recommendation:
@@ -266,6 +264,18 @@ def _find_stored(
 def describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None = None) -> InputError:
     """Return the error that names the command which would answer a query that no law answers."""
     return InputError(f"{reason}; run: {query.tune_command(storage)}")
+
+
+def describe_excess(excess: Mapping[str, float]) -> str:
+    """Describe the excess regret of a law that was measured in held-out settings.
+
+    >>> describe_excess({"median": 0.01, "high": 0.07, "settings": 104, "trials": 200})
+    'a 200-trial study: 1.0 % in the median and 7.0 % at the 90th percentile of 104 held-out settings'
+    """
+    return (
+        f"a {excess['trials']:.0f}-trial study: {format_percent(excess['median'])} in the median and"
+        f" {format_percent(excess['high'])} at the 90th percentile of {excess['settings']:.0f} held-out settings"
+    )
 
 
 def _law_object(better: LawAnswer) -> dict[str, Any]:

@@ -32,7 +32,8 @@ def parts() -> dict[str, list[str]]:
         "formulas": _formulas(),
         "recommended": _recommended(),
         "policies": _policies(),
-        "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"])), "", _coverage()],
+        "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"][POLICY])), "", _coverage(POLICY)],
+        "others": _others(),
         "start": table(START_COLUMNS, start_rows(load_document()["start"])),
         "figures": [line for name, _, alt in figures() for line in (f"![{alt}]({file_name(name)})", "")][:-1],
     }
@@ -146,9 +147,19 @@ def describe_coverage(check: Mapping[str, Any]) -> str:
     )
 
 
-def _coverage() -> str:
-    check = load_document()["check"]
+def _coverage(policy: str) -> str:
+    check = load_document()["check"][policy]
     return describe_coverage(check) if check else "The check was not run."
+
+
+def _others() -> list[str]:
+    """Return the check of the other policies."""
+    policies = [policy for policy in COORDINATES if policy != POLICY]
+    rows = [
+        [policy, *row] for policy in policies for row in check_rows(load_document()["check"][policy]) if row[1] != "0"
+    ]
+    lines = [f"`{policy}`: {_coverage(policy)}" for policy in policies]
+    return [*table(["policy", *CHECK_COLUMNS], rows), "", *lines]
 
 
 def _policies() -> list[str]:

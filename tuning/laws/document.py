@@ -25,7 +25,7 @@ from tuning.laws.fit import (
 )
 
 DIGITS = 5  # significant digits of coefficients
-CHECKED = "raven-ucb"  # the policy of the check
+CHECKED = "raven-ucb"  # the policy that was checked in many settings of each scenario
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -123,17 +123,23 @@ def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegre
     }
 
 
-def add_check(document: dict[str, Any], check: Records) -> None:
-    """Add the summary of a check to the document, and to each law of RAVEN-UCB its excess regret."""
-    document["check"] = summarize_check(check)
+def add_check(document: dict[str, Any], check: Mapping[str, Records]) -> None:
+    """Add the summaries of the checks of each policy to the document, and to each law its excess regret.
+
+    RAVEN-UCB was checked in enough settings to state the excess in each scenario; that of the others is pooled.
+    """
+    document["check"] = {policy: summarize_check(records) for policy, records in check.items()}
     for law in document["laws"]:
-        excess = np.array([record["excess.law"][0] for record in check if record["scenario"] == law["scenario"]])
-        if law["policy"] == CHECKED and excess.size:
-            median, high = np.quantile(excess, [0.5, 0.9])
+        records = check.get(law["policy"], [])
+        if law["policy"] == CHECKED:
+            records = [record for record in records if record["scenario"] == law["scenario"]]
+        if records:
+            median, high = np.quantile([record["excess.law"][0] for record in records], [0.5, 0.9])
             law["excess"] = {
                 "median": max(0.0, round(float(median), 4)),
                 "high": max(0.0, round(float(high), 4)),
-                "settings": int(excess.size),
+                "settings": len(records),
+                "trials": records[0]["trials"],
             }
 
 

@@ -67,3 +67,16 @@ def test_problems_outside_the_design_are_extrapolated_or_refused() -> None:
         answer(find_scenario("blips", {"every": 2, "lasting": 1}), 10_000, 10, "raven-ucb")
     with pytest.raises(NoLawError, match="ucb1"):
         answer(blips, 10_000, 10, "ucb1")
+
+
+def test_policies_that_forget_are_raven_ucb_where_it_is_better() -> None:
+    """Stationary rewards need no forgetting; after jumps the own law is better."""
+    raven = answer(find_scenario("stationary"), 10_000, 10, "raven-ucb").answer
+    for policy, memory in (("sw-raven", {"tau": 10_000.0}), ("d-raven", {"gamma": 1.0 - 1e-6})):
+        found = answer(find_scenario("stationary"), 10_000, 10, policy)
+        assert found.answer.params == {**raven.params, **memory}
+        assert found.answer.regret == raven.regret
+        assert found.better is None
+        jumps = answer(find_scenario("localized-jump"), 10_000, 10, policy).answer
+        assert jumps.regret[0] < answer(find_scenario("localized-jump"), 10_000, 10, "raven-ucb").answer.regret[0]
+        assert jumps.params.items() & memory.items() == set()

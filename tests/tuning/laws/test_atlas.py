@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from policies import find_policy
 from studies.laws.law import load_document, load_laws
 from tools.atlas import FILES, current_check, read_records
-from tuning.laws.document import summarize_check
-from tuning.laws.measurement import Budget, Setting, measure_policy
+from tuning.laws.document import summarize_check, summarize_start
+from tuning.laws.measurement import Budget, Setting, measure_policy, search_best, search_prefixes
 
 SETTING = Setting("stationary", 0, 300, 3, {}, seed=1)
 BUDGET = Budget(12, 12 * 300 * 10, finalists=3, selection_steps=3 * 300 * 20, report_steps=300 * 30, least_report=30)
@@ -47,20 +49,49 @@ def test_the_data_file_belongs_to_the_stored_results() -> None:
     for count, command in (("settings", "run"), ("survey", "survey"), ("regrets", "regret")):
         assert facts[count] == len(read_records(FILES[command]))
     check = current_check()
-    assert len(check) == len(read_records(FILES["check"]))  # the laws are those that were checked
-    assert summarize_check(check) == load_document()["check"]
+    for policy, records in check.items():  # the laws are those that were checked
+        assert len(records) == len(read_records(FILES["check" if policy == "raven-ucb" else "check-others"]))
+        assert summarize_check(records) == load_document()["check"][policy]
+    assert summarize_start(read_records(FILES["start"])) == load_document()["start"]
 
 
 def test_the_laws_keep_what_they_promise() -> None:
     """Excess regret over 200-trial studies, and coverage of the expected regret, in held-out settings."""
-    check = load_document()["check"]
+    check = load_document()["check"]["raven-ucb"]
     assert check["settings"] >= 100
     median, high, *_ = check["excess"]["law"]["quantiles"]
     assert median <= 0.02
     assert high <= 0.1
     assert check["covered"] >= 0.9 * check["settings"]
     assert check["half_width"] <= 0.25
-    assert all(law.excess is not None for (_, policy), law in load_laws().items() if policy == "raven-ucb")
+    assert all(law.excess is not None for law in load_laws().values())
+
+
+def test_a_shorter_search_is_the_beginning_of_a_longer_one() -> None:
+    """A single search gives the choices of several numbers of trials."""
+    first = [{"alpha0": 0.5, "beta0": 0.3, "epsilon": 0.03}]
+    found = search_prefixes(SETTING, "raven-ucb", BUDGET, first, (6, 12))
+    for trials, params in found.items():
+        budget = replace(BUDGET, trials=trials, search_steps=np.inf, most_search=12)
+        assert search_best(SETTING, "raven-ucb", budget, first) == (params, (12, 20))
+
+
+def test_the_summary_of_searches_from_the_law() -> None:
+    names = ("law", "law50", "usual50", "reference")
+    records = [
+        {
+            "params": dict.fromkeys(names),
+            "excess.law": [x, 0.1],
+            "excess.law50": [0.0, 0.1],
+            "excess.usual50": [-x, 0.1],
+        }
+        for x in (0.0, 0.01, 0.05)
+    ]
+    rows = summarize_start(records)
+    assert [(row["start"], row["trials"]) for row in rows] == [("law", 0), ("law", 50), ("usual", 50)]
+    assert (rows[0]["median"], rows[0]["mean"], rows[2]["mean"]) == (0.01, 0.02, -0.02)
+    assert rows[1]["low"] == rows[1]["high"] == 0.0
+    assert rows[0]["low"] < 0.02 < rows[0]["high"]
 
 
 @pytest.mark.parametrize("horizon", [300, 10_000, 100_000])
