@@ -8,7 +8,7 @@
     check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
     others     searches sw-raven and d-raven with 100 trials in such settings, at horizons up to 30,000
     check-others  compares the laws and the defaults of these policies with the searches
-    start      compares searches that start with the law's parameters with searches without it
+    start      compares studies that start with the law's parameters with studies without it
     combined   compares the laws of both kinds of change in combinations of two, as a diagnosis of several kinds needs
 
 The commands other than fit and combined append one line per setting to a file in tools/atlas_results and skip the
@@ -43,8 +43,8 @@ from tuning.laws.measurement import (
     make_settings,
     measure_policy,
     play_report,
+    recommend_prefixes,
     search_best,
-    search_prefixes,
     shorten,
     surround,
 )
@@ -78,19 +78,12 @@ OTHERS_BUDGET = Budget(
     100, 3e7, finalists=8, selection_steps=1e7, report_steps=3e6, least_search=40, least_selection=60, least_report=200
 )
 OTHERS_LONGEST, OTHERS_COUNT = 30_000, 4  # longest horizon, settings per scenario
-START_TRIALS = {"law": (20, 50, 100), "usual": (20, 50, 100, 200)}
-"""Trials of searches with and without the law; the longest without it is the reference."""
+START_TRIALS = {"law": (20, 50), "usual": (50, 200)}
+"""Trials of studies with and without the law; the longest without it is the reference."""
 START_BUDGET = Budget(
-    200,
-    np.inf,
-    finalists=16,
-    selection_steps=16 * 1.6e7,
-    report_steps=2.5e7,
-    least_selection=300,
-    least_report=500,
-    most_report=10_000,
+    200, np.inf, finalists=16, selection_steps=0.0, report_steps=4e7, least_report=800, most_report=10_000
 )
-"""The standard 200 worlds per trial at every horizon."""
+"""The standard 200 worlds per trial at every horizon; selection as in every study."""
 
 COMBINED = (
     ("localized-jump", "periodic"),
@@ -227,14 +220,14 @@ def check_others(setting: Setting, references: dict[str, Any]) -> dict[str, Any]
 
 
 def start_setting(setting: Setting) -> dict[str, Any]:
-    """Compare searches that start with the law's parameters with searches without it, on the same worlds.
+    """Compare studies that start with the law's parameters with studies without it, on the same worlds.
 
-    The reference is the search with most trials and without the law.
+    The reference is the study with most trials and without the law.
     """
     law, usual = law_params(setting, "raven-ucb")[0], usual_candidates(setting)
     chosen = {"law": law}
     for name, first in (("law", [*usual, law]), ("usual", usual)):
-        found = search_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS[name])
+        found = recommend_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS[name])
         chosen |= {f"{name}{count}": params for count, params in found.items()}
     chosen["reference"] = chosen.pop(f"usual{START_BUDGET.trials}")
     worlds = START_BUDGET.report_worlds(setting.horizon)

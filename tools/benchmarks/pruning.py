@@ -11,6 +11,7 @@ from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from tuning.search.loop import search
+from tuning.search.samplers import first_candidates
 from tuning.workers.problem import Evaluator
 
 SCENARIOS = ("stationary", "localized-jump", "blips")
@@ -23,7 +24,7 @@ def run_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
     spec = StudySpec.model_validate(fields).resolved()
     study = optuna.create_study(study_name=f"{scenario}/{seed}")
     evaluator = Evaluator(spec)
-    search(spec, study, evaluator)
+    search(spec, study, evaluator, first=first_candidates(spec, law=False))
     played = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials(deepcopy=False))
     best = spec.resolve_params(from_trial_params(spec, study.best_trial.params))
     return float(played), float(evaluator.play([best], Stream.REPORT, 0, HELD_OUT)[0, :, 0].mean())

@@ -117,6 +117,7 @@ def check_rows(check: Mapping[str, Any]) -> list[list[str]]:
     return [
         [labels[name], str(entry["settings"]), *(_format_excess(value) for value in entry["quantiles"])]
         for name, entry in check.get("excess", {}).items()
+        if entry["settings"]
     ]
 
 
@@ -155,9 +156,7 @@ def _coverage(policy: str) -> str:
 def _others() -> list[str]:
     """Return the check of the other policies."""
     policies = [policy for policy in COORDINATES if policy != POLICY]
-    rows = [
-        [policy, *row] for policy in policies for row in check_rows(load_document()["check"][policy]) if row[1] != "0"
-    ]
+    rows = [[policy, *row] for policy in policies for row in check_rows(load_document()["check"][policy])]
     lines = [f"`{policy}`: {_coverage(policy)}" for policy in policies]
     return [*table(["policy", *CHECK_COLUMNS], rows), "", *lines]
 

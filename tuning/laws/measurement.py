@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from tuning.search.loop import search
 from tuning.search.samplers import inside_search_space
 from tuning.workers.problem import Evaluator
 
+if TYPE_CHECKING:
+    import optuna
+
 SPACE: dict[str, Range] = {
     "alpha0": Range(low=0.02, high=100.0),
     "beta0": Range(low=0.01, high=10.0),
@@ -36,6 +39,7 @@ SPACE: dict[str, Range] = {
 
 MARGIN = 0.02  # excess regret within the recommended ranges
 LINE = 201  # points of a line through the best point
+REPORT = 50  # report worlds of a study whose regret is measured elsewhere
 
 
 @dataclass(frozen=True)
@@ -131,15 +135,24 @@ def search_policy(
 
     The first candidates are the defaults and `first`, so that a measurement depends on a law only if it is given one.
     """
-    import optuna
-
     from tuning.validation.recommend import complete_trials
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(study_name="law")
-    search(spec, study, evaluator, first=inside_search_space(spec.resolved(), [{}, *first]))
-    complete = complete_trials(spec, study)
+    complete = complete_trials(spec, _search(spec, evaluator, first))
     return [candidate.values for candidate in complete.candidates], complete.values
+
+
+def _search(spec: StudySpec, evaluator: Evaluator, first: Sequence[Mapping[str, float]]) -> optuna.Study:
+    """Run the search of a study in memory; its first candidates are the defaults and `first`."""
+    study = _new_study()
+    search(spec, study, evaluator, first=inside_search_space(spec.resolved(), [{}, *first]))
+    return study
+
+
+def _new_study() -> optuna.Study:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna.create_study(study_name="law")
 
 
 @dataclass(frozen=True)
@@ -240,26 +253,25 @@ def search_best(
     return {name: float(searched.chosen[name]) for name in searched.surface.space}, searched.worlds
 
 
-def search_prefixes(
+def recommend_prefixes(
     setting: Setting, policy: str, budget: Budget, first: Sequence[Mapping[str, float]], counts: Sequence[int]
 ) -> dict[int, dict[str, float]]:
-    """Return the parameters that searches of several numbers of trials select.
+    """Return the parameters that studies of several numbers of trials recommend.
 
-    A shorter search has the first trials of a longer one, so that one search is enough.
+    A shorter study has the first trials of a longer one, so that one search is enough.
     """
-    spec = make_spec(setting, policy, replace(budget, trials=max(counts)))
-    evaluator, space = Evaluator(spec), spec.resolved().space
-    trials, regrets = search_policy(spec, evaluator, first)
-    finalists = {}
+    from tuning.validation.recommend import recommend
+
+    spec = make_spec(setting, policy, replace(budget, trials=max(counts))).model_copy(update={"report": REPORT})
+    evaluator = Evaluator(spec)
+    study = _search(spec, evaluator, first)
+    chosen = {}
     for count in counts:
-        surface = TrialSurface.fit(space, trials[:count], regrets[:count])
-        finalists[count] = choose_finalists(surface, trials[:count], regrets[:count], budget.finalists)
-    distinct = sorted({i for indices in finalists.values() for i in indices})
-    worlds = budget.selection_worlds(setting.horizon)
-    played = evaluator.play([trials[i] for i in distinct], Stream.SELECTION, 0, worlds)[..., REGRET].mean(axis=1)
-    means = dict(zip(distinct, played.tolist(), strict=True))
-    chosen = {count: trials[min(indices, key=means.__getitem__)] for count, indices in finalists.items()}
-    return {count: {name: float(params[name]) for name in space} for count, params in chosen.items()}
+        prefix = _new_study()
+        prefix.add_trials(study.get_trials(deepcopy=False)[:count])
+        params = recommend(spec.model_copy(update={"trials": count}), prefix, evaluator).params
+        chosen[count] = {name: float(params[name]) for name in spec.resolved().space}
+    return chosen
 
 
 def measure_policy(

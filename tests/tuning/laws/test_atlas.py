@@ -12,7 +12,7 @@ from policies import find_policy
 from studies.laws.law import load_document, load_laws
 from tools.atlas import FILES, current_check, read_records
 from tuning.laws.document import summarize_check, summarize_start
-from tuning.laws.measurement import Budget, Setting, measure_policy, search_best, search_prefixes
+from tuning.laws.measurement import Budget, Setting, measure_policy, recommend_prefixes
 
 SETTING = Setting("stationary", 0, 300, 3, {}, seed=1)
 BUDGET = Budget(12, 12 * 300 * 10, finalists=3, selection_steps=3 * 300 * 20, report_steps=300 * 30, least_report=30)
@@ -67,13 +67,12 @@ def test_the_laws_keep_what_they_promise() -> None:
     assert all(law.excess is not None for law in load_laws().values())
 
 
-def test_a_shorter_search_is_the_beginning_of_a_longer_one() -> None:
-    """A single search gives the choices of several numbers of trials."""
+def test_a_shorter_study_is_the_beginning_of_a_longer_one() -> None:
+    """A single search gives the recommendations of several numbers of trials."""
     first = [{"alpha0": 0.5, "beta0": 0.3, "epsilon": 0.03}]
-    found = search_prefixes(SETTING, "raven-ucb", BUDGET, first, (6, 12))
-    for trials, params in found.items():
-        budget = replace(BUDGET, trials=trials, search_steps=np.inf, most_search=12)
-        assert search_best(SETTING, "raven-ucb", budget, first) == (params, (12, 20))
+    found = recommend_prefixes(SETTING, "raven-ucb", BUDGET, first, (6, 12))
+    budget = replace(BUDGET, search_steps=np.inf, most_search=12)
+    assert recommend_prefixes(SETTING, "raven-ucb", budget, first, (6,)) == {6: found[6]}
 
 
 def test_the_summary_of_searches_from_the_law() -> None:
