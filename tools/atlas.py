@@ -346,24 +346,29 @@ def fit() -> None:
     }
     document = make_document(records, survey, regrets, provenance)
     write_document(document)
-    check = current_check()
-    add_check(document, check)
-    document["start"] = summarize_start(read_records(FILES["start"]))
-    size = write_document(document)
+    check = add_summaries(document)
     checked = ", ".join(f"{len(found)} of {policy}" for policy, found in check.items())
     print(
         f"{LAWS_FILE.name}: {len(records)} settings, {len(survey)} of the survey, {len(regrets)} regrets;"
-        f" checked in {checked}; {size / 1000:.0f} kB"
+        f" checked in {checked}; {LAWS_FILE.stat().st_size / 1000:.0f} kB"
     )
 
 
-def write_document(document: dict[str, Any]) -> int:
-    """Write the data file and return its size; one law and one setting per line, so that changes can be compared."""
+def add_summaries(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Add what the checks and the studies from the law have shown to the data file; return the checks."""
+    check = current_check()
+    add_check(document, check)
+    document["start"] = summarize_start(read_records(FILES["start"]))
+    write_document(document)
+    return check
+
+
+def write_document(document: dict[str, Any]) -> None:
+    """Write the data file; one law and one setting per line, so that changes can be compared."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).replace('{"scenario"', '\n{"scenario"')
     LAWS_FILE.write_text(text + "\n", encoding="utf-8")
     load_document.cache_clear()
     load_laws.cache_clear()
-    return LAWS_FILE.stat().st_size
 
 
 def current_check() -> dict[str, list[dict[str, Any]]]:
@@ -450,6 +455,8 @@ def main() -> None:
         print_combined()
         return
     run_missing(options.command, make_calls(options.command, options.settings), options.jobs)
+    if options.command in ("check", "check-others", "start"):
+        add_summaries(load_document())
     if options.command.startswith("check"):
         print_check()
     if options.command == "start":
