@@ -25,7 +25,6 @@ from tuning.laws.fit import (
 )
 
 DIGITS = 5  # significant digits of coefficients
-CHECKED = "raven-ucb"  # the policy that was checked in many settings of each scenario
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -124,15 +123,10 @@ def _law_entry(scenario: str, policy: str, laws: FittedLaws, regret: FittedRegre
 
 
 def add_check(document: dict[str, Any], check: Mapping[str, Records]) -> None:
-    """Add the summaries of the checks of each policy to the document, and to each law its excess regret.
-
-    RAVEN-UCB was checked in enough settings to state the excess in each scenario; that of the others is pooled.
-    """
+    """Add the summaries of the checks of each policy to the document, and to each law its excess in the scenario."""
     document["check"] = {policy: summarize_check(records) for policy, records in check.items()}
     for law in document["laws"]:
-        records = check.get(law["policy"], [])
-        if law["policy"] == CHECKED:
-            records = [record for record in records if record["scenario"] == law["scenario"]]
+        records = [record for record in check[law["policy"]] if record["scenario"] == law["scenario"]]
         if records:
             median, high = np.quantile([record["excess.law"][0] for record in records], [0.5, 0.9])
             law["excess"] = {
