@@ -164,7 +164,7 @@ class TestFork:
         for thread in threads:
             thread.start()
         try:
-            for _ in range(20):
+            for _ in range(5):
                 for policy in policies:
                     assert in_child(lambda policy: Policy.from_state(policy.state()).select() >= 0, policy)
         finally:
