@@ -245,6 +245,7 @@ class ParquetTable(Table):
         texts = [self.names[i] for i in positions if any(test(self.column_type(i)) for test in tests)]
         with open_parquet(self.path, texts) as file:
             for batch in file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
+                batch.validate(full=True)  # indices of texts in a damaged file may be out of range
                 numbers = np.arange(first, first + batch.num_rows)
                 yield numbers, {position: batch.column(self.names[position]) for position in positions}
                 first += batch.num_rows

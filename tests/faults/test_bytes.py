@@ -1,7 +1,7 @@
 """Results have the same bytes with another BLAS kernel, another number of BLAS threads and without NumPy's wide SIMD.
 
 One study per part that computes with matrices or elementary functions: the samplers, importances, traces, logs with a
-simulator, robust settings, comparisons and diagnoses.
+simulator, robust settings and diagnoses.
 """
 
 from __future__ import annotations
