@@ -211,7 +211,7 @@ def test_sliders_change_the_prediction_and_mark_figures(page: Page) -> None:
     draw(page, study)
     slider = study.get_by_role("slider", name="α₀")
     slider.focus()
-    for _ in range(10):
+    for _ in range(40):
         page.keyboard.press("ArrowRight")
     assert predicted.inner_text() != before
     assert re.fullmatch(
