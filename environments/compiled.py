@@ -109,7 +109,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
                     loaded = self._load_overload(sig, target_context)
                     if loaded is not None:
                         return loaded
-            except Exception as error:
+            except Exception as error:  # unpickling and LLVM may raise anything; compiling again is always right
                 warn_once(f"{type(error).__name__}: {error}")
                 expected = False
             if not expected:
@@ -122,7 +122,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
         try:
             with hold_lock_file(Path(numba_cache_folder() or "", "lock"), SAVE_SECONDS):
                 super().save_overload(sig, data)
-        except Exception as error:
+        except Exception as error:  # pickling may raise anything; the function is compiled and works without a cache
             warn_once(f"{type(error).__name__}: {error}")
 
 

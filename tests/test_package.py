@@ -142,7 +142,7 @@ def test_user_folders_with_package_names_are_ignored(command: list[str], tmp_pat
     (tmp_path / "tuning").mkdir()
     for environment in ({}, {"PYTHONPATH": str(tmp_path)}):
         done = subprocess.run(
-            [*command, "simulate", "blips", "--horizon", "50", "--arms", "2", "--replications", "1", "--json"],
+            [*command, "list", "policies", "--json"],
             cwd=tmp_path,
             env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), **environment},
             capture_output=True,
@@ -150,7 +150,7 @@ def test_user_folders_with_package_names_are_ignored(command: list[str], tmp_pat
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        assert '"scenario": "blips"' in done.stdout
+        assert '"raven-ucb"' in done.stdout
 
 
 def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path) -> None:

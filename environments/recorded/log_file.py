@@ -123,7 +123,8 @@ def _can_name_arms(kind: Any) -> bool:
     """Return whether a column of this Arrow type can contain arms."""
     from pyarrow import types
 
-    return not types.is_floating(kind) and not types.is_nested(kind)
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return not any(test(kind) for test in (types.is_floating, types.is_nested, types.is_temporal))
 
 
 def build_log(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -229,6 +230,9 @@ class ParquetTable(Table):
     def __init__(self, path: Path, file: Any) -> None:
         self.path, self.file = path, file
         self.names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        for name, count in Counter(self.names).items():
+            if count > 1:
+                raise InputError(f"column {name[:60]!r} occurs {count} times.")
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
         from pyarrow import types
@@ -241,16 +245,23 @@ class ParquetTable(Table):
         texts = [self.names[i] for i in positions if any(test(self.column_type(i)) for test in tests)]
         with open_parquet(self.path, texts) as file:
             for batch in file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
+                batch.validate(full=True)  # indices of texts in a damaged file may be out of range
                 numbers = np.arange(first, first + batch.num_rows)
                 yield numbers, {position: batch.column(self.names[position]) for position in positions}
                 first += batch.num_rows
 
     def _check_size(self, names: Collection[str]) -> None:
-        """Raise InputError if columns are too large when they are decompressed."""
+        """Raise InputError if columns are too large when they are decompressed.
+
+        The sizes of single columns are read only if those of all columns are too large together: pyarrow ends the
+        process if they are damaged.
+        """
         metadata, size = self.file.metadata, 0
-        for group in range(metadata.num_row_groups):
-            row_group = metadata.row_group(group)
-            for column in map(row_group.column, range(row_group.num_columns)):
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        if sum(max(0, group.total_byte_size) for group in groups) <= MAX_DECODED_BYTES:
+            return
+        for group in groups:
+            for column in map(group.column, range(group.num_columns)):
                 if column.path_in_schema in names or column.path_in_schema.split(".")[0] in names:
                     size += column.total_uncompressed_size
         if size > MAX_DECODED_BYTES:

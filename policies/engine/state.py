@@ -74,7 +74,8 @@ def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
     params, arms = _entry(state, "params"), check_integer("arms", _entry(state, "arms"), least=1)
     if not isinstance(params, Mapping) or set(params) != {param.name for param in policy_class.parameters}:
         raise InputError(f"params of the state must be those of {policy_class.name} but got {params!r}.")
-    if np.size(_entry(state, "open")) != arms:
+    opened = _entry(state, "open")
+    if not isinstance(opened, list | tuple) or len(opened) != arms:
         raise InputError(f"open of the state must hold {arms} numbers.")
     values = dict(params)
     horizon = values.pop("horizon", None)

@@ -87,7 +87,7 @@ class PageRunner:
         return printed.out
 
     def _small_study(self, words: list[str]) -> list[str]:
-        """Replace a study file by a copy with small budgets."""
+        """Replace a study file by a copy with its first two studies of each kind and small budgets."""
         if words[0] != "tune" or "--study" not in words or "--dry-run" in words:
             return words
         import tomli_w
@@ -96,8 +96,9 @@ class PageRunner:
 
         place = words.index("--study") + 1
         document = tomllib.loads(find_study_file(words[place]).read_text(encoding="utf-8"))
-        for table in (*document.get("study", []), *document.get("robust", [])):
-            table.update(SMALL_FIELDS)
+        for kind in ("study", "robust"):
+            if kind in document:
+                document[kind] = [{**table, **SMALL_FIELDS} for table in document[kind][:2]]
         copy = self.folder / f"small_{Path(words[place]).stem}.toml"
         copy.write_text(tomli_w.dumps(document), encoding="utf-8")
         return [*words[:place], copy.name, *words[place + 1 :]]

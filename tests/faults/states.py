@@ -94,7 +94,7 @@ def use(state: dict[str, Any], steps: int = 40) -> bool:
     return True
 
 
-def check_indices(examples: int = 3) -> None:
+def check_indices(examples: int = 1) -> None:
     """Use mutated states of all policies; an IndexError is raised where compiled code would leave an array."""
     rng = np.random.default_rng(0)
     for name in ONLINE:

@@ -23,7 +23,7 @@ KILLS = int(os.environ.get("RAVENLAB_KILLS", "3"))
 
 SMALL = [
     *("tune", "localized-jump", "--horizon=500", "--arms=4", f"--trials={TRIALS}", f"--batch={BATCH}"),
-    *("--replications=40", "--selection=1500", "--report=1500", "--seed=5", "--quiet"),
+    *("--replications=40", "--selection=800", "--report=800", "--seed=5", "--quiet"),
 ]
 
 NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=BATCH, replications=40).study_name()

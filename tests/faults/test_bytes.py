@@ -1,7 +1,7 @@
 """Results have the same bytes with another BLAS kernel, another number of BLAS threads and without NumPy's wide SIMD.
 
 One study per part that computes with matrices or elementary functions: the samplers, importances, traces, logs with a
-simulator, robust settings, comparisons and diagnoses.
+simulator, robust settings and diagnoses.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import pytest
 from tests.command import run_command
 from tests.project import ROOT, python
 
-BUDGET = ["--trials=24", "--batch=8", "--jobs=1", "--quiet", "--storage=sqlite:///all.sqlite3"]
+BUDGET = ["--trials=16", "--batch=8", "--jobs=1", "--quiet", "--storage=sqlite:///all.sqlite3"]
 SIMULATED = ["--horizon=200", "--arms=3", "--replications=10", "--selection=200", "--report=20"]
 RUNS = [
     ["tune", "localized-jump", "--sampler=cmaes", "--name=cmaes", *SIMULATED, *BUDGET],
     ["tune", "--robust", "blips", "periodic", "--name=robust", *SIMULATED, *BUDGET],
-    ["tune", "--trace", "trace.csv", "--name=trace", *BUDGET],
+    ["tune", "--trace", "trace.csv", "--name=trace", "--window=40", "--selection=60", "--report=60", *BUDGET],
     ["tune", "--log", "log.csv", "--estimator=simulator", "--name=log", *BUDGET],
     ["export", "--storage=sqlite:///all.sqlite3"],
-    ["diagnose", "trace.csv", "--json"],
+    ["diagnose", "trace.csv", "--json", "--halves=2"],
 ]
 KERNELS = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}
 SIMD = {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cluster import DaskCluster
 from tests.faults.studies import (
+    BATCH,
     KILLS,
     SMALL,
     TRIALS,
@@ -49,16 +50,21 @@ def check_finished(process: subprocess.Popen[str], cluster: DaskCluster) -> None
 
 
 @pytest.mark.parametrize("count", kill_points(1))
-def test_killed_worker_needs_no_rerun(count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path) -> None:
+def test_killed_worker_and_restarted_scheduler_need_no_rerun(
+    count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path
+) -> None:
+    """First one worker is killed, some trials later the scheduler and all workers."""
     process = start_study(cluster, tmp_path, count)
     victim = cluster.workers.pop(0)
     os.kill(victim.pid, signal.SIGKILL)
     victim.wait()
     cluster.start_worker()
+    wait_for_trials(tmp_path, min(count + BATCH, TRIALS), process, cluster.log)
+    cluster.kill_scheduler()
+    cluster.repair(2)
     check_finished(process, cluster)
     assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
     assert export_json(tmp_path) == uninterrupted
-    cluster.wait(2)
 
 
 @pytest.mark.parametrize("count", kill_points(2))
@@ -69,21 +75,6 @@ def test_killed_driver_resumes_in_a_rerun(count: int, cluster: DaskCluster, unin
     assert set(trial_states(tmp_path)) == {"COMPLETE"}
     resumed = run_in_process(*SMALL, f"--cluster={cluster.address}", folder=tmp_path)
     assert (resumed.returncode, resumed.stderr) == (0, ""), cluster.log()
-    assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
-    assert export_json(tmp_path) == uninterrupted
-
-
-@pytest.mark.parametrize("count", kill_points(3))
-def test_restarted_scheduler_is_reconnected(
-    count: int, cluster: DaskCluster, uninterrupted: str, tmp_path: Path
-) -> None:
-    process = start_study(cluster, tmp_path, count)
-    cluster.kill_scheduler()
-    cluster.kill_workers()
-    cluster.start_scheduler()
-    cluster.start_worker()
-    cluster.start_worker()
-    check_finished(process, cluster)
     assert trial_states(tmp_path) == {"COMPLETE": TRIALS}
     assert export_json(tmp_path) == uninterrupted
 

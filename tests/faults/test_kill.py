@@ -21,7 +21,6 @@ from tests.faults.studies import (
     TRIALS,
     export_json,
     kill_after,
-    run,
     run_in_process,
     start,
     storage_in,
@@ -67,7 +66,7 @@ def test_twice_interrupted_study_gives_the_same_bytes(uninterrupted: str, tmp_pa
     assert export_json(tmp_path) == uninterrupted
 
 
-@pytest.mark.parametrize("words", [["--jobs=2"], ["--jobs=2", "--backend=loky"], ["--jobs=3"]])
+@pytest.mark.parametrize("words", [["--jobs=3"], ["--jobs=2", "--backend=loky"]])
 def test_results_do_not_depend_on_workers(words: list[str], uninterrupted: str, tmp_path: Path) -> None:
     done = run_in_process(*SMALL, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -75,7 +74,7 @@ def test_results_do_not_depend_on_workers(words: list[str], uninterrupted: str, 
 
 
 def test_rerun_of_a_complete_study_changes_nothing(tmp_path: Path, uninterrupted: str) -> None:
-    assert run(*SMALL, folder=tmp_path).returncode == 0
+    assert run_in_process(*SMALL, folder=tmp_path).returncode == 0
     before = (tmp_path / "studies.sqlite3").stat().st_mtime_ns
     again = run_in_process(*SMALL, folder=tmp_path)
     assert again.returncode == 0

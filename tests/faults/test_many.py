@@ -20,7 +20,7 @@ REFRESH_SECONDS = 20
 """Seconds to wait: Optuna's dashboard reads trials again after at most 10."""
 
 TRIALS = int(os.environ.get("RAVENLAB_READ_TRIALS", "20"))
-DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "3"))
+DRIVERS = int(os.environ.get("RAVENLAB_DRIVERS", "2"))
 
 SMALL = ["--horizon=200", "--arms=3", "--replications=10", "--selection=20", "--report=20", "--jobs=1", "--quiet"]
 PAGES = ("/api/studies", "/api/studies/1", "/api/studies/2", "/csv/1")

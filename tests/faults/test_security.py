@@ -10,6 +10,8 @@ import io
 import json
 import pickle
 import re
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ from tests.faults.template import tiny
 from tests.project import ROOT, source_files
 from tests.studies.examples import make_recommendation, store_study
 from tuning.cli.app import COMMANDS
+from tuning.cli.dashboard import attach_to_studies
 from tuning.workers.cluster import LOOPBACK
 
 if TYPE_CHECKING:
@@ -72,6 +75,9 @@ def test_only_listed_code_unpickles_or_executes() -> None:
 EVIL = "</script><evil7 onload=evil7()><img src=evil7 onerror=window.evil7=1>'\"&{{7*7}}|`evil7`"
 """A name that becomes an HTML element if it is not escaped."""
 
+FILE = EVIL.replace("/", "")
+"""The same for the name of a file."""
+
 
 def assert_escaped(path: Path) -> None:
     """Assert that the name is on the page, and only as text."""
@@ -81,21 +87,13 @@ def assert_escaped(path: Path) -> None:
     assert "49|" not in page.everything, "a template expression was evaluated"
 
 
-def assert_not_executed(page: Page, path: Path) -> None:
+def assert_not_executed(page: Page, address: str) -> None:
     """Assert that a browser shows the page without executing anything that is part of a name."""
-    dialogs: list[str] = []
-
-    def note(dialog: Dialog) -> None:
-        dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("dialog", note)
-    page.goto(path.as_uri())
+    page.goto(address)
+    page.get_by_text("evil7").first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
-    assert dialogs == []
     assert page.evaluate("typeof window.evil7") == "undefined"
     assert page.locator("evil7, img[src=evil7]").count() == 0
-    page.close()
 
 
 @pytest.fixture
@@ -118,31 +116,75 @@ class Mine:
 """
 
 
-def test_names_are_escaped_on_every_page(here: Path, browser: Browser) -> None:
-    """Names of studies, of a custom scenario and policy, and of the file and columns of a trace.
-
-    The pages of a reproduction contain no names of others; test_browser.py in tests/dashboards shows notes.
-    """
-    plugin = here / "<evil7 onload=x>.py"
+def write_hostile_files(folder: Path) -> tuple[Path, Path, Path]:
+    """Write a plugin, a trace and a log; the names of the files, columns and arms are hostile."""
+    plugin, trace, log = (folder / f"{FILE}{suffix}" for suffix in (".py", ".csv", " log.csv"))
     plugin.write_text(PLUGIN)
-    tiny("tune", f"{plugin.name}:world", f"--name={EVIL}", "--trials=2", "--selection=2", "--report=2")
+    quoted = '"' + EVIL.replace('"', '""') + '"'
+    rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
+    trace.write_text(f'{quoted},"</script><evil7>",c\n{rows}')
+    arms = (quoted, "<evil7>", "c")
+    events = "".join(f"{step},{arms[step * step % 7 % 3]},{step % 5}\n" for step in range(400))
+    log.write_text(f"step,arm,reward\n{events}")
+    return plugin, trace, log
+
+
+def store_hostile_studies(folder: Path) -> None:
+    """Store a study of every kind, and write the pages of a comparison and of two diagnoses."""
+    plugin, trace, log = write_hostile_files(folder)
+    few = ["--trials=2", "--selection=2", "--report=2"]
+    tiny("tune", f"{plugin.name}:world", f"--name={EVIL}", *few)
+    tiny("tune", "--robust", f"{plugin.name}:world", "stationary", f"--name=robust {EVIL}", *few)
     tiny("grid", f"{plugin.name}:world", f"--name=grid {EVIL}", "--alpha0=1,2", "--beta0=1")
     policies = f"--policies=ucb1,./{plugin.name}:Mine"
     tiny("compare", "blips", f"--name=fight {EVIL}", "--tune=0", policies, "--output=fight")
-    trace = here / "<evil7 onload=x>.csv"
-    rows = "".join(f"{row % 7},{row % 5},{row % 3}\n" for row in range(120))
-    trace.write_text('<evil7 onload=x>,"</script><evil7>",c\n' + rows)
-    few = ["--window=20", "--trials=2", "--replications=2", "--selection=5", "--report=5", "--jobs=1", "--quiet"]
-    assert run_command(["tune", f"--trace={trace.name}", *few])[0] == 0
-    assert run_command(["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"])[0] == 0
-    assert run_command(["report", "--output=report.html"])[0] == 0
-    pages = [here / page for page in ("report.html", "fight/compare.html", "diagnosis.html")]
-    for page in pages:
-        assert_escaped(page)
-    for path in pages:
-        shown = browser.new_page()
-        assert_not_executed(shown, path)
-        shown.close()
+    few = ["--trials=2", "--replications=2", "--jobs=1", "--quiet"]
+    for words in (
+        ["tune", f"--trace={trace.name}", "--window=20", "--selection=5", "--report=5", *few],
+        ["tune", f"--log={log.name}", "--selection=128", "--report=128", *few],
+        ["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"],
+        ["diagnose", log.name, "--halves=0", "--output=log.html"],
+        ["report", "--output=report.html"],
+    ):
+        code, _, err = run_command(words)
+        assert code == 0, (words, err)
+
+
+PAGES = ("report.html", "fight/compare.html", "diagnosis.html", "log.html")
+
+
+def test_names_are_escaped_on_every_page(here: Path, browser: Browser) -> None:
+    """Names of studies, custom scenarios and policies, and of the files, columns and arms of traces and logs.
+
+    The pages of a reproduction contain no text from elsewhere: `reproduce` has neither names nor files as arguments.
+    """
+    store_hostile_studies(here)
+    storage = open_storage(f"sqlite:///{here}/studies.sqlite3", create=False)
+    attach_to_studies(f"sqlite:///{here}/studies.sqlite3")
+    dialogs: list[str] = []
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    for page in PAGES:
+        assert_escaped(here / page)
+    with make_server(storage, port=0) as server, closing(browser.new_page()) as shown:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        shown.on("dialog", note)
+        try:
+            for page in PAGES:
+                assert_not_executed(shown, (here / page).as_uri())
+            for study in storage.get_all_studies():
+                with_surface = study.study_name.startswith("grid ")  # which takes seconds without a graphics card
+                for place in ("/note",) if with_surface else ("", "/note"):
+                    assert_not_executed(shown, f"{server.url}dashboard/studies/{study._study_id}{place}")
+        finally:
+            server.shutdown()
+            thread.join()
+    storage.engine.dispose()
+    assert dialogs == []
 
 
 NAMES = [

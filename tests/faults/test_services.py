@@ -164,7 +164,7 @@ class TestFork:
         for thread in threads:
             thread.start()
         try:
-            for _ in range(20):
+            for _ in range(5):
                 for policy in policies:
                     assert in_child(lambda policy: Policy.from_state(policy.state()).select() >= 0, policy)
         finally:
@@ -227,6 +227,7 @@ def test_state_of_a_large_window_holds_only_its_rewards() -> None:
     [
         ("sw-raven", 3, {"tau": 1e15}, "tau"),
         ("sw-ucb", 3, {"horizon": 10**400}, "horizon"),
+        ("bob-sw-ucb", 3, {"block": 2**63}, "block"),
         ("ucb1", 10**12, {}, "arms"),
         ("ucb1", 10**400, {}, "arms"),
         ("f-dsw-ts", 1000, {"n": 1e13}, "arms"),

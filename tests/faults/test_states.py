@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import Any
 
 import pytest
@@ -19,6 +20,9 @@ from tests.project import ROOT, python
 
 BERNOULLI = [(name, {"likelihood": "bernoulli"}) for name in ("thompson", "kl-ucb", "sw-ts", "d-ts", "glr-klucb")]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in ONLINE), *BERNOULLI]
+EXAMPLES = 8 * int(os.environ.get("RAVENLAB_FUZZ", "40"))
+"""Mutated states; 8,000 in `make stress`."""
+
 FIELDS = ("open", "pending", "asked", "stats", "cells", "memory")
 
 
@@ -71,7 +75,7 @@ def mutated_states(draw: st.DrawFn) -> dict[str, Any]:
     return states.mutate(state, mutations)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=EXAMPLES)
 @given(mutated_states())
 def test_mutated_states_are_rejected_or_harmless(state: dict[str, Any]) -> None:
     states.use(state)
@@ -93,6 +97,8 @@ def test_accepted_states_never_lead_out_of_an_array() -> None:
         ("memory", {"0": []}),
         ("memory", [0.0] * 13),
         ("cells", [[0.0, 0.0], [0.0, 0.0]]),
+        ("open", [[[]], 1, 1]),
+        ("open", 1),
         ("step", 2**63),
         ("generator", {"bit_generator": "PCG64", "state": {"state": 1.5, "inc": "x"}, "has_uint32": 0, "uinteger": 0}),
     ],

@@ -47,6 +47,11 @@ def _run_in_threads(task: Callable[..., T], calls: Sequence[Call], jobs: int) ->
 
 
 def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
+    """Run in processes of loky.
+
+    With an empty cache of compiled functions each process compiles the functions that it calls. They do so at the same
+    time, each on its own core, so waiting until one of them has filled the cache would not be faster.
+    """
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,29 @@ def attached_figures(study: optuna.Study) -> set[str]:
     return {key.split(":")[2] for key in system if key.startswith("dashboard:plot_data:")}
 
 
+@pytest.fixture(scope="module")
+def attached_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A search and a grid with their notes and figures; tests use copies of the file."""
+    path = tmp_path_factory.mktemp("attached") / "s.sqlite3"
+    storage = open_storage(url(path), create=True)
+    for study in (store_search(storage), store_search_grid(storage)):
+        attach(study)
+    storage.remove_session()
+    storage.engine.dispose()
+    return path
+
+
+@pytest.fixture
+def attached(attached_file: Path, tmp_path: Path) -> optuna.storages.RDBStorage:
+    """A copy of the storage with a search and a grid, opened."""
+    shutil.copy(attached_file, tmp_path / "s.sqlite3")
+    return open_storage(url(tmp_path / "s.sqlite3"), create=False)
+
+
+def load_search(storage: optuna.storages.RDBStorage) -> optuna.Study:
+    return optuna.load_study(study_name=HARD, storage=storage)
+
+
 def test_attaching_to_a_study(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     assert attach_to_study(study) == 6
@@ -108,12 +132,10 @@ def test_attaching_to_a_comparison(tmp_path: Path) -> None:
     assert attach(study, missing=True) == attach(study) == 0
 
 
-def test_a_better_policy_is_noted(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = store_search(storage)
-    attach(study)
+def test_a_better_policy_is_noted(attached: optuna.storages.RDBStorage) -> None:
+    study = load_search(attached)
     assert is_attached(study)
-    store_comparison(storage, make_comparison(COMPARISON, MEANS))
+    store_comparison(attached, make_comparison(COMPARISON, MEANS))
     assert not is_attached(study)
     assert attach(study, missing=True) == 2, "note and card"
     assert "Another policy is better: tuned sw-raven" in optuna_dashboard.get_note(study)
@@ -121,17 +143,13 @@ def test_a_better_policy_is_noted(tmp_path: Path) -> None:
     assert is_attached(study)
 
 
-def test_attaching_again_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite3"
-    storage = open_storage(url(path), create=True)
-    names = [store_search(storage).study_name, store_search_grid(storage).study_name]
+def test_attaching_again_changes_nothing(attached: optuna.storages.RDBStorage, tmp_path: Path) -> None:
+    before = attribute_rows(tmp_path / "s.sqlite3")
+    names = optuna.get_all_study_names(attached)
+    assert len(names) == 2
     for name in names:
-        attach(optuna.load_study(study_name=name, storage=storage))
-    before = attribute_rows(path)
-    other = open_storage(url(path), create=False)
-    for name in names:
-        assert attach(optuna.load_study(study_name=name, storage=other)) == 0
-    assert attribute_rows(path) == before
+        assert attach(optuna.load_study(study_name=name, storage=attached)) == 0
+    assert attribute_rows(tmp_path / "s.sqlite3") == before
 
 
 def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,15 +182,12 @@ def test_trials_and_exports_do_not_change(tmp_path: Path) -> None:
     assert [export(read_recommendations(storage), kind) for kind in ("json", "toml", "csv")] == exported
 
 
-def test_new_notes_and_figures_replace_old_ones(tmp_path: Path) -> None:
-    path = tmp_path / "s.sqlite3"
-    study = store_search(open_storage(url(path), create=True), done=200)
-    attach(study)
-    before = len(attribute_rows(path))
+def test_new_notes_and_figures_replace_old_ones(attached: optuna.storages.RDBStorage, tmp_path: Path) -> None:
+    study, before = load_search(attached), len(attribute_rows(tmp_path / "s.sqlite3"))
     keys.write_recommendation(study, None)
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
-    assert len(attribute_rows(path)) <= before
+    assert len(attribute_rows(tmp_path / "s.sqlite3")) <= before
     assert load_figure(study, "ravenlab-history") is not None
 
 
@@ -184,9 +199,8 @@ def test_figures_stay_small() -> None:
         assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
-def test_a_note_edited_by_a_user_is_kept(tmp_path: Path) -> None:
-    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
-    attach(study)
+def test_a_note_edited_by_a_user_is_kept(attached: optuna.storages.RDBStorage) -> None:
+    study = load_search(attached)
     optuna_dashboard.save_note(study, "mine")
     assert attach(study) == 0
     assert optuna_dashboard.get_note(study) == "mine"
@@ -206,9 +220,8 @@ def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
     assert storage.get_study_system_attrs(foreign._study_id) == {}
 
 
-def test_a_truncated_figure_is_rewritten(tmp_path: Path) -> None:
-    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
-    attach(study)
+def test_a_truncated_figure_is_rewritten(attached: optuna.storages.RDBStorage) -> None:
+    study = load_search(attached)
     complete = load_figure(study, "ravenlab-history")
     study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
     assert load_figure(study, "ravenlab-history") is None
@@ -234,12 +247,10 @@ def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
     assert is_attached(study)
 
 
-def test_a_copy_is_complete(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    attach(store_search(storage))
-    (study,) = find_studies(storage, [HARD])
-    write_study_rows(read_study_rows(storage, study._study_id), storage, "copy")
-    assert attach(optuna.load_study(study_name="copy", storage=storage)) == 0
+def test_a_copy_is_complete(attached: optuna.storages.RDBStorage) -> None:
+    (study,) = find_studies(attached, [HARD])
+    write_study_rows(read_study_rows(attached, study._study_id), attached, "copy")
+    assert attach(optuna.load_study(study_name="copy", storage=attached)) == 0
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 
-GRIDS = 9
-MAX_SCENES = 8
+GRIDS = 2
+MAX_SCENES = 2
+"""Most simultaneous 3-D scenes. The page allows 8; with 2, fewer have to be drawn without a graphics card."""
 COUNT_SCENES = "[...document.querySelectorAll('.plot[data-scenes]')].filter(e => e.querySelector('canvas')).length"
 
 
@@ -43,6 +44,9 @@ def report_and_recommendations(tmp_path_factory: pytest.TempPathFactory) -> tupl
     store_search(storage, 60, SEARCHED)
     store_search_grid(storage)
     path = report(output=folder / "report #1.html", storage=url)
+    text, allowed = path.read_text(encoding="utf-8"), "const MOST_SCENES = 8;"
+    assert text.count(allowed) == 1
+    path.write_text(text.replace(allowed, f"const MOST_SCENES = {MAX_SCENES};"), encoding="utf-8")
     return path.as_uri(), read_recommendations(storage)
 
 
@@ -71,7 +75,7 @@ def draw_all(page: Page) -> int:
 def test_every_figure_is_drawn_with_few_simultaneous_scenes(page: Page) -> None:
     page.evaluate(OPEN_ALL)
     assert page.locator(".plot[data-scenes]").count() == GRIDS + 1
-    assert page.locator(".plot[data-state=waiting]").count() > 20
+    assert page.locator(".plot[data-state=waiting]").count() > 10
     assert 2 <= draw_all(page) <= MAX_SCENES
     assert page.locator(".plot[data-state=waiting]").count() == 0
     resting = page.locator(".plot[data-state=resting]")

@@ -33,14 +33,14 @@ def experiments(folder: Path) -> dict[str, Any]:
 
 def test_numbers_depend_on_the_seed_only(folder: Path, tmp_path: Path) -> None:
     """tests/faults compares all bytes of Figure 3."""
-    few, first = ["figure1", "table1"], experiments(folder)
+    few, first = ["figure1"], experiments(folder)
     for seed in ("0", "1"):
         place = tmp_path / seed
         words = ["reproduce", *few, "--replications", "2", "--seed", seed, "--jobs", "1", "-o", str(place)]
         assert app.run(words) == app.DONE
         result = experiments(place)
         assert list(result) == few
-        assert [result[name] == first[name] for name in few] == [seed == "0"] * 2
+        assert [result[name] == first[name] for name in few] == [seed == "0"]
 
 
 def test_every_table_is_a_csv_file(folder: Path) -> None:

@@ -22,25 +22,25 @@ SHARE = {"stationary": 0.95} | dict.fromkeys([*KINDS, RANDOM_WALK], 0.85)
 
 
 @pytest.mark.parametrize("name", SHARE)
-def test_the_right_kind_is_found_in_8_traces(name: str) -> None:
-    assert count_verdicts(name, 8)[name] >= SHARE[name] * 8
+def test_the_right_kind_is_found_in_4_traces(name: str) -> None:
+    assert count_verdicts(name, 4)[name] >= SHARE[name] * 4
 
 
 @pytest.mark.parametrize("name", ["gradual-drift", "localized-jump", "blips", RANDOM_WALK])
 def test_the_right_kind_is_found_with_independent_noise(name: str) -> None:
-    assert count_verdicts(name, 5, independent=True)[name] >= 4
+    assert count_verdicts(name, 3, independent=True)[name] >= 2
 
 
 @pytest.mark.parametrize("times", ["geometric", "jittered"])
 @pytest.mark.parametrize("name", ["localized-jump", "blips"])
 def test_changes_at_random_times_are_found(name: str, times: str) -> None:
-    assert count_verdicts(name, 5, times=times)[name] >= 3
+    assert count_verdicts(name, 3, times=times)[name] >= 2
 
 
 def test_the_deviation_of_a_random_walk_is_estimated() -> None:
     estimates = [
         diagnose(simulate_trace(RANDOM_WALK, number, deviation=0.4)).finding(RANDOM_WALK).settings["deviation"]
-        for number in range(5)
+        for number in range(3)
     ]
     assert np.mean(estimates) == pytest.approx(0.4, rel=0.1)
 
@@ -68,13 +68,13 @@ def test_strengths_match_the_scenario() -> None:
 def test_the_interval_of_the_largest_slope_covers() -> None:
     rng = np.random.default_rng(5)
     inside = 0
-    for _ in range(40):
+    for _ in range(20):
         slopes = np.array([0.5, 0.0, -0.1])
         table = rng.normal(size=(1000, 3)) * 0.2 + np.linspace(0, 1, 1000)[:, None] * slopes
         low, high = diagnose(table).finding("incremental-drift").numbers["largest_interval"]
         inside += low <= 0.5 <= high
-    # 95 % of 40 is 38; the probability of fewer than 33 is below 0.001.
-    assert inside >= 33
+    # 95 % of 20 is 19; the probability of fewer than 15 is below 0.001.
+    assert inside >= 15
 
 
 def test_a_log_with_one_arm_per_step_is_diagnosed() -> None:
@@ -97,7 +97,7 @@ def test_a_log_that_prefers_one_arm_is_diagnosed(name: str) -> None:
 def test_autocorrelation_is_not_reported_as_a_change() -> None:
     rng = np.random.default_rng(1)
     false_positives = 0
-    for _ in range(10):
+    for _ in range(5):
         noise = rng.normal(size=(4000, 4))
         for t in range(1, 4000):
             noise[t] += 0.7 * noise[t - 1]

@@ -26,14 +26,14 @@ def regrets(scenario: str) -> Floats:
     return Evaluator(spec).play(candidates, Stream.SIMULATE, 0, 4000)[..., REGRET]
 
 
-@pytest.mark.parametrize(("scenario", "size"), [("stationary", 200), ("stationary", 400), ("localized-jump", 200)])
+@pytest.mark.parametrize(("scenario", "size"), [("stationary", 200), ("localized-jump", 400)])
 def test_the_interval_of_a_mean_covers(scenario: str, size: int) -> None:
     pool, rng = regrets(scenario)[0], np.random.default_rng(1)
     hits = 0
-    for i in range(400):
+    for i in range(300):
         _, low, high = mean_interval(pool[rng.integers(0, pool.size, size)], seed=i)
         hits += low <= pool.mean() <= high
-    lowest, highest = band(400)
+    lowest, highest = band(300)
     assert lowest <= hits <= highest
 
 
@@ -153,7 +153,7 @@ def test_other_objectives_are_resampled(objective: str) -> None:
 
 @pytest.mark.parametrize("objective", ["quantile:0.8", "cvar:0.8"])
 def test_the_error_rate_is_controlled_for_other_objectives(objective: str) -> None:
-    rng, families, value = np.random.default_rng(14), 60, parse_objective(objective).value
+    rng, families, value = np.random.default_rng(14), 30, parse_objective(objective).value
     wrong = sum(
         not indistinguishable(rng.exponential(size=(4, 150)), seed=i, value=value).all() for i in range(families)
     )

@@ -122,7 +122,7 @@ def check_validation(content: bytes) -> None:
         assert "study.toml: " in err
 
 
-MANY = settings(max_examples=120, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @MANY

@@ -135,8 +135,8 @@ def test_nomination_and_race_use_separate_worlds_that_are_played_once() -> None:
 
 @pytest.mark.parametrize(("share", "wrong"), [(0.02, "tied"), (0.0199, "worse")])
 def test_repeated_looks_keep_the_error_rate(share: float, wrong: str) -> None:
-    """A candidate whose excess equals the margin is declared tied (or worse) in at most 5 % of 150 races."""
-    count, spec = 150, SPEC.model_copy(update={"selection": 200})
+    """A candidate whose excess equals the margin is declared tied (or worse) in at most 5 % of 60 races."""
+    count, spec = 60, SPEC.model_copy(update={"selection": 200})
     errors = 0
     for seed in range(count):
         worlds = FakeWorlds(lambda values: 1.0 + share * (float(values["alpha0"]) > 1.5), noise=20.0, seed=seed)
