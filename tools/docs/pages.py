@@ -7,7 +7,7 @@ from pathlib import Path
 
 from policies import policy_names
 from tests.project import DOCS
-from tools.docs import commands, laws, policies, scenarios, study_files
+from tools.docs import commands, laws, no_tuning, policies, scenarios, study_files
 from tools.docs.architecture import module_tree
 from tools.docs.marks import filled
 
@@ -21,6 +21,7 @@ def generate_files() -> dict[Path, str]:
         files[DOCS / scenarios.file_name(name)] = picture
         scenario_parts[name] = scenarios.part(name, alt)
     files |= {DOCS / laws.file_name(name): picture for name, picture, _ in laws.figures()}
+    files[DOCS / no_tuning.PICTURE] = no_tuning.picture()
     pages = {
         "scenarios.md": scenario_parts,
         "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
@@ -28,6 +29,7 @@ def generate_files() -> dict[Path, str]:
         "architecture.md": module_tree(),
         "commands.md": commands.parts(),
         "laws.md": laws.parts(),
+        "no-tuning.md": no_tuning.parts(),
         "plugins.md": {"falling_greedy": code_block("falling_greedy.py")},
     }
     for page, parts in pages.items():
