@@ -194,7 +194,7 @@ class ComparisonSpec(SimulatedSpec):
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters of a tuned entry."""
-        if self.is_recorded:
+        if self.is_recorded and is_tunable(policy):
             return self.search_spec(policy).resolve_params(params)
         spec = self.resolved()
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)

@@ -80,6 +80,14 @@ def test_comparison_on_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert_names(page, "--log", "Estimator: resampling from all events of the arm, because")
 
 
+def test_policy_without_parameters_on_a_trace(trace_file: Path, tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"trace": str(trace_file), "horizon": 40, "tune": 0, "replications": 20}
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    result = ravenlab.compare(policies="ucb1,raven-auto", output=tmp_path / "out", storage=url, **fields)
+    assert [(entry.policy, entry.params) for entry in result.comparison.entries][1] == ("raven-auto", {})
+    assert result.comparison.entries[1].recorded is not None
+
+
 @pytest.mark.parametrize(
     ("options", "names"),
     [
