@@ -114,15 +114,16 @@ def test_intact_cache_is_used(cache: Path) -> None:
 @pytest.mark.parametrize("error", [LookupError("x"), RuntimeError("LLVM"), pickle.PicklingError("x"), EOFError()])
 def test_any_error_is_a_cache_miss(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unpickling may raise any exception, also from an intact file that another version of numba wrote."""
-    cache: Any = leader_run.play_candidates._cache  # type: ignore[attr-defined]
+    kernel: Any = leader_run.play_candidates
+    cache = kernel._cache
     for name, called in (("load_overload", "_load_overload"), ("save_overload", "save_overload")):
         monkeypatch.setattr(kernel_cache, "_WARNED", [])
         monkeypatch.setattr(compiled._caching.FunctionCache, called, Mock(side_effect=error))
         with pytest.warns(RuntimeWarning, match=type(error).__name__):
-            assert getattr(cache, name)(None, None) is None
+            assert getattr(cache, name)(None, kernel.targetctx) is None
     monkeypatch.setattr(compiled._caching.FunctionCache, "_load_overload", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        cache.load_overload(None, None)
+        cache.load_overload(None, kernel.targetctx)
 
 
 FULL_DISK = """
