@@ -186,8 +186,10 @@ def main() -> None:
 
     try:
         run()
-    finally:
-        gc.freeze()  # Python collects garbage several times when it ends, which takes up to half a second
+    except SystemExit as end:
+        if not end.code:
+            gc.freeze()  # Python collects garbage several times when it ends, which takes up to half a second
+        raise  # after an error, locks in its traceback are collected before their module is
 
 
 if __name__ == "__main__":

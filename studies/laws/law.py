@@ -112,7 +112,7 @@ class Law:
 
     def expected_regret(self, places: Sequence[float], unit: float) -> tuple[float, float, float]:
         """Return the expected regret at features, and its 95 % interval; `unit` is R times `uniform_regret`."""
-        mean = unit * math.exp(sum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
+        mean = unit * math.exp(math.fsum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
         factor = math.exp(NORMAL * self.deviation)
         return mean, mean / factor, mean * factor
 
@@ -126,7 +126,7 @@ class Law:
     def factor(self, name: str) -> float:
         """Return the constant c in front of the powers of the coordinates."""
         exponents, axes = self.exponents(name), axes_of(self.scenario)
-        return math.exp(self.params[name][0] - sum(exponents[axis.name] * _center(axis) for axis in axes))
+        return math.exp(self.params[name][0] - math.fsum(exponents[axis.name] * _center(axis) for axis in axes))
 
 
 def linear(coefficients: Sequence[float], places: Sequence[float]) -> float:
@@ -135,7 +135,7 @@ def linear(coefficients: Sequence[float], places: Sequence[float]) -> float:
     >>> linear([1.0, 2.0], [0.5])
     2.0
     """
-    return coefficients[0] + sum(slope * place for slope, place in zip(coefficients[1:], places, strict=True))
+    return coefficients[0] + math.fsum(slope * place for slope, place in zip(coefficients[1:], places, strict=True))
 
 
 def uniform_regret(horizon: int, arms: int) -> float:
