@@ -8,7 +8,8 @@
     check      compares the laws, the paper's advice and the defaults with these references on common held-out worlds
     others     searches sw-raven and d-raven with 100 trials in such settings, at horizons up to 30,000
     check-others  compares the laws and the defaults of these policies with the searches
-    start      compares studies that start with the law's parameters with studies without it
+    start      runs studies that start with the law's parameters, and studies without it, in such settings
+    check-start  compares the parameters that these studies recommend on common held-out worlds
     combined   compares the laws of both kinds of change in combinations of two, as a diagnosis of several kinds needs
 
 The commands other than fit and combined append one line per setting to a file in tools/atlas_results and skip the
@@ -59,8 +60,9 @@ FILES = {
     "others": FOLDER / "others.jsonl",
     "check-others": FOLDER / "check_others.jsonl",
     "start": FOLDER / "start.jsonl",
+    "check-start": FOLDER / "check_start.jsonl",
 }
-HELD_OUT = ("reference", "check", "others", "check-others", "start")
+HELD_OUT = ("reference", "check", "others", "check-others", "start", "check-start")
 DESIGN_SEEDS = {"run": 18, "survey": 718, "regret": 1118, **dict.fromkeys(HELD_OUT, 1918)}
 FIRST_WORLDS = {"run": 10_000, "survey": 30_000, "regret": 70_000, **dict.fromkeys(HELD_OUT, 50_000)}
 """Seed of the worlds of the first setting."""
@@ -81,9 +83,10 @@ OTHERS_LONGEST, OTHERS_COUNT = 30_000, 4  # longest horizon, settings per scenar
 START_TRIALS = {"law": (20, 50), "usual": (50, 200)}
 """Trials of studies with and without the law; the longest without it is the reference."""
 START_BUDGET = Budget(
-    200, np.inf, finalists=16, selection_steps=0.0, report_steps=4e7, least_report=800, most_report=10_000
+    200, np.inf, finalists=16, selection_steps=0.0, report_steps=4e7, least_report=1000, most_report=10_000
 )
-"""The standard 200 worlds per trial at every horizon; selection as in every study."""
+"""The standard 200 worlds per trial at every horizon; selection as in every study. The report worlds are increased
+until rare failures are represented, as in every study."""
 
 COMBINED = (
     ("localized-jump", "periodic"),
@@ -220,7 +223,7 @@ def check_others(setting: Setting, references: dict[str, Any]) -> dict[str, Any]
 
 
 def start_setting(setting: Setting) -> dict[str, Any]:
-    """Compare studies that start with the law's parameters with studies without it, on the same worlds.
+    """Run studies that start with the law's parameters, and studies without it.
 
     The reference is the study with most trials and without the law.
     """
@@ -230,8 +233,13 @@ def start_setting(setting: Setting) -> dict[str, Any]:
         found = recommend_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS[name])
         chosen |= {f"{name}{count}": params for count, params in found.items()}
     chosen["reference"] = chosen.pop(f"usual{START_BUDGET.trials}")
+    return {"params": chosen}
+
+
+def check_start(setting: Setting, params: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Compare the parameters that the studies of a setting recommend."""
     worlds = START_BUDGET.report_worlds(setting.horizon)
-    return {"params": chosen, **compare_with_reference(setting, "raven-ucb", chosen, {}, worlds)}
+    return compare_with_reference(setting, "raven-ucb", params, {}, worlds, grow=True)
 
 
 def compare_with_reference(
@@ -240,15 +248,20 @@ def compare_with_reference(
     copied: dict[str, dict[str, float]],
     others: dict[str, dict[str, float]],
     worlds: int,
+    grow: bool = False,
 ) -> dict[str, Any]:
-    """Return regrets, and excesses over the reference with their standard errors, on the report worlds."""
+    """Return regrets, and excesses over the reference with their standard errors, on the report worlds.
+
+    With `grow`, worlds are added until rare failures are represented.
+    """
     distinct = [*{tuple(params.items()): params for params in copied.values()}.values()]
     copies = [
         round_window(candidate, setting.horizon)
         for params in distinct
         for candidate in surround(params, dict.fromkeys(params, JITTER), COPIES)[1:]
     ]
-    regret = play_report(setting, policy, [*copies, *others.values()], worlds)
+    regret = play_report(setting, policy, [*copies, *others.values()], worlds, grow)
+    worlds = regret.shape[1]
     means = regret[: len(copies)].reshape(len(distinct), COPIES, worlds).mean(axis=1)
     samples = {name: means[distinct.index(params)] for name, params in copied.items()}
     samples |= dict(zip(others, regret[len(copies) :], strict=True))
@@ -273,11 +286,16 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "others": search_others,
     "check-others": check_others,
     "start": start_setting,
+    "check-start": check_start,
 }
 
 
-REFERENCES = {"check": ("reference", "params"), "check-others": ("others", "policies")}
-"""Commands that compare with the references of another command, and the entry of its records."""
+REFERENCES = {
+    "check": ("reference", "params"),
+    "check-others": ("others", "policies"),
+    "check-start": ("start", "params"),
+}
+"""Commands that compare the parameters found by another command, and the entry of its records."""
 
 
 def run_task(call: tuple[str, Setting, tuple[Any, ...]]) -> dict[str, Any]:
@@ -358,7 +376,7 @@ def add_summaries(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Add what the checks and the studies from the law have shown to the data file; return the checks."""
     check = current_check()
     add_check(document, check)
-    document["start"] = summarize_start(read_records(FILES["start"]))
+    document["start"] = summarize_start(read_records(FILES["check-start"]))
     write_document(document)
     return check
 
@@ -400,10 +418,10 @@ def print_check() -> None:
 
 def print_start() -> None:
     """Print the excess regret of searches with and without the law over the longest search without it."""
-    records = read_records(FILES["start"])
+    records = read_records(FILES["check-start"])
     rows = start_rows(summarize_start(records))
     print("\n".join(["", *table(START_COLUMNS, rows), ""]))
-    columns = [name for name in records[0]["params"] if name != "reference"]
+    columns = [name.partition(".")[2] for name in records[0] if name.startswith("excess.")][:-1]
     settings = [
         [
             record["key"],
@@ -455,12 +473,12 @@ def main() -> None:
         print_combined()
         return
     run_missing(options.command, make_calls(options.command, options.settings), options.jobs)
-    if options.command in ("check", "check-others", "start"):
+    if options.command in REFERENCES:
         add_summaries(load_document())
-    if options.command.startswith("check"):
-        print_check()
-    if options.command == "start":
+    if options.command == "check-start":
         print_start()
+    elif options.command in REFERENCES:
+        print_check()
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ def summarize_start(records: Records) -> list[dict[str, Any]]:
     The 95 % interval of the mean over settings is that of the studentized bootstrap.
     """
     rows = []
-    for name in [name for name in records[0]["params"] if name != "reference"] if records else []:
+    names = [name.partition(".")[2] for name in records[0] if name.startswith("excess.")] if records else []
+    for name in [name for name in names if name != "reference"]:
         excess = np.array([record[f"excess.{name}"][0] for record in records])
         mean, low, high = mean_interval(excess, seed=0)
         numbers = {"median": np.median(excess), "mean": mean, "low": low, "high": high}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +22,12 @@ from policies.engine.play import REGRET
 from studies.laws.axes import RATES, axes_of, settings_at
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
+from studies.statistics.failures import grow_sample
 from studies.statistics.gaussian_process import GaussianProcess, fit_gaussian_process
 from studies.statistics.intervals import mean_interval
 from tuning.search.loop import search
 from tuning.search.samplers import inside_search_space
-from tuning.workers.problem import Evaluator
+from tuning.workers.problem import Evaluator, is_reliable
 
 if TYPE_CHECKING:
     import optuna
@@ -294,8 +296,13 @@ def measure_policy(
     }
 
 
-def play_report(setting: Setting, policy: str, candidates: Sequence[Mapping[str, Value]], worlds: int) -> Floats:
-    """Return the regret of candidates on the report worlds [C, worlds]."""
+def play_report(
+    setting: Setting, policy: str, candidates: Sequence[Mapping[str, Value]], worlds: int, grow: bool = False
+) -> Floats:
+    """Return the regret of candidates on the report worlds [C, worlds].
+
+    With `grow`, worlds are added as for the report of a study, until rare failures of every candidate are represented.
+    """
     spec = StudySpec(
         policy=policy,
         scenario=setting.scenario,
@@ -304,8 +311,11 @@ def play_report(setting: Setting, policy: str, candidates: Sequence[Mapping[str,
         arms=setting.arms,
         seed=setting.seed,
     )
-    values = [spec.resolve_params(params) for params in candidates]
-    return np.asarray(Evaluator(spec).play(values, Stream.REPORT, 0, worlds)[..., REGRET])
+    play = partial(
+        Evaluator(spec).play_with_failures, [spec.resolve_params(params) for params in candidates], Stream.REPORT
+    )
+    played = play(0, worlds) if not grow else grow_sample(play, worlds, is_reliable)
+    return np.asarray(played[..., REGRET])
 
 
 def surround(params: Mapping[str, float], spread: Mapping[str, float], count: int) -> list[dict[str, float]]:

@@ -60,7 +60,7 @@ from tuning.validation.recorded import (
     validate_on_log,
     validate_on_trace,
 )
-from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures
+from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures, is_reliable
 
 if TYPE_CHECKING:
     import optuna
@@ -327,7 +327,7 @@ def _validate_on_worlds(
     else:
         choice = ChosenParameters(candidates[equals[0]])
     report = partial(evaluator.play_with_failures, [choice.values, *baselines], Stream.REPORT)
-    played = grow_sample(report, spec.report, lambda played: all(sample.reliable for sample in count_failures(played)))
+    played = grow_sample(report, spec.report, is_reliable)
     regret, *others = played[..., REGRET]
     failures, *other_failures = count_failures(played)
     # The bootstrap and the scale of rewards take a fifth of a second in one thread.

@@ -172,6 +172,11 @@ def count_failures(played: Floats) -> list[FailureSample]:
     ]
 
 
+def is_reliable(played: Floats) -> bool:
+    """Whether rare failures of every candidate are represented in results of `play_range_with_failures`."""
+    return all(sample.reliable for sample in count_failures(played))
+
+
 class Evaluator:
     """Plays candidates of one study or problem; the result does not depend on the workers.
 
