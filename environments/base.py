@@ -32,7 +32,10 @@ class BaseDraw:
         >>> bool(((0.3 <= mean) & (mean < 0.8) & (0.01 <= variance) & (variance < 0.09)).all())
         True
         """
-        u = rng.random((*shape, 2))
+        return self.levels(rng.random((*shape, 2)))
+
+    def levels(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return means and variances for uniform numbers [..., 2]."""
         mean = self.mean_low + (self.mean_high - self.mean_low) * u[..., 0]
         variance = self.variance_low + (self.variance_high - self.variance_low) * u[..., 1]
         return mean, variance
@@ -124,19 +127,27 @@ class Draft:
 
     def draw_base(self, key: str, rows: int = 1) -> tuple[Floats, Floats]:
         """Draw base levels [R, rows, K], arm by arm: an extra arm does not change the others."""
-        mean = np.empty((self.replications, rows, self.arms))
-        variance = np.empty_like(mean)
-        for r, rng in self.generators(key):
-            arm_mean, arm_variance = self.base.draw(rng, self.arms, rows)
-            mean[r], variance[r] = arm_mean.T, arm_variance.T
-        return mean, variance
+        mean, variance = self.base.levels(self._draw(key, False, (self.arms, rows, 2)))
+        return mean.transpose(0, 2, 1).copy(), variance.transpose(0, 2, 1).copy()
 
     def uniform(self, key: str, low: float, high: float) -> Floats:
         """Draw one uniform number per arm, [R, K]."""
-        out = np.empty((self.replications, self.arms))
-        for r, rng in self.generators(key):
-            out[r] = rng.uniform(low, high, self.arms)
-        return out
+        return low + (high - low) * self._draw(key, False, (self.arms,))
+
+    def normals(self, key: str, *shape: int) -> Floats:
+        """Return the first standard normal numbers of each replication's generator, [R, *shape]."""
+        return self._draw(key, True, shape)
+
+    def _draw(self, key: str, normal: bool, shape: tuple[int, ...]) -> Floats:
+        from environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals, draw_uniforms
+
+        out = np.empty((self.replications, math.prod(shape)))
+        if self.first + self.replications <= NUMBERED_REPLICATIONS:
+            (draw_normals if normal else draw_uniforms)(self.seed, self.stream, self.first, key, out)
+        else:
+            for r, rng in self.generators(key):
+                out[r] = rng.standard_normal(out.shape[1]) if normal else rng.random(out.shape[1])
+        return out.reshape(self.replications, *shape)
 
     def add_rows(self, mean: Floats, variance: Floats) -> int:
         """Append level rows [R, rows, K] and return the index of the first; both levels of a gradual drift change."""

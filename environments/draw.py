@@ -10,8 +10,8 @@ from environments.base import Change, Draft
 from environments.checks import check_replications
 from environments.errors import InputError
 from environments.noise import NOISES
-from environments.normal import NUMBERED_REPLICATIONS, draw_normals
 from environments.plugins import plugin_errors
+from environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals
 from environments.scenario import Scenario
 from environments.streams import Stream
 from environments.text import format_bytes

@@ -29,6 +29,9 @@ PER_STEP, VARIANCE_PER_STEP, SIN_WEIGHT, COS_WEIGHT = range(4)
 """Columns of `Worlds.motion`: δ, γ, A·cos φ (weight of sin) and A·sin φ (weight of cos)."""
 
 
+CLEARLY = 1e-6  # difference between means that exceeds all rounding errors
+
+
 class Worlds(NamedTuple):
     """R worlds of one scenario, K arms and T steps. Steps count from 1; arrays over steps start at step 1."""
 
@@ -113,7 +116,10 @@ def reward_of(kind, level, motion, season, coin, noise, row, blip, k, t):  # typ
 
 @compiled
 def fill_best(worlds):  # type: ignore[no-untyped-def]
-    """Write the best mean of every step: arm by arm, so that the inner loop runs over steps."""
+    """Write the best mean of every step: arm by arm, so that the inner loop runs over steps.
+
+    Where means are constant or linear, an arm that is below another one at both ends of a segment is never the best.
+    """
     kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(worlds.noise.shape[0]):
         starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
@@ -121,16 +127,28 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
         opens, closes = worlds.opens[r], worlds.closes[r]
         best[:] = -np.inf
         for segment in range(rows.shape[0]):
-            row, blip = rows[segment], blips[segment]
+            row, blip, begin, end = rows[segment], blips[segment], starts[segment], starts[segment + 1]
+            linear = blip != 0 or not kind & (SEASON | GRADUAL | BERNOULLI)
+            high, top_first, top_last = -np.inf, -np.inf, -np.inf
+            for k in range(level.shape[1] if linear else 0):
+                if opens[k] <= begin and closes[k] >= end:
+                    early = mean_of(kind, level, motion, season, share, row, blip, k, begin)
+                    late = mean_of(kind, level, motion, season, share, row, blip, k, end - 1)
+                    if early + late > high:
+                        high, top_first, top_last = early + late, early - CLEARLY, late - CLEARLY
             for k in range(level.shape[1]):
-                first = max(starts[segment], opens[k])
-                last = min(starts[segment + 1], closes[k])
+                first, last = max(begin, opens[k]), min(end, closes[k])
+                if linear:
+                    early = mean_of(kind, level, motion, season, share, row, blip, k, begin)
+                    late = mean_of(kind, level, motion, season, share, row, blip, k, end - 1)
+                    if early < top_first and late < top_last:
+                        continue
                 if blip or not kind & (SLOPE | SEASON | GRADUAL):
                     still = mean_of(kind, level, motion, season, share, row, blip, k, first)
                     part = best[first - 1 : last - 1]
                     for i in range(part.shape[0]):
                         part[i] = still if still > part[i] else part[i]
-                elif not kind & (SEASON | GRADUAL | BERNOULLI):
+                elif linear:
                     # as in level_of, without branches, so that the loop can be vectorized
                     base, slope = level[row, k, MEAN], motion[k, PER_STEP]
                     part = best[first - 1 : last - 1]
@@ -182,25 +200,37 @@ def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fill_uniform_regret(worlds, first, out):  # type: ignore[no-untyped-def]
-    """Write the expected regret of uniform choice among the open arms from step `first` to the last, for each world."""
+def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-untyped-def]
+    """Write the expected regret of uniform choice among the open arms from step `first` to the last, for each world.
+
+    `totals` and `counts` are working memory, one number per step.
+    """
     kind, season, share = worlds.kind, worlds.season, worlds.share
     for r in range(out.shape[0]):
         starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
         level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
         opens, closes = worlds.opens[r], worlds.closes[r]
-        segment = 0
-        regret = 0.0
-        for t in range(first, best.shape[0] + 1):
-            while t >= starts[segment + 1]:
-                segment += 1
+        totals[:], counts[:] = 0.0, 0.0
+        for segment in range(rows.shape[0]):
             row, blip = rows[segment], blips[segment]
-            total, count = 0.0, 0
             for k in range(level.shape[1]):
-                if opens[k] <= t < closes[k]:
-                    total += mean_of(kind, level, motion, season, share, row, blip, k, t)
-                    count += 1
-            regret += best[t - 1] - total / count
+                begin, end = max(first, starts[segment], opens[k]), min(starts[segment + 1], closes[k])
+                if begin >= end:
+                    continue
+                part, count = totals[begin - first : end - first], counts[begin - first : end - first]
+                for i in range(count.shape[0]):
+                    count[i] += 1.0
+                if kind & (SEASON | GRADUAL | BERNOULLI):
+                    for i in range(part.shape[0]):
+                        part[i] += mean_of(kind, level, motion, season, share, row, blip, k, begin + i)
+                    continue
+                # as in level_of, without branches, so that the loop can be vectorized
+                base, slope = level[row, k, MEAN], motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
+                for i in range(part.shape[0]):
+                    part[i] += base + slope * np.int32(begin + i)
+        regret = 0.0
+        for i in range(totals.shape[0]):
+            regret += best[first - 1 + i] - totals[i] / counts[i]
         out[r] = regret
 
 

@@ -47,8 +47,7 @@ class RandomWalk(Effect):
         over = parse_steps("over", self.over, draft.horizon)
         scale = self.deviation * math.sqrt(draft.horizon / (over * count))
         offsets = np.zeros((draft.replications, count, draft.arms))
-        for r, rng in draft.generators(self.stream_key):
-            # Arm by arm, so that an extra arm does not change the others.
-            steps = scale * rng.standard_normal((draft.arms, count - 1))
-            offsets[r, 1:] = np.cumsum(steps, axis=1).T
+        # Arm by arm, so that an extra arm does not change the others.
+        steps = scale * draft.normals(self.stream_key, draft.arms, count - 1)
+        offsets[:, 1:] = np.cumsum(steps, axis=2).transpose(0, 2, 1)
         draft.walk = 1 + np.arange(count) * draft.horizon // count, offsets

@@ -97,7 +97,7 @@ def compile_policy(name: str) -> None:
     from environments.blocks import fill_averages
     from environments.world import fill_uniform_regret
 
-    fill_uniform_regret(worlds, 1, np.empty(1))
+    fill_uniform_regret(worlds, 1, np.empty(2), np.empty(2), np.empty(1))
     fill_averages(worlds, np.empty((1, 2)))
 
 

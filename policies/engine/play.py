@@ -179,8 +179,9 @@ def last_mark(horizon: int) -> int:
 
 def uniform_regret(worlds: Worlds) -> Floats:
     """Return the expected regret [R] of uniform choice in the last tenth of the steps."""
-    out = np.empty(worlds.noise.shape[0])
-    fill_uniform_regret(worlds, last_mark(worlds.noise.shape[1]) + 1, out)
+    replications, horizon = worlds.noise.shape
+    out, (totals, counts) = np.empty(replications), np.empty((2, horizon - last_mark(horizon)))
+    fill_uniform_regret(worlds, last_mark(horizon) + 1, totals, counts, out)
     return out
 
 

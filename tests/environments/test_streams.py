@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from environments import normal, streams
+from environments import random_numbers, streams
 from environments.base import Effect
 from environments.catalog import EFFECTS, find_scenario
 from environments.draw import draw_worlds
@@ -57,7 +57,7 @@ def test_stream_keys_of_effects_are_fixed(name: str, monkeypatch: pytest.MonkeyP
         used.add(key)
         return spawn_key(stream, replication, key)
 
-    for module in (streams, normal):
+    for module in (streams, random_numbers):
         monkeypatch.setattr(module, "spawn_key", recording_spawn_key)
     scenario = Scenario(name, "one effect", (shipped_effects()[name],)).with_settings(settings_of(name))
     draw_worlds(scenario, horizon=6000, arms=3, seed=1)

@@ -1,16 +1,16 @@
-"""Compiled normal numbers are those of NumPy, to the last bit."""
+"""Compiled random numbers are those of NumPy, to the last bit."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from environments.normal import TAIL, draw_normals
+from environments.random_numbers import TAIL, draw_normals, draw_uniforms
 from environments.streams import Stream, generator
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**32, 2**96 + 5, 2**130 + 1])
-def test_numbers_are_those_of_numpy(seed: int) -> None:
+def test_normal_numbers_are_those_of_numpy(seed: int) -> None:
     """The seeds have 1 to 5 words; the numbers reach all layers and the tails of the ziggurat method."""
     out = np.empty((3, 40_000))
     draw_normals(seed, Stream.REPORT, 2**31 - 1, "noise", out)
@@ -18,3 +18,11 @@ def test_numbers_are_those_of_numpy(seed: int) -> None:
     np.testing.assert_array_equal(out, expected)
     assert out.min() < -TAIL
     assert out.max() > TAIL
+
+
+@pytest.mark.parametrize("seed", [0, 2**96 + 5])
+def test_uniform_numbers_are_those_of_numpy(seed: int) -> None:
+    out = np.empty((3, 1000))
+    draw_uniforms(seed, Stream.SEARCH, 5, "base", out)
+    expected = [generator(seed, Stream.SEARCH, 5 + r, "base").random(1000) for r in range(3)]
+    np.testing.assert_array_equal(out, expected)
