@@ -9,7 +9,7 @@ beside the results, so that it can be interrupted and resumed. Settings combine 
 10,000 or 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise
 distribution, and random change times where changes have times. Six policies are tuned on worlds of each setting by the
 searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and 1,000 report
-worlds. With T of 100,000 and K of 100 these are 10, 100 and 100 worlds.
+worlds. With T of 100,000 these are 40, 400 and 400 worlds, with K of 100 as well 10, 100 and 100.
 
 `play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
@@ -92,7 +92,9 @@ class Setting:
     @property
     def worlds(self) -> tuple[int, int]:
         """Worlds of a trial and of the report."""
-        return (10, 100) if self.horizon >= LONG and self.arms >= MANY else (200, 1000)
+        if self.horizon < LONG:
+            return 200, 1000
+        return (40, 400) if self.arms < MANY else (10, 100)
 
     def spec(self) -> ComparisonSpec:
         """Return the comparison of the tuned policies."""

@@ -52,7 +52,7 @@ def test_the_data_file_belongs_to_the_stored_results() -> None:
     for policy, records in check.items():  # the laws are those that were checked
         assert len(records) == len(read_records(FILES["check" if policy == "raven-ucb" else "check-others"]))
         assert summarize_check(records) == load_document()["check"][policy]
-    assert summarize_start(read_records(FILES["start"])) == load_document()["start"]
+    assert summarize_start(read_records(FILES["check-start"])) == load_document()["start"]
 
 
 def test_the_laws_keep_what_they_promise() -> None:
@@ -76,13 +76,12 @@ def test_a_shorter_study_is_the_beginning_of_a_longer_one() -> None:
 
 
 def test_the_summary_of_searches_from_the_law() -> None:
-    names = ("law", "law50", "usual50", "reference")
     records = [
         {
-            "params": dict.fromkeys(names),
             "excess.law": [x, 0.1],
             "excess.law50": [0.0, 0.1],
             "excess.usual50": [-x, 0.1],
+            "excess.reference": [0.0, 0.0],
         }
         for x in (0.0, 0.01, 0.05)
     ]
