@@ -80,7 +80,7 @@ OTHERS_BUDGET = Budget(
     100, 3e7, finalists=8, selection_steps=1e7, report_steps=3e6, least_search=40, least_selection=60, least_report=200
 )
 OTHERS_LONGEST, OTHERS_COUNT = 30_000, 4  # longest horizon, settings per scenario
-START_TRIALS = {"law": (20, 50), "usual": (50, 200)}
+START_TRIALS = {"law": (20, 50), "usual": (20, 50, 200)}
 """Trials of studies with and without the law; the longest without it is the reference."""
 START_BUDGET = Budget(
     200, np.inf, finalists=16, selection_steps=0.0, report_steps=4e7, least_report=1000, most_report=10_000
