@@ -3,10 +3,11 @@
 Seven experts track the means of all arms from the same rewards, under the assumption that every mean moves and may
 drift: after Δ steps without a reward of the arm, the variance P of its estimated mean M has grown by v·x·(1 + x)/τ with
 x = Δ/τ. The experts have τ = ∞ (nothing changes) and τ = 10·4^j, j = 0 … 5; an arm that is pulled at every step is
-averaged over about τ rewards. All experts also add the variance B·(Δ/(t + 30K))², because nothing can be observed about
-an arm that is not pulled; B is explained below. The estimate is a Kalman filter: a reward x with variance s² changes M
-by g·(x − M) and P to g·s² with the gain g = P/(P + s²). M is the plain average and P = s²/N up to the third reward of
-an arm.
+averaged over about τ rewards. P also grows by B·(Δ/(t + 30K))², because nothing can be observed about an arm that is
+not pulled; B is explained below. The estimate is a Kalman filter: a reward x with variance s² changes M by g·(x − M)
+and P to g·s² with the gain g = P/(P + s²). M is the plain average and P = s²/N up to the third reward of an arm. For τ
+= ∞ the growth with B raises only the index: P without it enters scores, gain and the new P, so that the average over
+all rewards of an arm is kept when the arm is pulled again after a long time.
 
 Every reward of an arm that was pulled before is scored for all experts by the logarithm of the density
 N(x; M, P + s²), with a squared standardized residual of at most 6, so that an outlier does not decide. The expert with
@@ -123,7 +124,7 @@ def track(k, x, age, redrawn, variance, arms, cells):  # type: ignore[no-untyped
     for j in range(EXPERTS):
         rate = cells[RATE + j]
         moved = age * rate
-        before = arms[UNCERTAINTY + j, k] + v * moved * (1.0 + moved) * rate + redrawn
+        before = arms[UNCERTAINTY + j, k] + v * moved * (1.0 + moved) * rate + redrawn * (rate > 0.0)
         if n <= PROVISIONAL:
             before = variance / (n - 1.0)
         difference, scale = x - arms[MEAN + j, k], before + variance

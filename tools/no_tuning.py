@@ -28,7 +28,13 @@ periodic+blips (5,000, 5, 1); stationary (700, 30, 1), (5,000, 5, 2), (20,000, 2
 incremental-drift (700, 5, ½), (5,000, 20, 1), (50,000, 5, 1), (20,000, 50, 2); random-walk (700, 20, 1), (5,000, 5, 2),
 (30,000, 20, ½); blips (600, 5, ½), (5,000, 20, 1), (50,000, 5, 2); arm-churn (700, 5, 1), (5,000, 20, 2), (20,000, 5,
 ½); random-walk+variance-drift (20,000, 20, 1); gradual-drift+blips (700, 20, 2); variance-drift+blips (20,000, 5, 1);
-incremental-drift+arm-churn (3,000, 50, 1); gradual-drift+localized-jump (20,000, 30, 1).
+incremental-drift+arm-churn (3,000, 50, 1); gradual-drift+localized-jump (20,000, 30, 1); and, since the last change of
+its rule: stationary (6,000, 4, ½), (800, 80, 1), (4,000, 60, ½), (30,000, 6, 1); localized-jump (1,500, 120, 1),
+(20,000, 80, ½), (8,000, 6, 2); variance-drift (4,000, 60, 1), (8,000, 6, ½), (1,500, 120, 2), (30,000, 8, 1); periodic
+(4,000, 60, 1), (8,000, 30, ½); gradual-drift (20,000, 80, 2), (8,000, 8, 1); incremental-drift (4,000, 60, ½), (25,000,
+6, ½); random-walk (30,000, 60, 1), (4,000, 80, 2), (1,500, 4, ½); blips (1,500, 120, 1), (8,000, 30, 2); arm-churn
+(4,000, 60, 1), (25,000, 8, 1); localized-jump+blips (8,000, 15, 1); periodic+incremental-drift (6,000, 8, 1);
+random-walk+localized-jump (15,000, 40, ½); variance-drift+arm-churn (3,000, 30, 1).
 """
 
 from __future__ import annotations

@@ -38,17 +38,20 @@ class ReferenceRavenAuto(ReferenceBase):
         return self.average(self.all_differences, 90.0, first, 2.0)
 
     def growth(self, t: int, k: int) -> Floats:
-        """Return by how much P of an arm has grown since its last reward, for every expert."""
-        age = t - self.step[k]
-        x = age / self.tau
-        share = age / (t + 30.0 * len(self.rewards))
-        return np.asarray(self.pooled() * x * (1.0 + x) / self.tau + self.redrawn * share**2)
+        """Return by how much P of an arm has grown since its last reward by the assumption of every expert."""
+        x = (t - self.step[k]) / self.tau
+        return np.asarray(self.pooled() * x * (1.0 + x) / self.tau)
+
+    def unobserved(self, t: int, k: int) -> float:
+        """Return the growth with the share of steps since the last reward."""
+        share = (t - self.step[k]) / (t + 30.0 * len(self.rewards))
+        return float(self.redrawn * share**2)
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
         scores = {}
         for k in open_arms:
             n, j = len(self.rewards[k]), self.chosen
-            p = (self.uncertainty[j, k] if n > 1 else self.pooled()) + self.growth(t, k)[j]
+            p = (self.uncertainty[j, k] if n > 1 else self.pooled()) + self.growth(t, k)[j] + self.unobserved(t, k)
             bonus = (0.4 + 0.6 / n) * p * math.log(1.0 + t / len(self.rewards))
             scores[k] = float(self.mean[j, k] + math.sqrt(bonus))
         return scores
@@ -62,6 +65,7 @@ class ReferenceRavenAuto(ReferenceBase):
             self.first_differences.append((x - self.history.pulls[-1][1]) ** 2 / 2)
         s2, n = self.average(self.differences[k], 100.0, self.pooled(), 20.0), len(before) + 1
         grown = self.uncertainty[:, k] + self.growth(t, k)
+        grown[1:] += self.unobserved(t, k)  # with τ = ∞ only in the index
         self.step[k] = t
         super().learn(t, k, x)
         if n == 1 or s2 == 0.0:
