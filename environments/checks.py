@@ -52,10 +52,11 @@ def check_integer(field: str, value: object, least: int, most: int | None = None
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise InputError(f"{field} must be a whole number but got {value!r}.", field=field)
     number = operator.index(value)
+    got = str(number) if abs(number) <= LARGEST_NUMBER else "a number of more than 100 digits"
     if number < least:
-        raise InputError(f"{field} must be at least {least} but got {number}.", field=field)
+        raise InputError(f"{field} must be at least {least} but got {got}.", field=field)
     if most is not None and number > most:
-        raise InputError(f"{field} must be at most {most} but got {number}.", field=field)
+        raise InputError(f"{field} must be at most {most} but got {got}.", field=field)
     return number
 
 

@@ -10,7 +10,7 @@ from math import e, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
-from policies.engine.limits import NONNEGATIVE, UNIT
+from policies.engine.limits import FINITE_NONNEGATIVE, NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
 MEAN, WIDTH = 1, 2  # rows: m and sqrt(sqrt(T/N))
@@ -87,7 +87,7 @@ class CCB(Policy):
     rows = 3
     row_limits = {WIDTH: NONNEGATIVE}
     cells = 2
-    cell_limits = {DELTA: UNIT, DEADLINE: NONNEGATIVE}
+    cell_limits = {DELTA: UNIT, DEADLINE: FINITE_NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

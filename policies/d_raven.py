@@ -19,7 +19,7 @@ from environments.compiled import inlined
 from policies.engine.base import CLOSED, OPEN
 from policies.engine.discounting import discount_row, gamma_parameter
 from policies.engine.index import EVERY, LOOKAHEAD, NONE, IndexPolicy
-from policies.engine.limits import CONSTANT, NONNEGATIVE, UNIT
+from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
@@ -123,7 +123,7 @@ class DRaven(IndexPolicy):
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
     rows = 7
-    row_limits = dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE)
+    row_limits = {**dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE), SCORE: FINITE}
     cells = 2
     cell_limits = {UNIT_OF_WEIGHT: UNIT, DECAY: CONSTANT}
     start = staticmethod(start)

@@ -31,7 +31,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param, ParamContext, Value
-from policies.engine.limits import COUNT_OF_STEPS, Memory, Part
+from policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,
@@ -225,9 +225,9 @@ class GLRKLUCB(UnitPolicy):
         *UNIT_PARAMETERS,
     )
     rows = ROWS + 5
-    row_limits = {**ROW_LIMITS, RESTART: COUNT_OF_STEPS}
+    row_limits = {**ROW_LIMITS, RESTART: COUNT_OF_STEPS, SQUARES: SUM_OF_SQUARES}
     cells = 3
-    cell_limits = {ALARMS: COUNT_OF_STEPS, FREEDOM: COUNT_OF_STEPS}
+    cell_limits = {ALARMS: COUNT_OF_STEPS, POOLED: SUM_OF_SQUARES, FREEDOM: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)
 

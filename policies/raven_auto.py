@@ -35,7 +35,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
+from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, NONNEGATIVE, Limit
 
 EXPERTS = 7
 MEAN, UNCERTAINTY = 1, 1 + EXPERTS  # first rows of the experts: M and P
@@ -54,7 +54,8 @@ REDRAWN_WEIGHT, WARM_UP = 8.0, 30.0
 LARGEST_RESIDUAL = 6.0
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
 KEEP, KEEP_POOLED, PRIOR, FIRST_WEIGHT, PROVISIONAL = 1.0 - 1.0 / 100.0, 1.0 - 1.0 / 90.0, 20.0, 2.0, 3.0
-LARGEST_SPREAD = 1e150  # eight factors of 1e9 steps without a pull have a product of 1e130
+LARGEST_SPREAD = 1e150  # eight factors of 1e9 steps without a pull have a product of 1e130; more would overflow
+SMALLEST_SPREAD = 0.5  # a factor is at least 1, except for rounding
 
 
 @inlined
@@ -130,7 +131,7 @@ def track(k, x, age, redrawn, variance, arms, cells):  # type: ignore[no-untyped
         difference, scale = x - arms[MEAN + j, k], before + variance
         inverse = 1.0 / scale
         gain = before * inverse
-        cells[SPREAD + j] *= scale * precision
+        cells[SPREAD + j] = min(LARGEST_SPREAD, cells[SPREAD + j] * (scale * precision))
         cells[SCORE + j] -= 0.5 * min(LARGEST_RESIDUAL, difference * difference * inverse)
         arms[MEAN + j, k] += gain * difference
         arms[UNCERTAINTY + j, k] = gain * variance
@@ -193,10 +194,9 @@ class RavenAuto(Policy):
     cells = 3 * EXPERTS + 8
     cell_limits = {
         **dict.fromkeys(range(RATE, RATE + EXPERTS), CONSTANT),
-        **dict.fromkeys(range(SPREAD, SPREAD + EXPERTS), Limit(1.0, LARGEST_SPREAD)),
+        **dict.fromkeys(range(SPREAD, SPREAD + EXPERTS), Limit(SMALLEST_SPREAD, LARGEST_SPREAD)),
         CHOSEN: Limit(0.0, EXPERTS - 1.0, whole=True),
         PENDING: Limit(0.0, EVERY - 1.0, whole=True),
-        LATEST: FINITE,
         **dict.fromkeys((POOLED, POOLED_COUNT, FIRST, FIRST_COUNT, REDRAWN), NONNEGATIVE),
     }
     start = staticmethod(start)

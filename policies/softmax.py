@@ -11,7 +11,7 @@ from math import exp
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy
-from policies.engine.limits import NONNEGATIVE
+from policies.engine.limits import FINITE_NONNEGATIVE
 
 MEAN, WEIGHT = 1, 2  # rows: m and w
 REFERENCE = 0  # cell: μ
@@ -74,7 +74,7 @@ class Softmax(Policy):
     parameters = (Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature"),)
     random = True
     rows = 3
-    row_limits = {WEIGHT: NONNEGATIVE}
+    row_limits = {WEIGHT: FINITE_NONNEGATIVE}
     cells = 1
     choose = staticmethod(select)
     learn = staticmethod(update)

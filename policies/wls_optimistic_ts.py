@@ -25,7 +25,7 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Param, Policy, Value
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Memory, Part
+from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, SUM_OF_SQUARES, UNIT, Memory, Part
 
 W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)  # rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²
 V, V_MEAN, VXX = range(7, 10)  # rows with weights w²: V, d̃, D
@@ -195,7 +195,7 @@ class WLSOptimisticTS(Policy):
     )
     random = True
     rows = ROWS
-    row_limits = {RESIDUAL: NONNEGATIVE, LAST: COUNT_OF_STEPS, FADE: UNIT}
+    row_limits = {YY: SUM_OF_SQUARES, RESIDUAL: NONNEGATIVE, LAST: COUNT_OF_STEPS, FADE: UNIT}
     cells = 1
     cell_limits = {NOW: COUNT_OF_STEPS}
     choose = staticmethod(select)

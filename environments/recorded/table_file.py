@@ -229,7 +229,8 @@ class ParquetTable(Table):
 
     def __init__(self, path: Path, file: Any) -> None:
         self.path, self.file = path, file
-        self.names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        self.schema = file.schema_arrow  # pyarrow creates it again at every access
+        self.names = [name for name in self.schema.names if not name.startswith("__index_level_")]
         for name, count in Counter(self.names).items():
             if count > 1:
                 raise InputError(f"column {name[:60]!r} occurs {count} times.")
@@ -272,7 +273,7 @@ class ParquetTable(Table):
 
     def column_type(self, position: int) -> Any:
         """Return the Arrow type of a column."""
-        return self.file.schema_arrow.field(self.names[position]).type
+        return self.schema.field(self.names[position]).type
 
     def non_numeric_type(self, position: int) -> str | None:
         from pyarrow import types

@@ -17,14 +17,14 @@ from math import exp
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED
-from policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, NONNEGATIVE
+from policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, LARGEST_SQUARES, NONNEGATIVE, Limit
 
 WEIGHT, ACTIVE, GAIN, PENDING = 1, 2, 3, 4
 """Rows: w (relative to the average while closed), 1 if the arm was open at the last draw, the learning rate
 divided by p of the latest draw, and the number of draws without a reward yet."""
 
 ROWS = 5
-ROW_LIMITS = {WEIGHT: NONNEGATIVE, ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
+ROW_LIMITS = {WEIGHT: Limit(1e-300, LARGEST_SQUARES), ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
 
 TOTAL, COUNT = 0, 1  # cells: W and K
 

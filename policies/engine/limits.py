@@ -2,7 +2,8 @@
 
 Compiled rules check neither indices nor numbers that they read from their arrays. A state from a file must therefore
 hold only values that the rules could have written themselves. A policy declares them next to the sizes of its arrays,
-in `row_limits`, `cell_limits` and `memory_layout`. Every value must be finite, whether declared or not.
+in `row_limits`, `cell_limits` and `memory_layout`. Every value must be finite, whether declared or not. Those that a
+built-in policy does not declare are rewards or sums of them; larger ones would overflow when they are squared.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from environments.checks import LARGEST_NUMBER, MAX_STEPS
+from environments.compiled import is_built_in
 from environments.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,8 +74,14 @@ class Limit:
         return f"{kind} from {self.least:g} to {most}"
 
 
+LARGEST_SUM = LARGEST_NUMBER * MAX_STEPS  # of rewards
+LARGEST_SQUARES = 4.0 * LARGEST_SUM**2 * MAX_STEPS  # sum of squared differences of such numbers
+
 FINITE = Limit()
-NONNEGATIVE = Limit(0.0)
+FINITE_NONNEGATIVE = Limit(0.0)
+NONNEGATIVE = Limit(0.0, LARGEST_SQUARES)
+SUM_OF_REWARDS = Limit(-LARGEST_SUM, LARGEST_SUM)
+SUM_OF_SQUARES = Limit(-LARGEST_SQUARES, LARGEST_SQUARES)  # rounding may lead below 0
 UNIT = Limit(0.0, 1.0)
 FLAG = Limit(0.0, 1.0, whole=True)
 COUNT_OF_PULLS = Limit(0.0, PULLS_BOUND, whole=True)
@@ -84,10 +93,10 @@ CONSTANT = Limit(constant=True)
 
 @dataclass(frozen=True)
 class Part:
-    """Consecutive entries of `memory` with the same limit."""
+    """Consecutive entries of `memory` with the same limit, if one is declared."""
 
     size: int
-    limit: Limit = FINITE
+    limit: Limit | None = None
 
 
 @dataclass(frozen=True)
@@ -129,17 +138,19 @@ def check_arrays(policy: Policy, step: int, arrays: Mapping[str, Any]) -> None:
     }
     for name, array in (("stats", stats), ("cells", cells), ("memory", memory)):
         _require(bool(np.isfinite(array).all()), name, FINITE)
+    undeclared = SUM_OF_REWARDS if is_built_in(type(policy).choose) else FINITE
     tables = (
         ("stats", policy.row_limits, stats, policy._stats),
         ("cells", policy.cell_limits, cells, policy._cells),
     )
     for name, limits, array, initial in tables:
-        for index, limit in limits.items():
-            if limit.applies(policy.values):
-                _check_limit(f"{name}[{index}]", array[index], limit, bounds, initial[index])
+        for index in range(1 if name == "stats" else 0, len(array)):
+            declared = limits.get(index)
+            limit = declared if declared is not None and declared.applies(policy.values) else undeclared
+            _check_limit(f"{name}[{index}]", array[index], limit, bounds, initial[index])
     layout = layout_of(policy)
     for index, (part, entries) in enumerate(zip(layout.parts, layout.split(memory), strict=True)):
-        _check_limit(f"part {index} of memory", entries, part.limit, bounds, 0.0)
+        _check_limit(f"part {index} of memory", entries, part.limit or undeclared, bounds, 0.0)
     policy.check_state(policy.values, stats, cells, memory)
 
 

@@ -74,8 +74,11 @@ def parse_url(url: str) -> URL:
 
 def _invalid_url(url: str) -> InputError:
     plain = url.startswith("sqlite") or not re.search(r"[@:=%?]", url)
-    got = f" but got {url!r}" if plain else "; in a password, write @ as %40, : as %3A and / as %2F"
-    return InputError(f"storage must be a database URL such as {DEFAULT_URL} or {POSTGRES}://user@host/database{got}.")
+    hint = "" if plain else ", with @ in a password written as %40, : as %3A and / as %2F,"
+    got = f" but got {url!r}" if plain else ""
+    return InputError(
+        f"storage must be a database URL{hint} such as {DEFAULT_URL} or {POSTGRES}://user@host/database{got}."
+    )
 
 
 def is_sqlite(parsed: URL) -> bool:

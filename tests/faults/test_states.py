@@ -7,11 +7,14 @@ import math
 import os
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from environments.checks import LARGEST_NUMBER
 from environments.errors import InputError
+from policies import find_policy
 from policies.engine.base import Policy
 from tests.faults import states
 from tests.faults.states import ONLINE, SPECIAL, Mutation
@@ -51,6 +54,27 @@ def test_impossible_numbers_of_pulls_are_rejected(name: str, value: float) -> No
     state = states.train(name).state()
     with raises_naming(InputError, "stats[0]"):
         Policy.from_state(states.mutate(state, [("stats", [0, 1], value)]))
+
+
+def test_states_of_raven_auto_are_accepted_when_the_noise_grows() -> None:
+    """Rounding makes a product of factors that are 1 slightly smaller than 1."""
+    for seed in range(5):
+        rng, policy = np.random.default_rng(seed), find_policy("raven-auto")(arms=2)
+        for step in range(60):
+            policy.update(policy.select(), float(rng.random()) * (1e-10 if step < 20 else 1.0))
+            state = policy.state()
+            assert Policy.from_state(state).state() == state
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_states_with_the_largest_rewards_are_accepted(name: str) -> None:
+    policy = find_policy(name)(arms=3, seed=0, horizon=300)
+    rng = np.random.default_rng(0)
+    for step in range(400):
+        policy.update(policy.select(), float(rng.choice([-LARGEST_NUMBER, LARGEST_NUMBER])))
+        if step % 20 == 0:
+            state = json.loads(json.dumps(policy.state(), allow_nan=False))
+            assert Policy.from_state(state).state() == state
 
 
 def test_corpus_is_rejected() -> None:

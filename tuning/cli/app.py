@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -261,9 +262,15 @@ def open_standard_streams() -> None:
         sys.stderr = io.TextIOWrapper(unbuffered, encoding, errors="backslashreplace", write_through=True)
 
 
+def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """Return a warning as one line, without the line of the source that issued it."""
+    return f"ravenlab: warning: {' '.join(str(message).split())}\n"
+
+
 def main() -> None:
     """Run the command line of this process."""
     open_standard_streams()
+    warnings.formatwarning = _format_warning
     use_ascii_where_needed()
     if COMPLETION in os.environ:
         join_bash_words()

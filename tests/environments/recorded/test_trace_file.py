@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest.mock import Mock, PropertyMock
 
 import numpy as np
 import pandas
@@ -154,6 +155,19 @@ def test_parquet_is_the_same_trace(tmp_path: Path) -> None:
     frame.insert(0, "time", pandas.date_range("2024-01-01", periods=50, freq="h"))
     frame.to_parquet(tmp_path / "trace.parquet")
     assert read_trace(tmp_path / "trace.parquet") == same
+
+
+def test_schema_of_a_parquet_file_is_read_once(tmp_path: Path) -> None:
+    """Reading it again for every column takes minutes for 20,000 columns."""
+    path = tmp_path / "wide.parquet"
+    pandas.DataFrame({f"arm{k}": [0.0, 1.0] for k in range(50)}).to_parquet(path)
+    with table_file.open_parquet(path) as file:
+        schema = PropertyMock(return_value=file.schema_arrow)
+        wide = Mock(metadata=file.metadata)
+        type(wide).schema_arrow = schema
+        parquet = table_file.ParquetTable(path, wide)
+        assert {parquet.non_numeric_type(position) for position in range(50)} == {None}
+    assert schema.call_count == 1
 
 
 def test_invalid_parquet_is_a_one_line_error(tmp_path: Path) -> None:

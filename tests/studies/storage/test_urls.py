@@ -57,6 +57,13 @@ def test_invalid_urls_are_not_repeated(url: str) -> None:
     assert "99999" not in str(caught.value)
 
 
+def test_hint_for_passwords_is_not_masked() -> None:
+    """Messages are masked when they are printed; an example of a URL before an @ would be taken for one."""
+    with pytest.raises(InputError) as raised:
+        parse_url("postgresql://me:pa@ss@host/db")
+    assert mask_passwords(str(raised.value)) == str(raised.value)
+
+
 def test_braces_are_escaped() -> None:
     url = optuna_url(parse_url("sqlite:///a{b}.sqlite3"))
     assert parse_url(url.format()).database == "a{b}.sqlite3"
