@@ -181,7 +181,7 @@ def main() -> None:
     """Run the command `ravenlab`."""
     import gc
 
-    gc.set_threshold(100_000)  # with Python's 700, collecting garbage takes a sixth of the time of all imports
+    gc.set_threshold(400_000)  # with Python's 700, collecting garbage takes a sixth of the time of all imports
     from tuning.cli.app import main as run
 
     try:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from environments.errors import InputError
@@ -141,8 +139,6 @@ def run_study(
         already_complete = False
         evaluator = Evaluator(resolved, workers)
         listener.begin(resolved, count)
-        if workers.threads > 1:  # the validation needs it; the search leaves time for it
-            threading.Thread(target=import_module, args=("scipy.special",), daemon=True).start()
         first = resume_candidates(resolved, [trial.params for trial in trials], law)
         if not search(resolved, study, evaluator, listener.batch, deadline, first):
             return UnfinishedStudy(name, len(study.get_trials(deepcopy=False)))

@@ -8,6 +8,7 @@ rule below bounds the failures that the sample may have missed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ MAX_GROWTH = 16  # largest factor by which a sample is enlarged
 ENOUGH_FAILURES = 10  # failures from which on the failing worlds are well represented
 UNSEEN_SHARE = 0.05  # share of the mean regret that unseen failures may add
 LEVEL = 0.05  # error probability of the upper bound of the failure rate
+NEGLIGIBLE = 1e-17  # relative size of a term that does not change a sum
 
 Interval = tuple[float, float, float]
 """An estimate with the ends of its confidence interval: mean, low, high."""
@@ -64,9 +66,7 @@ class FailureSample:
         return self.failures >= ENOUGH_FAILURES or self.unseen <= UNSEEN_SHARE * self.mean
 
     def _bound_rate(self, level: float) -> float:
-        from scipy.special import pdtri
-
-        return float(pdtri(self.failures, level)) / self.worlds
+        return bound_poisson_mean(self.failures, level) / self.worlds
 
     def p_value(self, difference: float) -> float:
         """Return the probability, doubled, of so few failures if unseen ones made up for a difference of mean regrets.
@@ -81,6 +81,35 @@ class FailureSample:
             return 0.0
         expected = self.failures + difference * self.worlds / self.uniform
         return min(1.0, 2.0 * float(pdtr(self.failures, expected)))
+
+
+def bound_poisson_mean(count: int, level: float) -> float:
+    """Return the mean of a Poisson distribution whose values are at most `count` with probability `level`.
+
+    This is `scipy.special.pdtri`. Importing that module takes a twentieth of the time of a study, which needs nothing
+    else of it.
+
+    >>> round(bound_poisson_mean(0, 0.05), 4), round(bound_poisson_mean(9, 0.05), 4)
+    (2.9957, 15.7052)
+    """
+    low, high = float(count), count + 40.0 + 40.0 * math.sqrt(count)
+    while True:
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            return middle
+        low, high = (middle, high) if _poisson_probability(count, middle) > level else (low, middle)
+
+
+def _poisson_probability(count: int, mean: float) -> float:
+    """Return the probability of at most `count` for a mean above it, beginning with the largest term."""
+    term = math.exp(count * math.log(mean) - mean - math.lgamma(count + 1.0))
+    total = 0.0
+    for i in range(count, -1, -1):
+        total += term
+        term *= i / mean
+        if term < NEGLIGIBLE * total:
+            break
+    return total
 
 
 def include_unseen_in_mean(mean: Interval, sample: FailureSample) -> Interval:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import pdtri
 
 from environments.world import Floats
 from studies.statistics import intervals
-from studies.statistics.failures import ENOUGH_FAILURES, MAX_GROWTH, MIN_WORLDS, FailureSample, grow_sample
+from studies.statistics.failures import (
+    ENOUGH_FAILURES,
+    MAX_GROWTH,
+    MIN_WORLDS,
+    FailureSample,
+    bound_poisson_mean,
+    grow_sample,
+)
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
 
@@ -95,3 +103,9 @@ def test_rule_restores_the_level_of_paired_tests() -> None:
     error = (0.05 * 0.95 / VALIDATIONS) ** 0.5
     assert np.mean(small) > 0.5
     assert np.mean(grown) < 0.07 + 3.3 * error
+
+
+@pytest.mark.parametrize("level", [0.001, 0.025, 0.05, 0.5])
+@pytest.mark.parametrize("count", [0, 1, 9, 100, 16_000])
+def test_the_bound_of_a_poisson_mean_is_that_of_scipy(count: int, level: float) -> None:
+    assert bound_poisson_mean(count, level) == pytest.approx(pdtri(count, level), rel=1e-12)
