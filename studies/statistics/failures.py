@@ -24,6 +24,7 @@ ENOUGH_FAILURES = 10  # failures from which on the failing worlds are well repre
 UNSEEN_SHARE = 0.05  # share of the mean regret that unseen failures may add
 LEVEL = 0.05  # error probability of the upper bound of the failure rate
 NEGLIGIBLE = 1e-17  # relative size of a term that does not change a sum
+DIGITS = 11  # significant digits of a bound; further ones would depend on the processor's logarithms
 
 Interval = tuple[float, float, float]
 """An estimate with the ends of its confidence interval: mean, low, high."""
@@ -96,7 +97,7 @@ def bound_poisson_mean(count: int, level: float) -> float:
     while True:
         middle = 0.5 * (low + high)
         if not low < middle < high:
-            return middle
+            return float(f"{middle:.{DIGITS}g}")
         low, high = (middle, high) if _poisson_probability(count, middle) > level else (low, middle)
 
 
