@@ -29,7 +29,7 @@ PER_STEP, VARIANCE_PER_STEP, SIN_WEIGHT, COS_WEIGHT = range(4)
 """Columns of `Worlds.motion`: δ, γ, A·cos φ (weight of sin) and A·sin φ (weight of cos)."""
 
 
-CLEARLY = 1e-6  # difference between means that exceeds all rounding errors
+CLEARLY = 1e-12  # relative difference between means that exceeds all rounding errors
 
 
 class Worlds(NamedTuple):
@@ -129,13 +129,16 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
         for segment in range(rows.shape[0]):
             row, blip, begin, end = rows[segment], blips[segment], starts[segment], starts[segment + 1]
             linear = blip != 0 or not kind & (SEASON | GRADUAL | BERNOULLI)
-            high, top_first, top_last = -np.inf, -np.inf, -np.inf
+            high, scale, top_first, top_last = -np.inf, 0.0, -np.inf, -np.inf
             for k in range(level.shape[1] if linear else 0):
+                scale = max(scale, abs(level[row, k, MEAN]) + abs(motion[k, PER_STEP]) * end)
                 if opens[k] <= begin and closes[k] >= end:
                     early = mean_of(kind, level, motion, season, share, row, blip, k, begin)
                     late = mean_of(kind, level, motion, season, share, row, blip, k, end - 1)
                     if early + late > high:
-                        high, top_first, top_last = early + late, early - CLEARLY, late - CLEARLY
+                        high, top_first, top_last = early + late, early, late
+            top_first -= CLEARLY * scale
+            top_last -= CLEARLY * scale
             for k in range(level.shape[1]):
                 first, last = max(begin, opens[k]), min(end, closes[k])
                 if linear:

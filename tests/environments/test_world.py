@@ -73,6 +73,17 @@ def test_best_is_the_largest_mean_of_the_open_arms(name: str, settings: dict[str
             assert worlds.best[r, t - 1] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["stationary", "incremental-drift", "incremental-drift+blips", "arm-churn"])
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e12])
+def test_best_is_exact_for_nearly_equal_means_of_any_size(name: str, size: float) -> None:
+    """The means differ by a few units of the last digit, so that rounding decides which is the largest."""
+    settings = {"mean_low": size, "mean_high": size * (1.0 + 1e-14)}
+    settings |= {"drift": 1e-13 * size} if "drift" in name else {}
+    worlds = draw_worlds(find_scenario(name, settings), 300, 20, seed=4, replications=3)
+    for r in range(3):
+        np.testing.assert_array_equal(worlds.best[r], np.nanmax(world_tables(worlds, r)[0], axis=1))
+
+
 @pytest.mark.parametrize(("name", "settings"), SCENARIOS)
 def test_regret_reward_and_suboptimal_pulls_follow_from_the_pulls(name: str, settings: dict[str, Any]) -> None:
     horizon, arms = 180, 5
