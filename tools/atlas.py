@@ -37,7 +37,7 @@ from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
 from tools.docs.laws import CHECK_COLUMNS, START_COLUMNS, check_rows, describe_coverage, start_rows
 from tools.docs.marks import table
-from tuning.laws.document import add_check, make_document, summarize_check, summarize_start
+from tuning.laws.document import add_check, compared_names, make_document, summarize_check, summarize_start
 from tuning.laws.measurement import (
     Budget,
     Setting,
@@ -421,7 +421,7 @@ def print_start() -> None:
     records = read_records(FILES["check-start"])
     rows = start_rows(summarize_start(records))
     print("\n".join(["", *table(START_COLUMNS, rows), ""]))
-    columns = [name.partition(".")[2] for name in records[0] if name.startswith("excess.")][:-1]
+    columns = compared_names(records)
     settings = [
         [
             record["key"],

@@ -85,7 +85,7 @@ class FailureSample:
 
 
 def bound_poisson_mean(count: int, level: float) -> float:
-    """Return the mean of a Poisson distribution whose values are at most `count` with probability `level`.
+    """Return the mean of a Poisson distribution whose values are at most `count` with probability `level`, up to 0.5.
 
     This is `scipy.special.pdtri`. Importing that module takes a twentieth of the time of a study, which needs nothing
     else of it.

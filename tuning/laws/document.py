@@ -71,14 +71,23 @@ def summarize_check(check: Records) -> dict[str, Any]:
     }
 
 
+def compared_names(records: Records) -> list[str]:
+    """Return the names of the parameters that records compare with the reference.
+
+    >>> compared_names([{"excess.law": [0.1, 0.01], "excess.reference": [0.0, 0.0], "worlds": 100}])
+    ['law']
+    """
+    names = [name.removeprefix("excess.") for name in (records[0] if records else {}) if name.startswith("excess.")]
+    return [name for name in names if name != "reference"]
+
+
 def summarize_start(records: Records) -> list[dict[str, Any]]:
     """Return the excess over the longest search without the law, for searches with and without it.
 
     The 95 % interval of the mean over settings is that of the studentized bootstrap.
     """
     rows = []
-    names = [name.partition(".")[2] for name in records[0] if name.startswith("excess.")] if records else []
-    for name in [name for name in names if name != "reference"]:
+    for name in compared_names(records):
         excess = np.array([record[f"excess.{name}"][0] for record in records])
         mean, low, high = mean_interval(excess, seed=0)
         numbers = {"median": np.median(excess), "mean": mean, "low": low, "high": high}

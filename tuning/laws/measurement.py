@@ -311,10 +311,12 @@ def play_report(
         arms=setting.arms,
         seed=setting.seed,
     )
-    play = partial(
-        Evaluator(spec).play_with_failures, [spec.resolve_params(params) for params in candidates], Stream.REPORT
-    )
-    played = play(0, worlds) if not grow else grow_sample(play, worlds, is_reliable)
+    evaluator, values = Evaluator(spec), [spec.resolve_params(params) for params in candidates]
+    if grow:
+        play = partial(evaluator.play_with_failures, values, Stream.REPORT)
+        played = grow_sample(play, worlds, is_reliable)
+    else:
+        played = evaluator.play(values, Stream.REPORT, 0, worlds)
     return np.asarray(played[..., REGRET])
 
 
