@@ -8,8 +8,8 @@
 beside the results, so that it can be interrupted and resumed. Settings combine a scenario or two with T of 1,000,
 10,000 or 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise
 distribution, and random change times where changes have times. Six policies are tuned on worlds of each setting by the
-searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and 1,000 report
-worlds. With T of 100,000 these are 40, 400 and 400 worlds, with K of 100 as well 10, 100 and 100.
+searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and at least 1,000
+report worlds.
 
 `play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
@@ -71,8 +71,7 @@ UNTUNED = ("raven-auto", "master", "bob-sw-ucb", "adr-ucb", "glr-klucb", "raven-
 ROBUST = "raven-ucb, robust"
 SINGLE = SCENARIOS[:9]
 COUNT, SEED = 40, 4
-TRIALS = 60
-LONG, MANY = 100_000, 100  # steps, and arms, from which fewer worlds are played
+TRIALS, SEARCH_WORLDS, REPORT_WORLDS = 60, 200, 1000
 
 
 @dataclass(frozen=True)
@@ -95,16 +94,8 @@ class Setting:
         variances = {"variance_low": factor * base.variance_low, "variance_high": factor * base.variance_high}
         return {**times, **variances, "noise": self.noise}
 
-    @property
-    def worlds(self) -> tuple[int, int]:
-        """Worlds of a trial and of the report."""
-        if self.horizon < LONG:
-            return 200, 1000
-        return (40, 400) if self.arms < MANY else (10, 100)
-
     def spec(self) -> ComparisonSpec:
         """Return the comparison of the tuned policies."""
-        worlds, report = self.worlds
         return ComparisonSpec(
             scenario=self.scenario,
             settings=self.settings(),
@@ -112,16 +103,15 @@ class Setting:
             arms=self.arms,
             policies=TUNED,
             tune=TRIALS,
-            search_replications=worlds,
-            replications=report,
+            search_replications=SEARCH_WORLDS,
+            replications=REPORT_WORLDS,
             defaults="original",
             seed=1000 + self.number,
         )
 
     def robust_spec(self) -> RobustSpec:
         """Return the robust search at the horizon and number of arms of the setting."""
-        worlds = 200 if self.horizon < LONG else 40 if self.arms < MANY else 20
-        budget = {"trials": TRIALS, "replications": worlds, "selection": max(200, self.worlds[1]), "report": 100}
+        budget = {"trials": TRIALS, "replications": SEARCH_WORLDS, "selection": REPORT_WORLDS, "report": 100}
         return parse_robust_spec({"scenarios": SINGLE, "horizon": self.horizon, "arms": self.arms, **budget})
 
     def describe(self) -> str:
@@ -169,7 +159,7 @@ def tune_settings(path: Path, minutes: float, numbers: list[int]) -> None:
         best = best_tuned(comparison)
         row = {
             **asdict(setting),
-            "search_worlds": setting.worlds[0],
+            "search_worlds": SEARCH_WORLDS,
             "report_worlds": comparison.worlds,
             "best": best.policy,
             "tuned": {
