@@ -8,8 +8,8 @@
 beside the results, so that it can be interrupted and resumed. Settings combine a scenario or two with T of 1,000,
 10,000 or 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise
 distribution, and random change times where changes have times. Six policies are tuned on worlds of each setting by the
-searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and at least 1,000
-report worlds.
+searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and 1,000 report
+worlds. These are doubled while rare failures may be missing and fewer than 100 million steps have been played.
 
 `play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
@@ -49,16 +49,19 @@ from typing import Any
 import numpy as np
 
 from environments import find_scenario
+from environments.streams import Stream
+from environments.world import Floats
 from policies.engine.base import Value
-from studies.results.comparison import Comparison, ComparisonEntry
+from policies.engine.play import REGRET
 from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.robust import RobustSpec, parse_robust_spec
+from studies.statistics.failures import grow_sample
 from studies.statistics.intervals import relative_interval
 from tools.docs.no_tuning import RESULTS
-from tuning.comparison.run import PlayedEntry, play_entry, run_comparison
 from tuning.robust.run import run_robust
-from tuning.workers.problem import Evaluator, Problem
+from tuning.study_run import run_study
+from tuning.workers.problem import FAILED, Evaluator, Problem, is_reliable
 
 SCENARIOS = (
     *("stationary", "localized-jump", "periodic", "blips", "gradual-drift", "incremental-drift", "variance-drift"),
@@ -72,6 +75,7 @@ ROBUST = "raven-ucb, robust"
 SINGLE = SCENARIOS[:9]
 COUNT, SEED = 40, 4
 TRIALS, SEARCH_WORLDS, REPORT_WORLDS = 60, 200, 1000
+MOST_REPORT_STEPS = 100_000_000  # samples of this size do not grow, even if rare failures may be missing
 
 
 @dataclass(frozen=True)
@@ -153,28 +157,41 @@ def tune_settings(path: Path, minutes: float, numbers: list[int]) -> None:
             print("Time is over; run the same command to resume.")
             return
         begin = time.process_time()
-        robust = run_robust(setting.robust_spec(), database(path)).result
-        assert isinstance(robust, RobustRecommendation)
-        comparison = run_comparison(setting.spec(), database(path))
-        best = best_tuned(comparison)
-        row = {
-            **asdict(setting),
-            "search_worlds": SEARCH_WORLDS,
-            "report_worlds": comparison.worlds,
-            "best": best.policy,
-            "tuned": {
-                entry.policy: [float(entry.regret.mean()), entry.failure_rate]
-                for entry in comparison.entries
-                if entry.setting == "tuned"
-            },
-            "best_params": best.params,
-            "robust_params": robust.params,
-        }
+        row = tune_setting(setting, database(path))
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         place = f"{setting.describe()}, T {setting.horizon}, K {setting.arms}"
         seconds = time.process_time() - begin
-        print(f"{place}: {best.policy} {best.regret.mean():.1f}, {seconds:.0f} s of CPU", flush=True)
+        print(f"{place}: {row['best']} {row['tuned'][row['best']][0]:.1f}, {seconds:.0f} s of CPU", flush=True)
+
+
+def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
+    """Tune the rivals in a setting and play them on its report worlds; return the line of the file."""
+    robust = run_robust(setting.robust_spec(), url).result
+    assert isinstance(robust, RobustRecommendation)
+    spec = setting.spec()
+    params = {
+        policy: dict(run_study(spec.search_spec(policy), url, law=False).recommendation.params) for policy in TUNED
+    }
+
+    def play(first: int, count: int) -> Floats:
+        return np.stack([play_report(setting, policy, params[policy], first, count) for policy in TUNED])
+
+    def reliable(played: Floats) -> bool:
+        return played.shape[1] * setting.horizon >= MOST_REPORT_STEPS or is_reliable(played)
+
+    played = grow_sample(play, REPORT_WORLDS, reliable)
+    regret, failed = played[..., REGRET].mean(axis=1), played[..., FAILED].mean(axis=1)
+    best = TUNED[int(regret.argmin())]
+    return {
+        **asdict(setting),
+        "search_worlds": SEARCH_WORLDS,
+        "report_worlds": played.shape[1],
+        "best": best,
+        "tuned": {policy: [float(regret[i]), float(failed[i])] for i, policy in enumerate(TUNED)},
+        "best_params": spec.resolve_params(best, params[best]),
+        "robust_params": robust.params,
+    }
 
 
 def play_settings(path: Path, numbers: list[int]) -> None:
@@ -193,31 +210,27 @@ def play_settings(path: Path, numbers: list[int]) -> None:
 def play_setting(setting: Setting, row: dict[str, Any]) -> dict[str, Any]:
     """Play the best tuned policy and all policies without tuning on the report worlds of a tuned setting."""
     spec, count = setting.spec(), row["report_worlds"]
-    best = play_policy(setting, row["best"], row["best_params"], count)
+    best = play_report(setting, row["best"], row["best_params"], 0, count)
     values = {policy: spec.default_params(policy) for policy in UNTUNED}
-    values[ROBUST] = spec.resolve_params("raven-ucb", row["robust_params"])
-    played = {name: play_policy(setting, name.split(",")[0], params, count) for name, params in values.items()}
+    values[ROBUST] = row["robust_params"]
+    played = {name: play_report(setting, name.split(",")[0], params, 0, count) for name, params in values.items()}
     return {
         "untuned": {
-            name: [float(entry.regret.mean()), (entry.failures or 0) / count] for name, entry in played.items()
+            name: [float(worlds[:, REGRET].mean()), float(worlds[:, FAILED].mean())] for name, worlds in played.items()
         },
         "excess": {
-            name: list(relative_interval(entry.regret, best.regret, setting.number)) for name, entry in played.items()
+            name: list(relative_interval(worlds[:, REGRET], best[:, REGRET], setting.number))
+            for name, worlds in played.items()
         },
     }
 
 
-def play_policy(setting: Setting, policy: str, values: dict[str, Value], count: int) -> PlayedEntry:
-    """Play a policy on the report worlds of a setting."""
+def play_report(setting: Setting, policy: str, params: dict[str, Value], first: int, count: int) -> Floats:
+    """Play a policy on report worlds of a setting; return the columns of `play_range_with_failures` [count, 5]."""
     spec = setting.spec().resolved()
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0)
-    return play_entry(Evaluator(problem), values, count)
-
-
-def best_tuned(comparison: Comparison) -> ComparisonEntry:
-    """Return the tuned entry with the smallest regret."""
-    entries = [entry for entry in comparison.entries if entry.setting == "tuned"]
-    return min(entries, key=lambda entry: float(entry.regret.mean()))
+    values = spec.resolve_params(policy, params)
+    return np.asarray(Evaluator(problem).play_with_failures([values], Stream.REPORT, first, count)[0])
 
 
 def database(path: Path) -> str:
