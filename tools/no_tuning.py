@@ -8,8 +8,8 @@
 beside the results, so that it can be interrupted and resumed. Settings combine a scenario or two with T of 1,000,
 10,000 or 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise
 distribution, and random change times where changes have times. Six policies are tuned on worlds of each setting by the
-searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds, and 1,000 report
-worlds. These are doubled while rare failures may be missing and fewer than 100 million steps have been played.
+searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds (1,000 with T of
+100,000), and 1,000 report worlds. These are doubled while rare failures may be missing and fewer than 100 million steps have been played.
 
 `play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
@@ -56,6 +56,7 @@ from policies.engine.play import REGRET
 from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.robust import RobustSpec, parse_robust_spec
+from studies.spec.study import StudySpec
 from studies.statistics.failures import grow_sample
 from studies.statistics.intervals import relative_interval
 from tools.docs.no_tuning import RESULTS
@@ -75,6 +76,7 @@ ROBUST = "raven-ucb, robust"
 SINGLE = SCENARIOS[:9]
 COUNT, SEED = 40, 4
 TRIALS, SEARCH_WORLDS, REPORT_WORLDS = 60, 200, 1000
+SELECTION_WORLDS = {1000: 2000, 10_000: 2000, 100_000: 1000}  # by horizon
 MOST_REPORT_STEPS = 100_000_000  # samples of this size do not grow, even if rare failures may be missing
 
 
@@ -112,6 +114,10 @@ class Setting:
             defaults="original",
             seed=1000 + self.number,
         )
+
+    def search_spec(self, policy: str) -> StudySpec:
+        """Return the search that tunes a policy."""
+        return self.spec().search_spec(policy).model_copy(update={"selection": SELECTION_WORLDS[self.horizon]})
 
     def robust_spec(self) -> RobustSpec:
         """Return the robust search at the horizon and number of arms of the setting."""
@@ -171,7 +177,7 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
     assert isinstance(robust, RobustRecommendation)
     spec = setting.spec()
     params = {
-        policy: dict(run_study(spec.search_spec(policy), url, law=False).recommendation.params) for policy in TUNED
+        policy: dict(run_study(setting.search_spec(policy), url, law=False).recommendation.params) for policy in TUNED
     }
 
     def play(first: int, count: int) -> Floats:
