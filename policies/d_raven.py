@@ -18,7 +18,7 @@ from math import inf, sqrt
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, OPEN
 from policies.engine.discounting import discount_row, gamma_parameter
-from policies.engine.index import EVERY, LOOKAHEAD, NONE, IndexPolicy
+from policies.engine.index import EVERY, FEWER, LOOKAHEAD, NONE, IndexPolicy
 from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
@@ -146,3 +146,4 @@ class DRaven(IndexPolicy):
     least_bonus = staticmethod(least_bonus)
     prepare = staticmethod(prepare)
     mean_row = MEAN
+    few_arms = FEWER

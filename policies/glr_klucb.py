@@ -31,7 +31,7 @@ from math import inf, log, nan, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param, ParamContext, Value
-from policies.engine.index import EVERY, NONE, IndexPolicy
+from policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
 from policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, next_forced_step, reset_arm
 from policies.engine.rules import (
@@ -298,6 +298,7 @@ class GLRKLUCB(IndexPolicy, UnitPolicy):
     force = staticmethod(force)
     restart_row = RESTART
     run_cells = 1
+    few_arms = FEWER
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -30,6 +30,8 @@ If the terms of the index take long to compute, three more rules avoid it at mos
 the mean m in row `mean_row`, (m + a) + b is a lower bound of the index of arm k during the next `ahead` steps if the
 arm is pulled in all of them; c is the smallest coefficient of these steps.
 
+A policy whose index is costly, or changes while an arm is not pulled, sets `few_arms` to FEWER.
+
 `select` follows from these rules, and so does the loop over simulated worlds (`play_runs`). All operations in `index`
 are monotone in floating-point arithmetic too, so the pulls are exactly those of `select`.
 """
@@ -61,7 +63,9 @@ from policies.engine.loops import first_untried, record_step
 LOOKAHEAD = 16
 """Steps that a bound holds for, unless a policy differs: with more bounds are looser, with fewer they expire sooner."""
 
-FEW = 24  # up to so many arms, comparing all is faster than searching a tree
+FEW, FEWER = 64, 24
+"""Most arms for which comparing all is faster than searching a tree: for a simple and for a costly index."""
+
 SHORTEST, LONGEST = 4, 256  # limits of the lookahead, which is adapted if there are more arms
 
 NONE, EVERY = -1, -2  # results of `update`: no other index has changed, or all have
@@ -144,6 +148,7 @@ find_leader_of: Any = None
 HAS_LEAST_BONUS = False
 HAS_FORCED = False
 RESTART_ROW = 0
+FEW_ARMS = FEW
 MEAN_ROW = 0
 
 
@@ -205,7 +210,7 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, tree, 
     kind, season, share = worlds.kind, worlds.season, worlds.share
     simple = kind & (SEASON | GRADUAL | BERNOULLI | DELAYED) == 0
     horizon, count = worlds.noise.shape[1], open_.shape[0]
-    deviations, computed, leaves, few = scores[2], scores[3], tree[tree.shape[0] // 2 :], count <= FEW
+    deviations, computed, leaves, few = scores[2], scores[3], tree[tree.shape[0] // 2 :], count <= FEW_ARMS
     for t in range(1, horizon + 2):
         c[t] = coefficient(t, p)
     monotone = is_monotone(c)
@@ -406,6 +411,7 @@ class IndexPolicy(Policy):
     restart_row: ClassVar[int] = 0
     run_cells: ClassVar[int] = 0
     lookahead: ClassVar[int] = LOOKAHEAD
+    few_arms: ClassVar[int] = FEW
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -432,4 +438,5 @@ class IndexPolicy(Policy):
             "HAS_LEAST_BONUS": cls.least_bonus is not no_least_bonus,
             "MEAN_ROW": cls.mean_row,
             "LOOKAHEAD": cls.lookahead,
+            "FEW_ARMS": cls.few_arms,
         }

@@ -16,6 +16,7 @@ from policies import find_policy
 from policies.engine.base import ParamContext, Values
 from policies.engine.index import (
     FEW,
+    FEWER,
     NEVER,
     IndexPolicy,
     fill_maxima,
@@ -118,9 +119,9 @@ def random_candidates(name: str, count: int, arms: int, horizon: int) -> list[Va
 
 
 @pytest.mark.parametrize("name", EXTREMES)
-@pytest.mark.parametrize("arms", [FEW, FEW + 1, 100])
+@pytest.mark.parametrize("arms", [FEWER, FEWER + 1, FEW, FEW + 1, 100])
 def test_random_candidates_with_many_arms(name: str, arms: int) -> None:
-    """More than FEW arms are searched in a tree of bounds."""
+    """More than FEW or FEWER arms, depending on the policy, are searched in a tree of bounds."""
     for scenario in SCENARIOS:
         for values in random_candidates(name, 3, arms, 1500):
             runs, general = play_both(name, values, scenario, 1500, arms)
@@ -132,7 +133,7 @@ def test_random_candidates_with_many_arms(name: str, arms: int) -> None:
 def test_extreme_candidates_with_many_arms(name: str) -> None:
     for scenario in SCENARIOS:
         for params in EXTREMES[name]:
-            runs, general = play_both(name, params, scenario, 800, 40)
+            runs, general = play_both(name, params, scenario, 800, FEW + 6)
             assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
 
 
@@ -197,7 +198,7 @@ def test_fewer_steps_than_arms(name: str, scenario: str) -> None:
 def test_ties_go_to_the_lowest_arm(name: str) -> None:
     """All arms always pay the same, so that all indices with equal counts tie."""
     policy = find_policy(name)
-    for arms in (4, 40):
+    for arms in (4, FEW + 6):
         worlds = draw_worlds(find_scenario("stationary"), 50 * arms, arms, 1)
         worlds.level[..., 0], worlds.level[..., 1] = 0.5, 0.0
         for params in EXTREMES[name]:
