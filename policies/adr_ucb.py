@@ -27,7 +27,7 @@ from policies.engine.base import CLOSED, Param, ParamContext, Value
 from policies.engine.limits import COUNT_OF_PULLS, COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, count_open, first_below, to_unit
-from policies.glr_klucb import EVERY, LEVELS, RING, SUM, store_split
+from policies.glr_klucb import LEVELS, PERIOD, RING, SUM, store_split
 
 DRAWN = ROWS  # row after those of `engine/restart.py`: pulls since the restart, other than for monitoring; SUM follows
 RESTART, ALARMS, BLOCK, MONITORED, NEXT = range(5)
@@ -122,7 +122,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[SUM, k] += z
     if monitored_arm(since, open_, cells) != k:
         arms[DRAWN, k] += 1.0
-    if int(arms[COUNT, k]) % EVERY == 0 and p[DELTA] > 0.0 and means_differ(k, arms, memory, p):
+    if int(arms[COUNT, k]) % PERIOD == 0 and p[DELTA] > 0.0 and means_differ(k, arms, memory, p):
         for j in range(open_.shape[0]):
             reset_arm(j, arms)
             arms[DRAWN, j] = 0.0

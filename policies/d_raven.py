@@ -18,18 +18,18 @@ from math import inf, sqrt
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, OPEN
 from policies.engine.discounting import discount_row, gamma_parameter
-from policies.engine.index import EVERY, LOOKAHEAD, NONE, IndexPolicy
+from policies.engine.index import EVERY, FEWER, LOOKAHEAD, NONE, IndexPolicy
 from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
 from policies.raven_ucb import RavenUCB, decaying_coefficient
 
 WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
 SCORE = 6  # row for the indices of `select`
 LARGEST = 1e300  # replaces an infinite index there
-UNIT_OF_WEIGHT, DECAY = 0, 1  # cells: u, and a lower bound of γ^LOOKAHEAD
+UNIT_OF_WEIGHT, DECAY = 0, 1  # cells: u, and a lower bound of γ^ahead for the next steps, initially LOOKAHEAD
 ALPHA0, BETA0, EPSILON, GAMMA = range(4)  # parameters
 FORGOTTEN = 1e-3  # an arm with less weight is pulled immediately
 SMALLEST_UNIT = 1e-30
-ROUNDING = 1e-12  # relative rounding error of a product of LOOKAHEAD factors is far smaller
+ROUNDING = 1e-12  # relative rounding error of γ^ahead is far smaller
 
 
 @inlined
@@ -37,6 +37,16 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Set u = 1 and compute γ^LOOKAHEAD."""
     cells[UNIT_OF_WEIGHT] = 1.0
     cells[DECAY] = (1.0 - ROUNDING) * p[GAMMA] ** LOOKAHEAD
+
+
+@inlined
+def prepare(ahead, cells, p):  # type: ignore[no-untyped-def]
+    """Compute a lower bound of γ^ahead by repeated squaring; `ahead` is rounded up to a power of two."""
+    decay, steps = p[GAMMA], 1
+    while steps < ahead:
+        decay *= decay
+        steps *= 2
+    cells[DECAY] = (1.0 - ROUNDING) * decay
 
 
 @inlined
@@ -134,4 +144,6 @@ class DRaven(IndexPolicy):
     accumulate = staticmethod(accumulate)
     refresh = staticmethod(refresh)
     least_bonus = staticmethod(least_bonus)
+    prepare = staticmethod(prepare)
     mean_row = MEAN
+    few_arms = FEWER

@@ -27,12 +27,13 @@ means lose no digits. Beyond 16·2^31 rewards the oldest splits are not tried.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log, sqrt
+from math import inf, log, nan, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, Param, ParamContext, Value
+from policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
 from policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
-from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, reset_arm
+from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, next_forced_step, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,
     GAUSSIAN,
@@ -49,18 +50,22 @@ BASE, SUM, RESTART, SQUARES, REACH = ROWS, ROWS + 1, ROWS + 2, ROWS + 3, ROWS + 
 
 ALARMS, POOLED, FREEDOM = 0, 1, 2  # cells: number of restarts; sum of all Q, and its degrees of freedom
 PRIOR = 10.0  # rewards that v counts for
-EVERY = 8  # rewards of an arm between tests
+VARIANCE_BOUND = 3  # cell of simulations only: upper bound of v
+PERIOD = 8  # rewards of an arm between tests
 RING, LEVELS = 16, 32  # splits stored for each j, and number of j
 _, DELTA, RATE, LIKELIHOOD, S2, XI, LOW, HIGH = range(8)  # parameters
 
 
 @inlined
-def arm_variance(k, arms, cells, p):  # type: ignore[no-untyped-def]
+def pooled_variance(cells):  # type: ignore[no-untyped-def]
+    """v."""
+    return cells[POOLED] / max(1.0, cells[FREEDOM])
+
+
+@inlined
+def arm_variance(k, v, arms, p):  # type: ignore[no-untyped-def]
     """s² of arm k: the given one, else (Q + 10·v)/(N − 1 + 10)."""
-    if p[S2] > 0.0:
-        return p[S2]
-    pooled = cells[POOLED] / max(1.0, cells[FREEDOM])
-    return (arms[SQUARES, k] + PRIOR * pooled) / (arms[COUNT, k] - 1.0 + PRIOR)
+    return p[S2] if p[S2] > 0.0 else (arms[SQUARES, k] + PRIOR * v) / (arms[COUNT, k] - 1.0 + PRIOR)
 
 
 @inlined
@@ -69,12 +74,12 @@ def best_gaussian(t, open_, arms, cells, p):  # type: ignore[no-untyped-def]
 
     Since ln t ≥ ln(t − τ), the second logarithm is computed only for arms that would win with ln t.
     """
-    slope = sqrt(2.0 * p[XI] * log(t))
+    slope, v = sqrt(2.0 * p[XI] * log(t)), pooled_variance(cells)
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED or arms[COUNT, k] == 0.0:
             continue
-        width = sqrt(arm_variance(k, arms, cells, p)) * arms[WIDTH, k]
+        width = sqrt(arm_variance(k, v, arms, p)) * arms[WIDTH, k]
         score = arms[MEAN, k] + slope * width
         if score <= best:
             continue
@@ -139,29 +144,45 @@ def mean_entropy(total, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def gaussian_change(stored, splits, sums, n, m, bar):  # type: ignore[no-untyped-def]
+    """Number of splits i with (P_i − i·m)² > bar·i·(n−i)."""
+    hits = 0
+    for i in range(stored):
+        gap = sums[i] - splits[i] * m
+        hits += 1 if gap * gap > bar * splits[i] * (n - splits[i]) else 0
+    return hits
+
+
+@inlined
+def bernoulli_change(stored, splits, sums, n, total, base, threshold):  # type: ignore[no-untyped-def]
+    """Number of splits whose likelihood ratio exceeds the threshold, with the sum of all rewards and the first one."""
+    hits, whole = 0, mean_entropy(total, n)
+    for i in range(stored):
+        first = sums[i] + splits[i] * base
+        if mean_entropy(first, splits[i]) + mean_entropy(total - first, n - splits[i]) - whole > threshold:
+            hits += 1
+    return hits
+
+
+@inlined
 def mean_changed(k, arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Whether the likelihood ratio of a stored split i exceeds ln(3·n^{3/2}/δ)."""
-    n = arms[COUNT, k]
+    n, base = arms[COUNT, k], arms[BASE, k]
     gaussian = p[LIKELIHOOD] == GAUSSIAN
     m = arms[SUM, k] / n
     threshold = log(3.0 * n * sqrt(n) / p[DELTA])
-    bar = 2.0 * arm_variance(k, arms, cells, p) * threshold / n
-    total = arms[SUM, k] + n * arms[BASE, k]
-    whole = mean_entropy(total, n)
+    bar = 2.0 * arm_variance(k, pooled_variance(cells), arms, p) * threshold / n
     multiples, ring, hits = int(n) - 1, k * LEVELS * 2 * RING, 0
     for _ in range(LEVELS):
         if multiples == 0 or hits > 0:
             break
-        for i in range(ring, ring + min(multiples, RING)):
-            s = memory[i]
-            if gaussian:
-                gap = memory[i + RING] - s * m
-                if gap * gap > bar * s * (n - s):
-                    hits += 1
-            else:
-                first = memory[i + RING] + s * arms[BASE, k]
-                if mean_entropy(first, s) + mean_entropy(total - first, n - s) - whole > threshold:
-                    hits += 1
+        splits, sums = memory[ring : ring + RING], memory[ring + RING : ring + 2 * RING]
+        if not gaussian:
+            hits = bernoulli_change(min(multiples, RING), splits, sums, n, arms[SUM, k] + n * base, base, threshold)
+        elif multiples < RING:
+            hits = gaussian_change(multiples, splits, sums, n, m, bar)
+        else:
+            hits = gaussian_change(RING, splits, sums, n, m, bar)  # a constant number, so that the loop is unrolled
         multiples //= 2
         ring += 2 * RING
     return hits > 0
@@ -171,21 +192,25 @@ def mean_changed(k, arms, cells, memory, p):  # type: ignore[no-untyped-def]
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward and restart the arm on an alarm."""
     z = x if p[LIKELIHOOD] == GAUSSIAN else to_unit(x, p[LOW], p[HIGH])
-    arms[COUNT, k] += 1.0
-    n = arms[COUNT, k]
+    n = arms[COUNT, k] + 1.0
+    arms[COUNT, k] = n
     if n == 1.0:
         arms[BASE, k] = z
         arms[SUM, k] = 0.0
+        arms[MEAN, k] = z + 0.0 / n
     else:
-        y = z - arms[BASE, k]
-        squares = (y - arms[SUM, k] / (n - 1.0)) * (y - (arms[SUM, k] + y) / n)
-        arms[SUM, k] += y
+        base, before = arms[BASE, k], arms[SUM, k]
+        y = z - base
+        total = before + y
+        mean = total / n
+        squares = (y - before / (n - 1.0)) * (y - mean)
+        arms[SUM, k] = total
+        arms[MEAN, k] = base + mean
         arms[SQUARES, k] += squares
         cells[POOLED] += squares
         cells[FREEDOM] += 1.0
-    arms[MEAN, k] = arms[BASE, k] + arms[SUM, k] / n
     arms[WIDTH, k] = 1.0 / sqrt(n)
-    if int(n) % EVERY == 0 and p[DELTA] > 0.0 and mean_changed(k, arms, cells, memory, p):
+    if int(n) % PERIOD == 0 and p[DELTA] > 0.0 and mean_changed(k, arms, cells, memory, p):
         reset_arm(k, arms)
         arms[SQUARES, k] = 0.0
         arms[REACH, k] = 0.0
@@ -193,6 +218,42 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[ALARMS] += 1.0
     else:
         store_split(k, arms, memory)
+
+
+@inlined
+def coefficient(t, p):  # type: ignore[no-untyped-def]
+    """sqrt(2ξ·ln t); NaN for the Bernoulli likelihood, whose q has no closed form."""
+    return sqrt(2.0 * p[XI] * log(t)) if p[LIKELIHOOD] == GAUSSIAN else nan
+
+
+@inlined
+def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
+    """m + sqrt(2ξ·ln(t − τ))·(s/sqrt(N)); infinite without rewards. `ahead` replaces v by its upper bound."""
+    v = cells[VARIANCE_BOUND] if ahead > 0 else pooled_variance(cells)
+    width = sqrt(arm_variance(k, v, arms, p)) * arms[WIDTH, k]
+    return arms[MEAN, k] + c * width if arms[COUNT, k] > 0.0 else inf
+
+
+@inlined
+def prepare(ahead, cells, p):  # type: ignore[no-untyped-def]
+    """Set the upper bound of v, which holds unless the next squared deviations are twice as large as usual."""
+    v = pooled_variance(cells)
+    cells[VARIANCE_BOUND] = max(v, v * (1.0 + ahead / max(1.0, cells[FREEDOM])))
+
+
+@inlined
+def accumulate(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
+    """`update`; returns EVERY if v exceeds its upper bound."""
+    update(t, k, x, open_, arms, cells, memory, p, rng)
+    return EVERY if p[S2] == 0.0 and pooled_variance(cells) > cells[VARIANCE_BOUND] else NONE
+
+
+@inlined
+def force(t, open_, arms, p):  # type: ignore[no-untyped-def]
+    """Forced exploration, unless an arm has no rewards since its restart."""
+    if first_below(open_, arms, COUNT, 1.0) >= 0:
+        return NONE, t + 1
+    return forced_arm(t, open_, p[RATE]), next_forced_step(t, open_, p[RATE])
 
 
 def false_alarm_rate(context: ParamContext) -> float:
@@ -206,7 +267,7 @@ def exploration_rate(context: ParamContext) -> float:
     return min(1.0, 0.1 * sqrt(context.arms * context.number("changes") * log(horizon) / horizon))
 
 
-class GLRKLUCB(UnitPolicy):
+class GLRKLUCB(IndexPolicy, UnitPolicy):
     r"""kl-UCB that restarts an arm when two means explain its rewards significantly better than one.
 
     $$\max\{q : N\, d(m, q) \le \xi \ln(t - \tau)\}, \qquad
@@ -230,6 +291,14 @@ class GLRKLUCB(UnitPolicy):
     cell_limits = {ALARMS: COUNT_OF_STEPS, POOLED: SUM_OF_SQUARES, FREEDOM: COUNT_OF_STEPS}
     choose = staticmethod(select)
     learn = staticmethod(update)
+    coefficient = staticmethod(coefficient)
+    index = staticmethod(index)
+    prepare = staticmethod(prepare)
+    accumulate = staticmethod(accumulate)
+    force = staticmethod(force)
+    restart_row = RESTART
+    run_cells = 1
+    few_arms = FEWER
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

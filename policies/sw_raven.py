@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from environments.compiled import inlined
-from policies.engine.index import EVERY, IndexPolicy
+from policies.engine.index import EVERY, FEWER, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
 from policies.raven_ucb import RavenUCB, decaying_coefficient
@@ -85,4 +85,5 @@ class SWRaven(IndexPolicy, WindowPolicy):
     refresh = staticmethod(refresh)
     least_bonus = staticmethod(least_bonus)
     mean_row = MEAN
+    few_arms = FEWER
     lookahead = 64  # only the coefficient and rewards that leave the window change an index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.index import EVERY, IndexPolicy
+from policies.engine.index import EVERY, FEWER, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
 from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER
 from policies.engine.window import COUNT, MEAN, NEXT, TAU_BY_CHANGES, WindowPolicy, push_reward
@@ -56,3 +56,4 @@ class SWUCB(IndexPolicy, WindowPolicy):
     coefficient = staticmethod(coefficient)
     index = staticmethod(index)
     learn = staticmethod(update)
+    few_arms = FEWER

@@ -10,7 +10,7 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import PULLS, Param
-from policies.engine.index import NONE, IndexPolicy
+from policies.engine.index import FEWER, NONE, IndexPolicy
 from policies.engine.limits import NONNEGATIVE, UNIT
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
@@ -55,3 +55,4 @@ class UCBTuned(IndexPolicy):
     coefficient = staticmethod(coefficient)
     index = staticmethod(index)
     learn = staticmethod(update)
+    few_arms = FEWER

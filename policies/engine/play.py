@@ -18,7 +18,7 @@ from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
 from policies.engine import loops
 from policies.engine.base import Policy, Value
-from policies.engine.index import IndexPolicy, play_runs
+from policies.engine.index import IndexPolicy, play_runs, tree_size
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 
@@ -156,11 +156,16 @@ def play(
         size = (worlds.noise.shape[0], worlds.level.shape[2])
         due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
         runs = runs and issubclass(policy, IndexPolicy) and policy.hidden_knowledge() is None
-        tables = (np.empty(worlds.noise.shape[1] + 2), np.empty((4, size[1]))) if runs else ()
+        tables = _run_tables(worlds.noise.shape[1], size[1]) if runs else ()
         outputs = (marks, result.out, result.curve, result.pulls)
         loop, seeds = compile_loop(policy, loops.play_worlds, runs), (seed, first, stream)
         _run_loop(loop, policy, values, worlds, size, seeds, outputs, (due, *tables))
     return result
+
+
+def _run_tables(horizon: int, arms: int) -> tuple[Floats, Floats, Floats]:
+    """Allocate the scratch space of `play_runs`."""
+    return np.empty(horizon + 2), np.empty(tree_size(arms)), np.empty((4, arms))
 
 
 LAST_SHARE = 10  # the last tenth of the steps decides whether a world fails
@@ -326,7 +331,7 @@ def _run_loop(
     scratch = (
         np.empty(arms, dtype=np.int64),
         np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells),
+        np.empty(sizes.cells + (policy.run_cells if issubclass(policy, IndexPolicy) else 0)),
         np.empty(sizes.memory),
         *more_scratch,
     )

@@ -12,6 +12,7 @@ COUNT, MEAN, WIDTH = 1, 2, 3
 """Rows of `arms`: N and m since the restart, and 1/sqrt(N); all 0 without rewards since the restart."""
 
 ROWS = 4
+NO_STEP = 1 << 62  # after every step
 ROW_LIMITS = {COUNT: COUNT_OF_PULLS, WIDTH: UNIT}
 
 
@@ -43,3 +44,14 @@ def forced_arm(step, open_, rate):  # type: ignore[no-untyped-def]
     if place >= count:
         return -1
     return uniform_arm(open_, count, (place + 0.5) / count)
+
+
+@inlined
+def next_forced_step(step, open_, rate):  # type: ignore[no-untyped-def]
+    """The first step after this one at which `forced_arm` may return an arm, if the same arms are open."""
+    if rate <= 0.0:
+        return NO_STEP
+    count = count_open(open_)
+    period = ceil(count / rate)
+    begin = period * floor((step - 1.0) / period)
+    return step + 1 if step - begin < count else int(min(begin + period + 1.0, NO_STEP))

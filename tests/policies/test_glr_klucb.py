@@ -24,7 +24,8 @@ def splits(n: int) -> set[int]:
 def ratio(rewards: list[float], s: int, s2: float) -> float:
     """Return s·d(m₁, m) + (n−s)·d(m₂, m) with d(m, q) = (q − m)²/(2s²)."""
     first, last, mean = np.mean(rewards[:s]), np.mean(rewards[s:]), np.mean(rewards)
-    return float(s * (first - mean) ** 2 + (len(rewards) - s) * (last - mean) ** 2) / (2 * s2)
+    squares = float(s * (first - mean) ** 2 + (len(rewards) - s) * (last - mean) ** 2)
+    return squares / (2 * s2) if squares > 0.0 else 0.0
 
 
 def binary_ratio(rewards: list[float], s: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,10 +13,23 @@ from environments import find_scenario, scenarios
 from environments.draw import draw_worlds
 from environments.world import Worlds
 from policies import find_policy
-from policies.engine.index import IndexPolicy, is_monotone
+from policies.engine.base import ParamContext, Values
+from policies.engine.index import (
+    FEW,
+    FEWER,
+    NEVER,
+    IndexPolicy,
+    fill_maxima,
+    first_largest,
+    is_monotone,
+    set_leaf,
+    tree_size,
+)
 from policies.engine.play import Played, play
+from policies.engine.restart import forced_arm, next_forced_step
 from tests.policies.reference import Reference, check_against_reference
 from tests.policies.test_d_raven import ReferenceDRaven
+from tests.policies.test_glr_klucb import ReferenceGLRKLUCB
 from tests.policies.test_kl_ucb import ReferenceKLUCB
 from tests.policies.test_sw_raven import ReferenceSWRaven
 from tests.policies.test_sw_ucb import ReferenceSWUCB
@@ -32,6 +46,7 @@ REFERENCES: dict[str, type[Reference]] = {
     "sw-ucb": ReferenceSWUCB,
     "sw-raven": ReferenceSWRaven,
     "d-raven": ReferenceDRaven,
+    "glr-klucb": ReferenceGLRKLUCB,
 }
 EXTREMES: dict[str, list[dict[str, Any]]] = {
     "ucb1": [{}, {"c": 0.0}, {"c": 1e-3}, {"c": 1e6}],
@@ -41,6 +56,14 @@ EXTREMES: dict[str, list[dict[str, Any]]] = {
     "sw-ucb": [{}, {"tau": 1}, {"tau": 60, "xi": 0.001}],
     "sw-raven": [{}, {"tau": 1}, {"tau": 77, "alpha0": 0.01}, {"tau": 9999, "beta0": 10.0}, {"epsilon": 20.0}],
     "d-raven": [{}, {"gamma": 0.0}, {"gamma": 0.7, "alpha0": 0.01}, {"gamma": 0.95, "beta0": 10.0}, {"gamma": 1.0}],
+    "glr-klucb": [
+        {},
+        {"delta": 1.0, "xi": 0.001, "exploration": 0.0},
+        {"delta": 1.0, "xi": 5.0, "exploration": 0.5},
+        {"delta": 0.0, "exploration": 1.0},
+        {"delta": 0.5, "exploration": 1e-4, "s2": 0.02},
+        {"delta": 1.0, "likelihood": "bernoulli"},
+    ],
 }
 """Defaults, ends of the ranges, windows shorter and longer than the horizon, and a coefficient that is not monotone."""
 
@@ -51,7 +74,7 @@ def draw(scenario: str, horizon: int, arms: int) -> Worlds:
     return draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, 2)
 
 
-def play_both(name: str, params: dict[str, Any], scenario: str, horizon: int, arms: int) -> tuple[Played, Played]:
+def play_both(name: str, params: Mapping[str, Any], scenario: str, horizon: int, arms: int) -> tuple[Played, Played]:
     """Play two worlds with leader runs and with the general loop, and record pulls and a curve."""
     policy = find_policy(name)
     worlds = draw(scenario, horizon, arms)
@@ -76,6 +99,65 @@ def test_leader_runs_equal_the_general_loop(name: str) -> None:
             assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
             assert runs.out.tobytes() == general.out.tobytes()
             assert runs.curve.tobytes() == general.curve.tobytes()
+
+
+def random_candidates(name: str, count: int, arms: int, horizon: int) -> list[Values]:
+    """Draw candidates from the search space of a policy."""
+    policy, rng = find_policy(name), np.random.default_rng(arms)
+    candidates = []
+    for _ in range(count):
+        params: dict[str, Any] = {}
+        for param in policy.parameters:
+            context = ParamContext(horizon, arms, {})
+            low, high = (bound(context) if callable(bound) else bound for bound in (param.low, param.high))
+            if low is not None and high is not None:
+                value = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+                value = 1.0 - value if param.scale == "one-minus" else value
+                params[param.name] = round(value) if param.integer else value
+        candidates.append(policy.resolve(params, arms, horizon))
+    return candidates
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("arms", [FEWER, FEWER + 1, FEW, FEW + 1, 100])
+def test_random_candidates_with_many_arms(name: str, arms: int) -> None:
+    """More than FEW or FEWER arms, depending on the policy, are searched in a tree of bounds."""
+    for scenario in SCENARIOS:
+        for values in random_candidates(name, 3, arms, 1500):
+            runs, general = play_both(name, values, scenario, 1500, arms)
+            assert np.array_equal(runs.pulls, general.pulls), (scenario, values)
+            assert runs.out.tobytes() == general.out.tobytes()
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extreme_candidates_with_many_arms(name: str) -> None:
+    for scenario in SCENARIOS:
+        for params in EXTREMES[name]:
+            runs, general = play_both(name, params, scenario, 800, FEW + 6)
+            assert np.array_equal(runs.pulls, general.pulls), (scenario, params)
+
+
+def test_tree_of_bounds() -> None:
+    rng = np.random.default_rng(2)
+    for count in (1, 2, 3, 25, 64, 100):
+        tree = np.full(tree_size(count), NEVER)
+        leaves = tree[tree.size // 2 :]
+        leaves[:count] = rng.integers(0, 9, count)
+        fill_maxima(tree)
+        for _ in range(50):
+            assert first_largest(tree) == leaves.argmax()
+            assert tree[1] == leaves.max()
+            set_leaf(tree, int(rng.integers(count)), float(rng.choice([*range(9), NEVER, np.inf, np.nan])))
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-4, 0.03, 0.3, 0.77, 1.0])
+def test_next_step_of_forced_exploration(rate: float) -> None:
+    for count in (1, 2, 7):
+        open_ = np.ones(count, dtype=np.int64)
+        forced = [step for step in range(1, 400) if forced_arm(step, open_, rate) >= 0]
+        for step in range(1, 200):
+            expected = next((other for other in forced if other > step), None)
+            assert next_forced_step(step, open_, rate) == expected or expected is None
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -116,14 +198,15 @@ def test_fewer_steps_than_arms(name: str, scenario: str) -> None:
 def test_ties_go_to_the_lowest_arm(name: str) -> None:
     """All arms always pay the same, so that all indices with equal counts tie."""
     policy = find_policy(name)
-    worlds = draw_worlds(find_scenario("stationary"), 200, 4, 1)
-    worlds.level[..., 0], worlds.level[..., 1] = 0.5, 0.0
-    for params in EXTREMES[name]:
-        values = policy.resolve(params, 4, 200)
-        marks = np.empty(0, dtype=np.int64)
-        runs, general = (play(policy, values, worlds, 1, 0, 0, marks, pulls=True, runs=runs) for runs in (True, False))
-        assert np.array_equal(runs.pulls, general.pulls), params
-        assert runs.pulls[0, :4].tolist() == [0, 1, 2, 3]
+    for arms in (4, FEW + 6):
+        worlds = draw_worlds(find_scenario("stationary"), 50 * arms, arms, 1)
+        worlds.level[..., 0], worlds.level[..., 1] = 0.5, 0.0
+        for params in EXTREMES[name]:
+            values = policy.resolve(params, arms, 50 * arms)
+            marks = np.empty(0, dtype=np.int64)
+            runs, general = (play(policy, values, worlds, 1, 0, 0, marks, pulls=True, runs=x) for x in (True, False))
+            assert np.array_equal(runs.pulls, general.pulls), params
+            assert runs.pulls[0, :4].tolist() == [0, 1, 2, 3]
 
 
 def test_monotone_coefficients() -> None:
