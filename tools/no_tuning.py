@@ -9,7 +9,8 @@ beside the results, so that it can be interrupted and resumed. Settings combine 
 10,000 or 100,000, K of 3, 10 or 100, a noise level of ½, 1 or 2 (factor of the standard deviation), a noise
 distribution, and random change times where changes have times. Six policies are tuned on worlds of each setting by the
 searches of `ravenlab compare`: 60 trials × 200 worlds, six finalists on 2,000 selection worlds (1,000 with T of
-100,000), and 1,000 report worlds. These are doubled while rare failures may be missing and fewer than 100 million steps have been played.
+100,000), and 1,000 report worlds. Report worlds are doubled while rare failures may be missing and fewer than 100
+million steps have been played.
 
 `play` plays the policies without tuning on the same report worlds, and completes the lines of the file. A line is a
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
