@@ -13,10 +13,12 @@ Every reward of an arm that was pulled before is scored for all experts by the l
 N(x; M, P + s²), with a squared standardized residual of at most 6, so that an outlier does not decide. The expert with
 the largest sum of scores, compared after every eighth such reward, selects the arm by its M and P, grown up to now:
 
-    M + sqrt((0.4 + 0.6/N)·P·ln(1 + t/K)),
+    M + sqrt((0.45 + 0.7/N)·P·ln(1 + t/K)·X/(1 + X)),   X = (t/K · (K + 30)/(40K))²,
 
 where K counts all arms and N all pulls of the arm; P of an arm with one pull is v before it grows. As in RAVEN-UCB the
-bonus grows with the variance of the rewards, and its weight decreases with the pulls.
+bonus grows with the variance of the rewards, and its weight decreases with the pulls. X/(1 + X) keeps the bonus small
+during the first steps per arm, about 30 of them with many arms and a few with few arms: if the horizon is that short,
+exploring all arms costs more than it gains.
 
 s² of an arm is estimated from differences d of its successive rewards, which a change of its mean affects only once:
 s² = (Σw·d²/2 + 20·v)/(Σw + 20), with weights that decrease by 1 − 1/100 per difference. v is the same average over all
@@ -35,12 +37,12 @@ from math import log, sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, NONNEGATIVE, Limit
+from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
 
 EXPERTS = 7
 MEAN, UNCERTAINTY = 1, 1 + EXPERTS  # first rows of the experts: M and P
-LAST, STEP, SQUARES, COUNT = range(1 + 2 * EXPERTS, 5 + 2 * EXPERTS)
-"""Rows of an arm: its last reward and the step of it, Σw·d²/2 and Σw."""
+LAST, STEP, SQUARES, COUNT, INDEX = range(1 + 2 * EXPERTS, 6 + 2 * EXPERTS)
+"""Rows of an arm: its last reward and the step of it, Σw·d²/2, Σw, and its index at the last selection."""
 
 RATE, SCORE, SPREAD = 0, EXPERTS, 2 * EXPERTS
 """First cells of the experts: 1/τ, sum of scores, and product of (P + s²)/s² since the last comparison."""
@@ -49,7 +51,8 @@ CHOSEN, PENDING, LATEST, POOLED, POOLED_COUNT, FIRST, FIRST_COUNT, REDRAWN = ran
 first rewards, and B."""
 
 SHORTEST, FACTOR = 10.0, 4.0  # the shortest memory, and the ratio of a memory to the one before
-LATE_WEIGHT, EARLY_WEIGHT = 0.4, 0.6  # weight of the bonus after many pulls, and what one pull adds to it
+LATE_WEIGHT, EARLY_WEIGHT = 0.45, 0.7  # weight of the bonus after many pulls, and what one pull adds to it
+RAMP, FEW_ARMS = 40.0, 30.0  # steps per arm up to which many arms have little bonus, and what are few arms
 REDRAWN_WEIGHT, WARM_UP = 8.0, 30.0
 LARGEST_RESIDUAL = 6.0
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
@@ -83,20 +86,28 @@ def share_of_steps(age, t, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def exploration(t, count):  # type: ignore[no-untyped-def]
+    """ln(1 + t/K)·X/(1 + X)."""
+    per_arm = t / count
+    root = per_arm * (count + FEW_ARMS) / (RAMP * count)
+    x = root * root
+    return log(1.0 + per_arm) * (x / (1.0 + x))
+
+
+@inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of the index of the expert with the largest score."""
     j, count, best, chosen = int(cells[CHOSEN]), open_.shape[0], -1e300, -1
-    rate, v, level = cells[RATE + j], pooled_variance(cells), log(1.0 + t / count)
+    rate, v, level = cells[RATE + j], pooled_variance(cells), exploration(t, count)
     moved, redrawn = v * rate * rate, cells[REDRAWN] * share_of_steps(1.0, t, count)  # per step, and per squared step
-    for k in range(count):
-        if open_[k] == CLOSED:
-            continue
-        n, age = arms[PULLS, k], t - arms[STEP, k]
+    for k in range(count):  # no branches, so that the compiler vectorizes the loop
+        n, age = max(1.0, arms[PULLS, k]), t - arms[STEP, k]
         variance = arms[UNCERTAINTY + j, k] if n > 1.0 else v
         variance += age * (moved * (1.0 + age * rate) + age * redrawn)
-        score = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance)
-        if score > best:
-            best, chosen = score, k
+        arms[INDEX, k] = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance)
+    for k in range(count):
+        if open_[k] != CLOSED and arms[INDEX, k] > best:
+            best, chosen = arms[INDEX, k], k
     return chosen
 
 
@@ -179,17 +190,19 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 class RavenAuto(Policy):
     r"""RAVEN's index without parameters: the rate of change and the scale of the rewards are learned online.
 
-    $$M + \sqrt{\Bigl(0.4 + \frac{0.6}{N}\Bigr) P \ln\Bigl(1 + \frac{t}{K}\Bigr)}, \qquad
+    $$M + \sqrt{\Bigl(0.45 + \frac{0.7}{N}\Bigr) P \ln\Bigl(1 + \frac{t}{K}\Bigr) \frac{X}{1 + X}}, \qquad
+    X = \Bigl(\frac{t (K + 30)}{40 K^2}\Bigr)^2, \qquad
     M, P \text{ of the Kalman filter with the largest } \sum \ln \mathcal N(x; M, P + s^2)$$
     """
 
     name = "raven-auto"
     reference = "RAVEN-UCB's index with learned rate of change and variance; ours"
-    rows = 5 + 2 * EXPERTS
+    rows = 6 + 2 * EXPERTS
     row_limits = {
         **dict.fromkeys(range(UNCERTAINTY, UNCERTAINTY + EXPERTS), NONNEGATIVE),
         STEP: COUNT_OF_STEPS,
         **dict.fromkeys((SQUARES, COUNT), NONNEGATIVE),
+        INDEX: FINITE,
     }
     cells = 3 * EXPERTS + 8
     cell_limits = {

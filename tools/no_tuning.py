@@ -201,35 +201,32 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
     }
 
 
-def play_settings(path: Path, numbers: list[int]) -> None:
-    """Play the policies without tuning in the tuned settings in which they have not been played."""
+def play_settings(path: Path, numbers: list[int], again: list[str]) -> None:
+    """Play the policies without tuning that have not been played in a tuned setting, and those to be played again."""
     settings = {setting.number: setting for setting in sample_settings()}
     rows = read_rows(path)
     for row in rows:
-        if "excess" in row or (numbers and row["number"] not in numbers):
+        names = [name for name in (*UNTUNED, ROBUST) if name in again or name not in row.get("excess", {})]
+        if not names or (numbers and row["number"] not in numbers):
             continue
-        row.update(play_setting(settings[row["number"]], row))
+        play_setting(settings[row["number"]], row, names)
         path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
         excess = 100 * row["excess"][UNTUNED[0]][0]
         print(f"{row['scenario']}, T {row['horizon']}, K {row['arms']}: {excess:+.0f} %", flush=True)
 
 
-def play_setting(setting: Setting, row: dict[str, Any]) -> dict[str, Any]:
-    """Play the best tuned policy and all policies without tuning on the report worlds of a tuned setting."""
+def play_setting(setting: Setting, row: dict[str, Any], names: list[str]) -> None:
+    """Play the best tuned policy and policies without tuning on the report worlds, and add the results to the line."""
     spec, count = setting.spec(), row["report_worlds"]
     best = play_report(setting, row["best"], row["best_params"], 0, count)
-    values = {policy: spec.default_params(policy) for policy in UNTUNED}
-    values[ROBUST] = row["robust_params"]
-    played = {name: play_report(setting, name.split(",")[0], params, 0, count) for name, params in values.items()}
-    return {
-        "untuned": {
-            name: [float(worlds[:, REGRET].mean()), float(worlds[:, FAILED].mean())] for name, worlds in played.items()
-        },
-        "excess": {
-            name: list(relative_interval(worlds[:, REGRET], best[:, REGRET], setting.number))
-            for name, worlds in played.items()
-        },
-    }
+    for name in names:
+        policy = name.split(",")[0]
+        params = row["robust_params"] if name == ROBUST else spec.default_params(policy)
+        played = play_report(setting, policy, params, 0, count)
+        mean, failures = played[:, REGRET].mean(), played[:, FAILED].mean()
+        row.setdefault("untuned", {})[name] = [float(mean), float(failures)]
+        excess = relative_interval(played[:, REGRET], best[:, REGRET], setting.number)
+        row.setdefault("excess", {})[name] = list(excess)
 
 
 def play_report(setting: Setting, policy: str, params: dict[str, Value], first: int, count: int) -> Floats:
@@ -256,8 +253,9 @@ if __name__ == "__main__":
     parser.add_argument("--file", type=Path, default=RESULTS)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--numbers", type=int, nargs="*", default=[], help="settings; by default all")
+    parser.add_argument("--again", nargs="*", default=[], help="policies without tuning to play again; by default none")
     given = parser.parse_args()
     if given.command == "tune":
         tune_settings(given.file, given.minutes, given.numbers)
     else:
-        play_settings(given.file, given.numbers)
+        play_settings(given.file, given.numbers, given.again)

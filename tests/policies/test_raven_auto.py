@@ -48,12 +48,13 @@ class ReferenceRavenAuto(ReferenceBase):
         return float(self.redrawn * share**2)
 
     def decide(self, t: int, open_arms: list[int]) -> dict[int, float] | int:
-        scores = {}
+        scores, count = {}, len(self.rewards)
+        x = (t / count * (count + 30.0) / (40.0 * count)) ** 2
+        level = math.log(1.0 + t / count) * x / (1.0 + x)
         for k in open_arms:
             n, j = len(self.rewards[k]), self.chosen
             p = (self.uncertainty[j, k] if n > 1 else self.pooled()) + self.growth(t, k)[j] + self.unobserved(t, k)
-            bonus = (0.4 + 0.6 / n) * p * math.log(1.0 + t / len(self.rewards))
-            scores[k] = float(self.mean[j, k] + math.sqrt(bonus))
+            scores[k] = float(self.mean[j, k] + math.sqrt((0.45 + 0.7 / n) * p * level))
         return scores
 
     def learn(self, t: int, k: int, x: float) -> None:
@@ -92,6 +93,10 @@ class ReferenceRavenAuto(ReferenceBase):
 @pytest.mark.parametrize("scenario", ["stationary", "localized-jump", "arm-churn", "bernoulli", "delayed"])
 def test_matches_reference_implementation(scenario: str) -> None:
     check_against_reference("raven-auto", ReferenceRavenAuto, scenario, horizon=500, arms=3)
+
+
+def test_matches_reference_implementation_with_many_arms() -> None:
+    check_against_reference("raven-auto", ReferenceRavenAuto, "localized-jump", horizon=800, arms=40)
 
 
 def test_pulls_do_not_depend_on_the_scale_of_the_rewards() -> None:

@@ -193,7 +193,8 @@ class RavenAuto(Plain):
         age, rate, v = t - self.step, self.rate[self.chosen], self.variance_of_all()
         p = np.where(self.n > 1, self.p[self.chosen], v) + v * age * rate**2 * (1 + age * rate)
         p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
-        return self.m[self.chosen] + np.sqrt((0.4 + 0.6 / self.n) * p * math.log(1.0 + t / self.arms))
+        x = (t * (self.arms + 30) / (40 * self.arms**2)) ** 2
+        return self.m[self.chosen] + np.sqrt((0.45 + 0.7 / self.n) * p * math.log(1.0 + t / self.arms) * x / (1 + x))
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
@@ -211,7 +212,7 @@ class RavenAuto(Plain):
             self.m[:, k], self.p[:, k] = x, s2
             return
         p = self.p[:, k] + v * age * self.rate**2 * (1 + age * self.rate)
-        p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
+        p[1:] += self.redrawn * (age / (t + 30 * self.arms)) ** 2
         p = np.full(7, s2 / (n - 1)) if n <= 3 else p
         self.score -= 0.5 * (np.log(1 + p / s2) + np.minimum(6.0, (x - self.m[:, k]) ** 2 / (p + s2)))
         self.m[:, k] += p / (p + s2) * (x - self.m[:, k])
