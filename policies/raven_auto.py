@@ -5,9 +5,9 @@ drift: after Δ steps without a reward of the arm, the variance P of its estimat
 x = Δ/τ. The experts have τ = ∞ (nothing changes) and τ = 10·4^j, j = 0 … 5; an arm that is pulled at every step is
 averaged over about τ rewards. P also grows by B·(Δ/(t + 30K))², because nothing can be observed about an arm that is
 not pulled; B is explained below. The estimate is a Kalman filter: a reward x with variance s² changes M by g·(x − M)
-and P to g·s² with the gain g = P/(P + s²). M is the plain average and P = s²/N up to the third reward of an arm. For τ
-= ∞ the growth with B raises only the index: P without it enters scores, gain and the new P, so that the average over
-all rewards of an arm is kept when the arm is pulled again after a long time.
+and P to g·s² with the gain g = P/(P + s²). For τ = ∞ the growth with B raises only the index: P without it enters
+scores, gain and the new P, so that the average over all rewards of an arm is kept when the arm is pulled again after a
+long time.
 
 Every reward of an arm that was pulled before is scored for all experts by the logarithm of the density
 N(x; M, P + s²), with a squared standardized residual of at most 6, so that an outlier does not decide. The expert with
@@ -15,14 +15,15 @@ the largest sum of scores, compared after every eighth such reward, selects the 
 
     M + sqrt((0.45 + 0.7/N)·P·ln(1 + t/K)·X/(1 + X)),   X = (t/K · (K + 30)/(40K))²,
 
-where K counts all arms and N all pulls of the arm; P of an arm with one pull is v before it grows. As in RAVEN-UCB the
-bonus grows with the variance of the rewards, and its weight decreases with the pulls. X/(1 + X) keeps the bonus small
-during the first steps per arm, about 30 of them with many arms and a few with few arms: if the horizon is that short,
-exploring all arms costs more than it gains.
+where K counts all arms and N all pulls of the arm. As in RAVEN-UCB the bonus grows with the variance of the rewards,
+and its weight decreases with the pulls. X/(1 + X) keeps the bonus small during the first steps per arm, about 30 of
+them with many arms and a few with few arms: if the horizon is that short, exploring all arms costs more than it gains.
 
 s² of an arm is estimated from differences d of its successive rewards, which a change of its mean affects only once:
 s² = (Σw·d²/2 + 20·v)/(Σw + 20), with weights that decrease by 1 − 1/100 per difference. v is the same average over all
 arms with 1 − 1/90, plus two differences between first rewards of different arms, so that it exists from the start.
+Until Σw of v reaches 60, after about 100 rewards, v is too uncertain for the weights of rewards: M is the plain average
+and P = s²/N up to the third reward of an arm, and P of an arm with one pull is the present v.
 
 B is computed when the experts are compared: B = 8·S²·r/K, where S² is the variance of M among the pulled arms and
 r = S²/(S² + v), so S²·r is the part of S² that one reward explains. An arm with a new mean is found sooner or later,
@@ -57,6 +58,7 @@ REDRAWN_WEIGHT, WARM_UP = 8.0, 30.0
 LARGEST_RESIDUAL = 6.0
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
 KEEP, KEEP_POOLED, PRIOR, FIRST_WEIGHT, PROVISIONAL = 1.0 - 1.0 / 100.0, 1.0 - 1.0 / 90.0, 20.0, 2.0, 3.0
+KNOWN = 60.0  # Σw of v from which on v is certain enough
 LARGEST_SPREAD = 1e150  # eight factors of 1e9 steps without a pull have a product of 1e130; more would overflow
 SMALLEST_SPREAD = 0.5  # a factor is at least 1, except for rounding
 
@@ -99,10 +101,11 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     """argmax of the index of the expert with the largest score."""
     j, count, best, chosen = int(cells[CHOSEN]), open_.shape[0], -1e300, -1
     rate, v, level = cells[RATE + j], pooled_variance(cells), exploration(t, count)
+    known = cells[POOLED_COUNT] >= KNOWN
     moved, redrawn = v * rate * rate, cells[REDRAWN] * share_of_steps(1.0, t, count)  # per step, and per squared step
     for k in range(count):  # no branches, so that the compiler vectorizes the loop
         n, age = max(1.0, arms[PULLS, k]), t - arms[STEP, k]
-        variance = arms[UNCERTAINTY + j, k] if n > 1.0 else v
+        variance = arms[UNCERTAINTY + j, k] if n > 1.0 or known else v
         variance += age * (moved * (1.0 + age * rate) + age * redrawn)
         arms[INDEX, k] = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance)
     for k in range(count):
@@ -132,12 +135,12 @@ def update_variance(t, k, x, arms, cells):  # type: ignore[no-untyped-def]
 @inlined
 def track(k, x, age, redrawn, variance, arms, cells):  # type: ignore[no-untyped-def]
     """Score all experts and update M and P; the logarithms of (P + s²)/s² are added before the next comparison."""
-    v, n, precision = pooled_variance(cells), arms[PULLS, k], 1.0 / variance
+    v, n, precision, known = pooled_variance(cells), arms[PULLS, k], 1.0 / variance, cells[POOLED_COUNT] >= KNOWN
     for j in range(EXPERTS):
         rate = cells[RATE + j]
         moved = age * rate
         before = arms[UNCERTAINTY + j, k] + v * moved * (1.0 + moved) * rate + redrawn * (rate > 0.0)
-        if n <= PROVISIONAL:
+        if n <= PROVISIONAL and not known:
             before = variance / (n - 1.0)
         difference, scale = x - arms[MEAN + j, k], before + variance
         inverse = 1.0 / scale
@@ -146,6 +149,15 @@ def track(k, x, age, redrawn, variance, arms, cells):  # type: ignore[no-untyped
         cells[SCORE + j] -= 0.5 * min(LARGEST_RESIDUAL, difference * difference * inverse)
         arms[MEAN + j, k] += gain * difference
         arms[UNCERTAINTY + j, k] = gain * variance
+
+
+@inlined
+def set_single_pulls(arms, cells):  # type: ignore[no-untyped-def]
+    """Set P of the arms with one pull to v."""
+    for k in range(arms.shape[1]):
+        if arms[PULLS, k] == 1.0:
+            for j in range(EXPERTS):
+                arms[UNCERTAINTY + j, k] = pooled_variance(cells)
 
 
 @inlined
@@ -173,8 +185,11 @@ def choose_expert(arms, cells):  # type: ignore[no-untyped-def]
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Estimate the variance, track the mean of the arm, and compare the experts after every eighth scored reward."""
+    count_before = cells[POOLED_COUNT]
     variance, age = update_variance(t, k, x, arms, cells), t - arms[STEP, k]
     arms[STEP, k] = t
+    if count_before < KNOWN <= cells[POOLED_COUNT]:
+        set_single_pulls(arms, cells)
     if arms[PULLS, k] > 1.0 and variance > 0.0:
         track(k, x, age, cells[REDRAWN] * share_of_steps(age, t, arms.shape[1]), variance, arms, cells)
     else:

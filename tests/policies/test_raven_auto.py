@@ -33,6 +33,10 @@ class ReferenceRavenAuto(ReferenceBase):
         w = (1.0 - 1.0 / memory) ** np.arange(len(differences))[::-1]
         return float((w @ np.array(differences) + weight * prior) / (w.sum() + weight))
 
+    def known(self) -> bool:
+        """Whether v is an average of enough differences."""
+        return float(((1.0 - 1.0 / 90.0) ** np.arange(len(self.all_differences))).sum()) >= 60.0
+
     def pooled(self) -> float:
         first = float(np.mean(self.first_differences)) if self.first_differences else 0.0
         return self.average(self.all_differences, 90.0, first, 2.0)
@@ -53,12 +57,13 @@ class ReferenceRavenAuto(ReferenceBase):
         level = math.log(1.0 + t / count) * x / (1.0 + x)
         for k in open_arms:
             n, j = len(self.rewards[k]), self.chosen
-            p = (self.uncertainty[j, k] if n > 1 else self.pooled()) + self.growth(t, k)[j] + self.unobserved(t, k)
+            p = self.uncertainty[j, k] if n > 1 or self.known() else self.pooled()
+            p += self.growth(t, k)[j] + self.unobserved(t, k)
             scores[k] = float(self.mean[j, k] + math.sqrt((0.45 + 0.7 / n) * p * level))
         return scores
 
     def learn(self, t: int, k: int, x: float) -> None:
-        before = self.rewards[k]
+        before, was_known = self.rewards[k], self.known()
         if before:
             self.differences[k].append((x - before[-1]) ** 2 / 2)
             self.all_differences.append((x - before[-1]) ** 2 / 2)
@@ -69,10 +74,12 @@ class ReferenceRavenAuto(ReferenceBase):
         grown[1:] += self.unobserved(t, k)  # with τ = ∞ only in the index
         self.step[k] = t
         super().learn(t, k, x)
+        if self.known() and not was_known:
+            self.uncertainty[:, [len(rewards) == 1 for rewards in self.rewards]] = self.pooled()
         if n == 1 or s2 == 0.0:
             self.mean[:, k], self.uncertainty[:, k] = x, s2
         else:
-            grown = np.full(7, s2 / (n - 1)) if n <= 3 else grown
+            grown = np.full(7, s2 / (n - 1)) if n <= 3 and not self.known() else grown
             residual = (x - self.mean[:, k]) ** 2 / (grown + s2)
             self.scores -= 0.5 * (np.log((grown + s2) / s2) + np.minimum(6.0, residual))
             self.mean[:, k] += grown / (grown + s2) * (x - self.mean[:, k])

@@ -191,14 +191,15 @@ class RavenAuto(Plain):
 
     def scores(self, t: int) -> Array:
         age, rate, v = t - self.step, self.rate[self.chosen], self.variance_of_all()
-        p = np.where(self.n > 1, self.p[self.chosen], v) + v * age * rate**2 * (1 + age * rate)
+        single = (self.n == 1) & (self.pooled[1] < 60)
+        p = np.where(single, v, self.p[self.chosen]) + v * age * rate**2 * (1 + age * rate)
         p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
         x = (t * (self.arms + 30) / (40 * self.arms**2)) ** 2
         return self.m[self.chosen] + np.sqrt((0.45 + 0.7 / self.n) * p * math.log(1.0 + t / self.arms) * x / (1 + x))
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
-        n, age = self.n[k], t - self.step[k]
+        n, age, known = self.n[k], t - self.step[k], self.pooled[1] >= 60
         if n > 1:
             difference = np.array([(x - self.last[k]) ** 2 / 2, 1.0])
             self.own[k] = self.own[k] * (1 - 1 / 100) + difference
@@ -208,12 +209,14 @@ class RavenAuto(Plain):
         self.last[k], self.latest, self.step[k] = x, x, t
         v = self.variance_of_all()
         s2 = (self.own[k, 0] + 20 * v) / (self.own[k, 1] + 20)
+        if self.pooled[1] >= 60 and not known:
+            self.p[:, self.n == 1] = v
         if n == 1:
             self.m[:, k], self.p[:, k] = x, s2
             return
         p = self.p[:, k] + v * age * self.rate**2 * (1 + age * self.rate)
         p[1:] += self.redrawn * (age / (t + 30 * self.arms)) ** 2
-        p = np.full(7, s2 / (n - 1)) if n <= 3 else p
+        p = np.full(7, s2 / (n - 1)) if n <= 3 and self.pooled[1] < 60 else p
         self.score -= 0.5 * (np.log(1 + p / s2) + np.minimum(6.0, (x - self.m[:, k]) ** 2 / (p + s2)))
         self.m[:, k] += p / (p + s2) * (x - self.m[:, k])
         self.p[:, k] = p * s2 / (p + s2)
