@@ -107,12 +107,14 @@ def _settings(rows: list[dict[str, Any]]) -> list[str]:
                 format_count(row["horizon"]),
                 str(row["arms"]),
                 f"{row['noise']} × {row['level']:g}",
+                f"{row['search_worlds']}, {format_count(row['report_worlds'])}",
                 row["best"],
                 f"{min(mean for mean, _ in row['tuned'].values()):.1f}",
                 f"{mean} ({low} to {high})",
             ]
         )
-    return table(["scenario", "T", "K", "noise", "best tuned", "its regret", f"excess of {AUTO} (%)"], cells)
+    titles = ["scenario", "T", "K", "noise", "worlds per trial, report", "best tuned", "its regret"]
+    return table([*titles, f"excess of {AUTO} (%)"], cells)
 
 
 def picture() -> str:
