@@ -197,7 +197,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if n == 1.0:
         arms[BASE, k] = z
         arms[SUM, k] = 0.0
-        arms[MEAN, k] = z + 0.0 / n
+        arms[MEAN, k] = z
     else:
         base, before = arms[BASE, k], arms[SUM, k]
         y = z - base
