@@ -53,7 +53,7 @@ first rewards, and B."""
 
 SHORTEST, FACTOR = 10.0, 4.0  # the shortest memory, and the ratio of a memory to the one before
 LATE_WEIGHT, EARLY_WEIGHT = 0.45, 0.7  # weight of the bonus after many pulls, and what one pull adds to it
-RAMP, FEW_ARMS = 40.0, 30.0  # steps per arm up to which many arms have little bonus, and what are few arms
+RAMP, FEW_ARMS = 40.0, 30.0  # X is 1 after RAMP steps per arm, sooner with fewer arms than about FEW_ARMS
 REDRAWN_WEIGHT, WARM_UP = 8.0, 30.0
 LARGEST_RESIDUAL = 6.0
 EVERY = 8  # scored rewards between comparisons of the experts, so that few logarithms are needed
