@@ -35,7 +35,11 @@ class Surface:
 
     def predict(self, points: Floats) -> Floats:
         """Predict the objective at points [n, d]."""
-        return np.asarray(np.exp(np.einsum("nt,t->n", _terms((points - self.mean) / self.spread), self.coefficients)))
+        return np.exp(self._logarithms(points))
+
+    def _logarithms(self, points: Floats) -> Floats:
+        """Predict the logarithm of the objective, which is finite however steep the surface is."""
+        return np.asarray(np.einsum("nt,t->n", _terms((points - self.mean) / self.spread), self.coefficients))
 
     def lowest(self, low: Floats, high: Floats) -> Floats:
         """Find the lowest point of a box, one coordinate after the other."""
@@ -44,7 +48,7 @@ class Surface:
             for i in range(point.size):
                 line = np.tile(point, (LINE, 1))
                 line[:, i] = np.linspace(low[i], high[i], LINE)
-                point = line[int(np.argmin(self.predict(line)))]
+                point = line[int(np.argmin(self._logarithms(line)))]
         return point
 
 
@@ -94,7 +98,7 @@ def tied_range(
         terms = _terms((line - surface.mean) / surface.spread)
         terms -= terms[0]
         error = np.sqrt(np.einsum("pi,ij,pj->p", terms, surface.covariance, terms))
-        beyond = np.exp(np.einsum("pt,t->p", terms, surface.coefficients) + UPPER * error) - 1.0 > margin
+        beyond = np.einsum("pt,t->p", terms, surface.coefficients) + UPPER * error > np.log1p(margin)
         last = int(np.argmax(beyond)) - 1 if beyond.any() else RANGE_POINTS - 1
         ends.append(float(line[last, axis]))
     return ends[0], ends[1]

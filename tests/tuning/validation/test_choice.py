@@ -238,6 +238,16 @@ def test_bounds_of_ranges_have_their_level() -> None:
     assert covered >= band(count, 0.95)[0]
 
 
+def test_ranges_of_a_steep_surface_do_not_overflow() -> None:
+    """Far from the point, the logarithm of the excess is about 45,000, and its exponential is not finite."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1, 1, (60, 2))
+    surface = fit_surface(points, np.exp(5.0 * np.square(points).sum(axis=1)))
+    low, high = tied_range(surface, np.zeros(2), 0, -95.0, 95.0, 0.02)
+    assert -1.0 < low <= 0.0 <= high < 1.0
+    assert np.abs(surface.lowest(np.full(2, -95.0), np.full(2, 95.0))).max() < 10.0
+
+
 def test_the_surface_finds_the_optimum_better_than_the_best_candidate() -> None:
     """Mean distance of the optimum over 20 data sets, against that of the lowest of the noisy values."""
     surface, lowest = [], []
