@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from environments.base import BaseDraw, Change, Draft, Effect
     from environments.compiled import inlined
     from policies import find_policy, policy_names
-    from policies.engine.base import Param, Policy, Sizes
+    from policies.engine.base import Policy, Sizes
     from policies.engine.limits import Limit
+    from policies.engine.parameters import Param
     from policies.engine.simulation import Simulation
     from studies.diagnosis.proposal import propose_study
     from studies.diagnosis.result import Diagnosis
@@ -48,8 +49,9 @@ PUBLIC_MODULES = {
     "environments.base": ("BaseDraw", "Change", "Draft", "Effect"),
     "environments.compiled": ("inlined",),
     "policies": ("find_policy", "policy_names"),
-    "policies.engine.base": ("Param", "Policy", "Sizes"),
+    "policies.engine.base": ("Policy", "Sizes"),
     "policies.engine.limits": ("Limit",),
+    "policies.engine.parameters": ("Param",),
     "policies.engine.simulation": ("Simulation",),
     "studies.diagnosis.proposal": ("propose_study",),
     "studies.diagnosis.result": ("Diagnosis",),

@@ -16,7 +16,7 @@ from math import ceil, log, sqrt
 
 from environments.checks import MAX_STEPS
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param
+from policies.engine.base import CLOSED
 from policies.engine.exp3 import (
     CELL_LIMITS,
     CELLS,
@@ -32,6 +32,7 @@ from policies.engine.exp3 import (
     reset_weights,
 )
 from policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
+from policies.engine.parameters import Param
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(CELLS, CELLS + 6)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, Policy
+from policies.engine.base import CLOSED, Policy
 from policies.engine.limits import ARM_INDEX, UNIT, Limit
+from policies.engine.parameters import Param
 from policies.engine.rules import argmax_score
 from policies.ucb1 import MEAN, WIDTH, update
 

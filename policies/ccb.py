@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import e, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.base import CLOSED, PULLS, Policy
 from policies.engine.limits import FINITE_NONNEGATIVE, NONNEGATIVE, UNIT
+from policies.engine.parameters import Param
 from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
 MEAN, WIDTH = 1, 2  # rows: m and sqrt(sqrt(T/N))

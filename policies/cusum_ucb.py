@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext
 from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
+from policies.engine.parameters import Param, ParamContext
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,

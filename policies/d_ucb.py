@@ -9,9 +9,10 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import ParamContext, Policy
+from policies.engine.base import Policy
 from policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
 from policies.engine.limits import CONSTANT, NONNEGATIVE, Limit
+from policies.engine.parameters import ParamContext
 from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
 
 WIDTH = 3  # row after weight and mean: 1/sqrt(N_γ)

@@ -6,7 +6,8 @@ One random number decides whether to explore; a second one, drawn only then, sel
 from __future__ import annotations
 
 from environments.compiled import inlined
-from policies.engine.base import Param, Policy
+from policies.engine.base import Policy
+from policies.engine.parameters import Param
 from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
 
 

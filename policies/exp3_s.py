@@ -11,7 +11,6 @@ from __future__ import annotations
 from math import e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext
 from policies.engine.exp3 import (
     ACTIVE,
     CELL_LIMITS,
@@ -28,6 +27,7 @@ from policies.engine.exp3 import (
     normalize_weights,
     start,
 )
+from policies.engine.parameters import Param, ParamContext
 from policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)  # parameters

@@ -21,8 +21,9 @@ import numpy as np
 from environments.compiled import inlined
 from environments.errors import InputError
 from environments.world import Floats
-from policies.engine.base import CLOSED, PULLS, Param, Value
+from policies.engine.base import CLOSED, PULLS
 from policies.engine.limits import NONNEGATIVE, Limit, Memory, Part
+from policies.engine.parameters import Param, Value
 from policies.engine.posterior import draw_beta
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 

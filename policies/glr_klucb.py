@@ -30,9 +30,10 @@ from collections.abc import Mapping
 from math import inf, log, nan, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param, ParamContext, Value
+from policies.engine.base import CLOSED
 from policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
 from policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
+from policies.engine.parameters import Param, ParamContext, Value
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, next_forced_step, reset_arm
 from policies.engine.rules import (
     CHANGES_PARAMETER,

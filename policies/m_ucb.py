@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext, Value
 from policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
+from policies.engine.parameters import Param, ParamContext, Value
 from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
 

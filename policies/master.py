@@ -25,8 +25,9 @@ import numpy as np
 from environments.compiled import inlined
 from environments.errors import InputError
 from environments.world import Floats
-from policies.engine.base import CLOSED, OPEN, Param, Value
+from policies.engine.base import CLOSED, OPEN
 from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
+from policies.engine.parameters import Param, Value
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, count_open, to_unit
 
 ORDERS = 31  # of instances: 0 … 30

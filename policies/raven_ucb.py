@@ -18,8 +18,9 @@ from typing import ClassVar
 
 from environments.compiled import inlined, inner_inlined
 from environments.world import Floats, Worlds
-from policies.engine.base import PULLS, Param, Policy
+from policies.engine.base import PULLS, Policy
 from policies.engine.limits import NONNEGATIVE, UNIT
+from policies.engine.parameters import Param
 from policies.engine.rules import argmax_score
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4  # rows: M, S², A and B

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import ceil, e, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import Param, ParamContext
 from policies.engine.exp3 import (
     CELL_LIMITS,
     CELLS,
@@ -25,6 +24,7 @@ from policies.engine.exp3 import (
     start,
 )
 from policies.engine.limits import NONNEGATIVE
+from policies.engine.parameters import Param, ParamContext
 from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 from policies.engine.window import longest_window
 

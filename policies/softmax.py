@@ -10,8 +10,9 @@ from __future__ import annotations
 from math import exp
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param, Policy
+from policies.engine.base import CLOSED, PULLS, Policy
 from policies.engine.limits import FINITE_NONNEGATIVE
+from policies.engine.parameters import Param
 
 MEAN, WEIGHT = 1, 2  # rows: m and w
 REFERENCE = 0  # cell: μ

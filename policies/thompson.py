@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Param
+from policies.engine.base import CLOSED, PULLS
 from policies.engine.limits import NONNEGATIVE, Limit
+from policies.engine.parameters import Param
 from policies.engine.posterior import draw_beta, draw_gaussian_mean
 from policies.engine.rules import (
     GAUSSIAN,

@@ -17,9 +17,10 @@ from __future__ import annotations
 from math import sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param
+from policies.engine.base import CLOSED
 from policies.engine.exp3 import ACTIVE, GAIN, PENDING, claim_draw
 from policies.engine.limits import COUNT_OF_STEPS, FLAG, NONNEGATIVE
+from policies.engine.parameters import Param
 from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
 LOSS, CHANCE = 1, 5

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Param
+from policies.engine.base import PULLS
 from policies.engine.index import NONE, IndexPolicy
 from policies.engine.limits import UNIT
+from policies.engine.parameters import Param
 
 MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N)
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from math import e
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, WAITING, Param, Policy
+from policies.engine.base import CLOSED, PULLS, WAITING, Policy
 from policies.engine.limits import COUNT_OF_PULLS, FLAG, NONNEGATIVE, UNIT
+from policies.engine.parameters import Param
 from policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
 
 COUNT, MEAN, ACTIVE, WAS_OPEN = 1, 2, 3, 4

@@ -9,9 +9,10 @@ from __future__ import annotations
 from math import log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import PULLS, Param
+from policies.engine.base import PULLS
 from policies.engine.index import FEWER, NONE, IndexPolicy
 from policies.engine.limits import NONNEGATIVE, UNIT
+from policies.engine.parameters import Param
 from policies.engine.rules import MEAN, SQUARES, add_reward
 
 VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B

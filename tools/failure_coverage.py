@@ -28,7 +28,7 @@ from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import LAST_SHARE, REGRET
 from studies.export.markdown_table import format_rows
 from studies.results.ranking import pairwise_p_values

@@ -52,7 +52,7 @@ import numpy as np
 from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET
 from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import ComparisonSpec

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from environments.streams import Stream
 from environments.text import describe_p_value, format_interval, format_number
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.results.comparison import LEVEL
 from studies.spec.study import StudySpec
 from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value

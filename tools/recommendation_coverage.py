@@ -18,7 +18,7 @@ import numpy as np
 
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET
 from studies.results.recommendation import Recommendation
 from studies.spec.distributions import from_trial_params

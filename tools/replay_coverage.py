@@ -30,7 +30,7 @@ from environments.recorded.log_world import AUTOMATIC, EXPANSION, LogScenario
 from environments.streams import Stream
 from environments.world import GRADUAL, Floats, Worlds, reward_of
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET, evaluate, play
 from studies.diagnosis.analysis import diagnose_changes
 from studies.diagnosis.model_selection import KINDS

@@ -22,7 +22,7 @@ import numpy as np
 from environments.recorded.log_file import Log
 from environments.recorded.log_world import EXPANSION
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.symbols import format_params
 from tools.replay_coverage import (
     CANDIDATES,

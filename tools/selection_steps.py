@@ -14,7 +14,7 @@ from typing import Any
 
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.spec.files import find_study_file, load_study_file, shipped_studies
 from studies.spec.study import StudySpec
 from tuning.search.loop import search

@@ -32,7 +32,7 @@ from environments.recorded.trace_world import FixedArmPlay, TraceScenario
 from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from policies.engine.play import play_windows
 from studies.results.comparison import ComparisonEntry, Leaderboard, RecordedResult, RegretCurve
 from studies.results.ranking import build_recorded_board

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from environments.recorded.log_file import Log
     from environments.recorded.trace_file import Trace
     from environments.world import Floats
-    from policies.engine.base import Policy, Value
+    from policies.engine.base import Policy
+    from policies.engine.parameters import Value
     from studies.diagnosis.result import Diagnosis
     from studies.laws.recommendation import RecommendedParameters
     from studies.paper.results import ReproductionResult

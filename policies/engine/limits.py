@@ -21,7 +21,8 @@ from environments.errors import InputError
 
 if TYPE_CHECKING:
     from environments.world import Floats
-    from policies.engine.base import Policy, Value
+    from policies.engine.base import Policy
+    from policies.engine.parameters import Value
 
 PULLS_BOUND, STEP_BOUND, ARMS_BOUND, ARM_BOUND = "pulls", "step", "arms", "arm"
 """Bounds besides the parameters: pulls of the same arm, the step, the number of arms, the largest index of an arm."""

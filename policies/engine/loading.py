@@ -17,7 +17,8 @@ from environments.errors import InputError
 from environments.recorded.recording import RewardScale
 from environments.text import format_bytes, format_count
 from policies import find_policy
-from policies.engine.base import MAX_POLICY_BYTES, Policy, Value, Values
+from policies.engine.base import MAX_POLICY_BYTES, Policy
+from policies.engine.parameters import Value, Values
 
 SCHEMA = 1  # supported schema version of exported files
 LARGEST_FILE = 100_000_000  # maximum size of an exported file in bytes

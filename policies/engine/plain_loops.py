@@ -15,7 +15,7 @@ from environments.streams import generator
 from environments.world import DELAYED, Floats, Worlds, fill_rewards
 
 if TYPE_CHECKING:
-    from policies.engine.base import Value
+    from policies.engine.parameters import Value
     from policies.engine.play import Marks, Played, PlayedWindows
     from policies.engine.plugins import PlainPolicy
 

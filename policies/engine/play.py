@@ -17,8 +17,9 @@ from environments.recorded.trace_world import TraceWorlds
 from environments.streams import Stream, generator
 from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
 from policies.engine import loops
-from policies.engine.base import Policy, Value
+from policies.engine.base import Policy
 from policies.engine.index import IndexPolicy, play_runs, tree_size
+from policies.engine.parameters import Value
 from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from policies.engine.plugins import PlainPolicy
 

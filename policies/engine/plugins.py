@@ -14,7 +14,8 @@ from typing import Any
 from environments.errors import InputError
 from environments.plugins import PluginRegistry
 from policies import find_policy, policy_names
-from policies.engine.base import Param, Policy, Value
+from policies.engine.base import Policy
+from policies.engine.parameters import Param, Value
 
 POLICY_PLUGINS: PluginRegistry[type[Policy]] = PluginRegistry("policy", "ravenlab.policies")
 

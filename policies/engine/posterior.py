@@ -6,8 +6,9 @@ import math
 from math import exp, log, sqrt
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param
+from policies.engine.base import CLOSED
 from policies.engine.limits import NONNEGATIVE
+from policies.engine.parameters import Param
 from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 TINY = 1e-20  # for a + b below this, draws from Beta(a, b) are 0 or 1 to double precision

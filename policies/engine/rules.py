@@ -10,7 +10,8 @@ import numpy as np
 from environments.compiled import inlined
 from environments.errors import InputError
 from environments.text import format_number
-from policies.engine.base import CLOSED, OPEN, PULLS, Param, Policy, Values
+from policies.engine.base import CLOSED, OPEN, PULLS, Policy
+from policies.engine.parameters import Param, Values
 
 HORIZON_PARAMETER = Param("horizon", lambda context: context.number("horizon"), least=1.0, meaning="T, number of steps")
 

@@ -22,7 +22,8 @@ from environments.recorded.trace_world import TraceScenario, open_trace
 from environments.streams import Stream
 from environments.text import format_count, format_number, format_settings
 from environments.world import Floats
-from policies.engine.base import Policy, Value
+from policies.engine.base import Policy
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
 from policies.engine.plugins import resolve_policy
 

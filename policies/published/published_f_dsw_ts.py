@@ -11,7 +11,8 @@ skipped: the second one of an arm whose first one is already beaten, and all aft
 from __future__ import annotations
 
 from environments.compiled import inlined
-from policies.engine.base import CLOSED, Param
+from policies.engine.base import CLOSED
+from policies.engine.parameters import Param
 from policies.engine.posterior import draw_beta
 from policies.published import PublishedPolicy
 

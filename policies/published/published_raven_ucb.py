@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.raven_ucb import RavenUCB
 
 NUMBERS: dict[str, Value] = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "variance": "accumulated", "logarithm": "t"}

@@ -28,8 +28,9 @@ import numpy as np
 from environments.compiled import compiled, inlined
 from environments.errors import InputError
 from environments.world import Floats
-from policies.engine.base import CLOSED, PULLS, Value
+from policies.engine.base import CLOSED, PULLS
 from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, Memory, Part
+from policies.engine.parameters import Value
 from policies.published import PublishedPolicy
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5

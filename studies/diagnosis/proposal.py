@@ -12,7 +12,7 @@ from environments.recorded.recording import BASE_QUARTILE_RANGE
 from environments.text import escape_unprintable, format_number
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import ParamContext
+from policies.engine.parameters import ParamContext
 from studies.diagnosis.block_means import Bools, TraceBlocks
 from studies.diagnosis.model import FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis

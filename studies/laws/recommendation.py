@@ -21,7 +21,7 @@ from studies.symbols import format_params
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from policies.engine.base import Value
+    from policies.engine.parameters import Value
     from studies.results.alternatives import BetterPolicy
     from studies.results.recommendation import Recommendation
 

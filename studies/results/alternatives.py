@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.results.comparison import Comparison, Leaderboard
 from studies.results.recommendation import Recommendation
 from studies.spec.comparison import ResolvedComparisonSpec

@@ -21,7 +21,7 @@ from environments.text import (
 )
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.export import SingleDocument
 from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS

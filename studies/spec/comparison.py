@@ -10,8 +10,8 @@ from environments.blocks import reward_bounds, reward_scale
 from environments.recorded.log_world import MIN_REPLAYS
 from environments.recorded.recording import RewardScale
 from policies import find_policy
-from policies.engine.base import Value
 from policies.engine.loading import scale_defaults
+from policies.engine.parameters import Value
 from studies.registry import ComparisonDefaults
 from studies.spec.fields import (
     FileName,

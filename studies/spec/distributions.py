@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 

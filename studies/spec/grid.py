@@ -9,7 +9,7 @@ from pydantic import Field, StrictFloat, model_validator
 
 from environments.text import format_count
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.registry import PAPER_VALUES, GridDefaults
 from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
 from studies.spec.source import ScenarioSource

@@ -21,7 +21,7 @@ from studies.spec.study import StudySpec
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from policies.engine.base import Param
+    from policies.engine.parameters import Param
 
 
 # Length of the path to a field as users write it; Pydantic appends parts of its own.

@@ -8,7 +8,7 @@ from pydantic import Field, StrictFloat, model_validator
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, ParamContext
+from policies.engine.parameters import Param, ParamContext
 from studies.spec.fields import FrozenModel
 
 

@@ -12,7 +12,8 @@ from environments.errors import InputError
 from environments.recorded.log_world import MIN_REPLAYS
 from environments.text import format_count, join_words
 from policies import find_policy
-from policies.engine.base import MAX_POLICY_BYTES, ParamContext, Policy, Value
+from policies.engine.base import MAX_POLICY_BYTES, Policy
+from policies.engine.parameters import ParamContext, Value
 from studies.paper.advice import paper_advice
 from studies.registry import (
     DEFAULT_ESTIMATOR,

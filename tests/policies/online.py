@@ -10,7 +10,8 @@ import numpy as np
 
 from environments.compiled import inlined
 from policies import find_policy
-from policies.engine.base import CLOSED, WAITING, Param, Policy, Sizes, Value
+from policies.engine.base import CLOSED, WAITING, Policy, Sizes
+from policies.engine.parameters import Param, Value
 
 NAMES = ["raven-ucb", "ucb1"]
 MEAN = 1

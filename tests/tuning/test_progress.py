@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.study import StudySpec
 from tests.messages import assert_names

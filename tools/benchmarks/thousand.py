@@ -22,7 +22,7 @@ import optuna
 import psutil
 
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.spec.study import StudySpec
 from studies.storage.lock import run_as_driver
 from tests.cluster import dask_cluster

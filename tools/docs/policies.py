@@ -7,7 +7,8 @@ import math
 
 from environments.text import format_number
 from policies import find_policy, policy_names
-from policies.engine.base import Number, Param, ParamContext, Policy, Value
+from policies.engine.base import Policy
+from policies.engine.parameters import Number, Param, ParamContext, Value
 from studies.spec.comparison import PAPER_POLICIES
 from studies.symbols import format_symbol
 from tools.docs.marks import table

@@ -16,7 +16,7 @@ from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET, REWARD, play_windows
 from studies.results.comparison import (
     RecordedResult,

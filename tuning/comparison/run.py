@@ -19,7 +19,7 @@ from environments.recorded.recording import RewardScale
 from environments.streams import Stream
 from environments.world import Floats, Ints, Worlds
 from policies import find_policy, policy_names
-from policies.engine.base import Value, Values
+from policies.engine.parameters import Value, Values
 from policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin

@@ -16,7 +16,7 @@ from typing import Any
 from environments.checks import parse_steps
 from environments.recorded.trace_world import TraceScenario
 from environments.text import format_count, format_number, join_words
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.laws.axes import NoLawError
 from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters

@@ -17,7 +17,7 @@ import numpy as np
 from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET
 from studies.laws.axes import RATES, axes_of, settings_at
 from studies.spec.space import Range

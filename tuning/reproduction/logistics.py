@@ -18,7 +18,7 @@ import numpy as np
 from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.paper.numbers import POLICIES as PAPER_POLICIES
 from studies.paper.numbers import PUBLISHED, printed_rows
 from studies.spec.study import StudySpec

@@ -10,7 +10,7 @@ from environments.errors import InputError
 from environments.streams import Stream
 from environments.text import format_number
 from environments.world import Floats
-from policies.engine.base import Value, Values
+from policies.engine.parameters import Value, Values
 from policies.engine.play import REGRET
 from studies.spec.robust import Measure, RobustSpec
 from tuning.workers.local import SERIAL, Workers

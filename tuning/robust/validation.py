@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from environments import find_scenario
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from policies.engine.play import REGRET
 from studies.results.recommendation import Estimate
 from studies.results.robust import (

@@ -17,7 +17,7 @@ import numpy as np
 from environments.errors import InputError
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.spec.distributions import from_trial_params, make_distributions
 from studies.spec.study import StudySpec
 from studies.storage import keys

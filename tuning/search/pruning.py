@@ -15,7 +15,7 @@ import numpy as np
 
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.spec.study import StudySpec
 from tuning.workers.problem import Evaluator
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from environments.text import format_count, format_percent, plural
 from environments.world import Floats
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
 from studies.spec.study import ResolvedStudy
 from studies.statistics.sobol import scrambled_sobol

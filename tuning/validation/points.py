@@ -9,7 +9,7 @@ import numpy as np
 
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.spec.study import ResolvedStudy
 
 COPIES = 8  # copies of a candidate in each world at the first look of a race

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from environments.world import Floats
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.results.verdict import MARGIN, Excess
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import relative_interval, relative_value_interval

@@ -18,7 +18,7 @@ from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Param, Value, Values
+from policies.engine.parameters import Param, Value, Values
 from policies.engine.play import REGRET, REWARD
 from policies.engine.simulation import run_in_threads
 from studies.results.recommendation import (

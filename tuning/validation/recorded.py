@@ -15,7 +15,7 @@ from environments.recorded.recording import SEGMENT_SHARES, Segment
 from environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value, Values
+from policies.engine.parameters import Value, Values
 from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
 from studies.results.recommendation import (
     Estimate,

@@ -20,7 +20,8 @@ from environments.recorded.log_world import (
 )
 from environments.streams import Stream
 from environments.text import format_count, format_interval
-from policies.engine.base import Policy, Value
+from policies.engine.base import Policy
+from policies.engine.parameters import Value
 from policies.engine.play import play_logs
 from policies.engine.plugins import resolve_policy
 from studies.diagnosis.analysis import diagnose_changes

@@ -18,7 +18,8 @@ import numpy as np
 from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
 from environments.world import Floats, Worlds
 from policies import find_policy
-from policies.engine.base import Policy, Value
+from policies.engine.base import Policy
+from policies.engine.parameters import Value
 from policies.engine.play import (
     LAST_SHARE,
     MARKED,

@@ -13,7 +13,6 @@ from environments import find_scenario, scenarios
 from environments.draw import draw_worlds
 from environments.world import Worlds
 from policies import find_policy
-from policies.engine.base import ParamContext, Values
 from policies.engine.index import (
     FEW,
     FEWER,
@@ -25,6 +24,7 @@ from policies.engine.index import (
     set_leaf,
     tree_size,
 )
+from policies.engine.parameters import ParamContext, Values
 from policies.engine.play import Played, play
 from policies.engine.restart import forced_arm, next_forced_step
 from tests.policies.reference import Reference, check_against_reference

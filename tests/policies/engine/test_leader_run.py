@@ -8,8 +8,8 @@ import pytest
 from environments import find_scenario
 from environments.draw import draw_worlds
 from policies import find_policy
-from policies.engine.base import Values
 from policies.engine.leader_run import leader_run
+from policies.engine.parameters import Values
 from policies.engine.play import evaluate, play
 from policies.engine.simulation import simulate
 

@@ -9,7 +9,7 @@ import pytest
 
 from environments.errors import InputError
 from policies import find_policy
-from policies.engine.base import Param, ParamContext
+from policies.engine.parameters import Param, ParamContext
 from tests.messages import raises_naming
 from tests.policies.online import Lottery, make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from tuning.validation.recommend import boundary_hits

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from environments.world import Floats
-from policies.engine.base import Values
+from policies.engine.parameters import Values
 from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.surface import fit_surface, tied_range
 from tests.binomial import band

@@ -14,7 +14,7 @@ import pytest
 from environments import InputError
 from environments.streams import Stream
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET, REWARD
 from studies.results.recommendation import Recommendation
 from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params

@@ -18,7 +18,7 @@ import numpy as np
 from environments.effects.fixed_levels import FixedLevels
 from environments.scenario import Scenario
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from studies.statistics.intervals import mean_interval, relative_interval
 from tuning.reproduction import PROTOCOLS
 from tuning.reproduction.context import PieceData, RunContext, RunPiece

@@ -18,7 +18,7 @@ from environments import find_scenario
 from environments.streams import Stream, generator
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.engine.play import REGRET
 from studies.spec.files import find_study_file, load_study_file
 from studies.spec.study import StudySpec

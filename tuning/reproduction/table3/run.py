@@ -13,7 +13,7 @@ import numpy as np
 
 from environments.streams import Stream, generator
 from environments.world import Floats
-from policies.engine.base import Value
+from policies.engine.parameters import Value
 from policies.published.published_raven_ucb import NUMBERS
 from policies.raven_ucb import ESTIMATORS, next_variance
 from tuning.reproduction import logistics
