@@ -102,7 +102,7 @@ class FDSWTS(UnitPolicy):
     parameters = (
         Param("g", "min", choices=FUNCTIONS, meaning="function that combines the two draws"),
         Param("gamma", 0.95, 1e-6, 0.3, "one-minus", most=1.0, meaning="γ, discount per step"),
-        Param("n", 75.0, 10.0, 5000.0, least=1.0, integer=True, meaning="rewards in an arm's hot window"),
+        Param("n", 75.0, 10.0, 5000.0, least=1.0, integer=True, meaning="rewards in an arm's window"),
         *UNIT_PARAMETERS,
     )
     random = True

@@ -167,7 +167,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 
 
 class MASTER(UnitPolicy):
-    r"""UCB1 instances of many durations side by side, and restarts when rewards contradict their optimism.
+    r"""UCB1 instances of many durations that restart when rewards are inconsistent with their optimistic estimates.
 
     $$m + \sqrt{\frac{\xi \ln T}{N}}, \qquad \text{restart if } \bar z \ge U + 3 h \rho(2^m)
     \text{ or } \overline{f - z} \ge h \rho(i)$$

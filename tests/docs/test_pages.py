@@ -87,7 +87,7 @@ def test_all_policies_have_a_formula() -> None:
     sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL))
     assert set(sections) == set(policy_names())
     for name, section in sections.items():
-        description = section.partition("<!--")[0]
+        description = section.partition(f"<!-- {name} -->")[0]
         assert "$" in description or "`thompson`" in description, f"{name} has no formula"
 
 

@@ -1,4 +1,4 @@
-"""Generated parts of docs/policies.md: references, summaries and parameters."""
+"""Generated parts of docs/policies.md: formulas, references, summaries and parameters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from policies.engine.base import Policy
 from policies.engine.parameters import Number, Param, ParamContext, Value
 from studies.spec.comparison import PAPER_POLICIES
 from studies.symbols import format_symbol
-from tools.docs.marks import table
+from tools.docs.marks import filled, table
 
-LAST_HEADING = "## Custom policies"
-"""New sections are inserted before this heading."""
+NEW_HEADING, LAST_HEADING = "## Further policies", "## Custom policies"
+"""New sections are inserted between these headings."""
 
 HORIZON, ARMS = 10_000, 10
 """Horizon and number of arms at which dependent defaults are evaluated."""
@@ -48,19 +48,27 @@ def part(name: str) -> list[str]:
 
 
 def with_sections(page: str) -> str:
-    """Return the page with a section for every policy; new sections start with the formula of the docstring.
+    """Return the page with a section for every policy, and with the formulas of the docstrings where they are marked.
 
-    >>> with_sections("## Custom policies").splitlines()[0]
-    '### adr-ucb'
+    Sections of new policies are added under a heading of their own; move them to the heading of similar policies.
+
+    >>> with_sections("## Custom policies").splitlines()[:3]
+    ['## Further policies', '', '### adr-ucb']
     """
     for name in policy_names():
+        mark, formula = f"formula of {name}", _docstring_formula(find_policy(name))
         if f"<!-- {name} -->" not in page:
-            _, _, formula = inspect.cleandoc(find_policy(name).__doc__ or "").partition("\n\n")
-            heading = [f"### {name}", "", *([formula, ""] if formula else [])]
-            page = page.replace(
-                LAST_HEADING, "\n".join([*heading, f"<!-- {name} -->", f"<!-- end of {name} -->", "", LAST_HEADING])
-            )
+            heading = [] if NEW_HEADING in page else [NEW_HEADING, ""]
+            marks = [f"<!-- {mark} -->", f"<!-- end of {mark} -->", ""] if formula else []
+            section = [*heading, f"### {name}", "", *marks, f"<!-- {name} -->", f"<!-- end of {name} -->", ""]
+            page = page.replace(LAST_HEADING, "\n".join([*section, LAST_HEADING]))
+        if f"<!-- {mark} -->" in page:
+            page = filled(page, mark, ["", formula, ""])
     return page
+
+
+def _docstring_formula(policy: type[Policy]) -> str:
+    return inspect.cleandoc(policy.__doc__ or "").partition("\n\n")[2]
 
 
 def meaning(policy: type[Policy]) -> str:
