@@ -16,7 +16,7 @@ from studies.spec.source import ScenarioSource
 
 GRID_POLICY = "raven-ucb"
 
-# 25 values over the paper's range, evenly spaced on a log scale; six digits, so that they are equal on every machine.
+# 25 values over the default search range, evenly spaced on a log scale; six digits, to be equal on every machine.
 FINE_VALUES = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 
 # All pairs of cells are tested against each other, which takes minutes beyond this number.

@@ -107,7 +107,7 @@ def compare(
         ravenlab compare localized-jump --horizon 10000 --policies raven-ucb,sw-raven,sw-ucb,ucb1 --tune 50
         # all policies in all scenarios, with default parameters
         ravenlab compare --scenarios all --policies all --tune 0
-        # policies without parameters to set, relative to the best tuned policy; the oracle is told of all changes
+        # untuned policies relative to the best tuned policy, and an oracle that is restarted at true jumps
         ravenlab compare blips periodic --policies raven-ucb,d-raven,raven-auto,oracle-raven-ucb
         # on recorded costs: tuned on the first rows, compared on the last three tenths
         ravenlab compare --trace latency.csv --minimize

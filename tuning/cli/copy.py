@@ -11,7 +11,14 @@ MAX_NAME = 400  # characters of a name, as in a study file
 
 def copy(
     studies: StudiesArgument,
-    to: Annotated[str, option("--to", "Database to copy to; created if it does not exist.", metavar="URL")],
+    to: Annotated[
+        str,
+        option(
+            "--to",
+            "Database to copy to. An SQLite file is created if it does not exist; a PostgreSQL database must exist.",
+            metavar="URL",
+        ),
+    ],
     name: Annotated[str | None, option("--as", "New name; only for a single study.", metavar="NAME")] = None,
     skip_existing: Annotated[bool, option("--skip-existing", "Skip studies that exist in the target.")] = False,
     storage: StorageOption = None,

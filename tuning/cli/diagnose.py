@@ -48,7 +48,7 @@ def diagnose(
 
     Tests eight kinds of change (the paper's seven and a random walk) and reports their strength and significance. Then
     proposes a study file with a scenario that resembles the data. If there is a law for it, parameters are recommended
-    at once; on a trace, they are compared with the defaults on held-out rows.
+    at once; on a trace, they are compared with the defaults on the last 30 % of the rows.
 
     Examples:
         # print the diagnosis

@@ -66,7 +66,9 @@ def grid(
         ),
     ] = None,
     paper: Annotated[bool, option("--paper", "Use the paper's 4 × 4 cells, 0.5 to 10.", CELLS)] = False,
-    fine: Annotated[bool, option("--fine", "Use 25 × 25 cells over the paper's range, 0.01 to 10.", CELLS)] = False,
+    fine: Annotated[
+        bool, option("--fine", "Use 25 × 25 cells over the default search range, 0.01 to 10.", CELLS)
+    ] = False,
     replications: Annotated[
         int | None,
         integer_option(

@@ -63,7 +63,7 @@ def simulate(
     Examples:
         # RAVEN-UCB at its defaults
         ravenlab simulate blips
-        # with another parameter, in a scenario that changes faster
+        # with another parameter, in a scenario that changes more slowly
         ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5
     """
     from environments.catalog import find_scenario, load_scenario_plugin

@@ -3,7 +3,7 @@
 If there are several kinds, the one with the largest expected regret determines the parameters.
 
 On a trace the answer is checked by its regret on the report segment, relative to the defaults. The parameters were not
-selected by regret, so the check is not optimistically biased.
+selected by their regret on these rows, so the check has no selection bias. The diagnosis itself uses all rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST = {"every": 0.5, "lasting": 0.25, "period": 1.0, "over": 1000.0}
 
 @dataclass(frozen=True)
 class TraceCheck:
-    """Regret of the law's parameters on the held-out windows of a trace, and that of the defaults."""
+    """Regret of the law's parameters on windows of the last 30 % of the rows of a trace, and that of the defaults."""
 
     window: int
     params: dict[str, Value]
@@ -48,7 +48,7 @@ class TraceCheck:
     def describe(self) -> str:
         """Describe the check in one sentence."""
         text = (
-            f"Check on held-out windows of {format_count(self.window)} rows of the trace, with the law's"
+            f"Check on windows of {format_count(self.window)} rows in the last 30 % of the trace, with the law's"
             f" {format_params(self.params)} for them: regret {format_number(self.regret)}, with the defaults"
             f" {format_number(self.defaults)} (95 % CI of the difference {format_number(self.low)} to"
             f" {format_number(self.high)})"

@@ -59,7 +59,7 @@ def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path, capsys
     assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon"]
     assert check["regret"] < check["defaults"]
     assert run(["diagnose", str(path), "--halves", "0"]) == 0
-    assert "Check on held-out windows" in capsys.readouterr().out
+    assert "Check on windows of" in capsys.readouterr().out
     assert run(["diagnose", str(path), "--json", "--halves", "0", "--minimize"]) == 0
     costs = json.loads(capsys.readouterr().out)["check"]
     assert costs["regret"] != check["regret"]
@@ -88,7 +88,7 @@ def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(
     assert answer["kind"] == "extrapolated"
     html = page.read_text(encoding="utf-8")
     assert 'id="parameters"' in html
-    assert "Check on held-out windows" in html
+    assert "Check on windows of" in html
 
 
 def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
