@@ -19,7 +19,6 @@ from tools.docs.svg import RULE, SOFT, card, path, rect, text
 POLICY = "raven-ucb"
 SCALE = 0.5  # range R of the means of default worlds
 ARM_COUNTS = {3: BLUE, 10: ORANGE, 50: GREEN}
-MARGIN, ENOUGH_SETTINGS = 0.02, 100  # of the comparison of studies with and without the law
 HORIZONS = (1000, 10_000, 100_000)
 WIDTH, PANEL, HEIGHT, GAP, LEFT, TOP = 860, 174, 150, 28, 54, 78
 LIMITS = {"alpha0": (0.05, 60.0), "beta0": (0.02, 10.0), "epsilon": (0.001, 0.5)}
@@ -35,7 +34,7 @@ def parts() -> dict[str, list[str]]:
         "policies": _policies(),
         "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"][POLICY])), "", _coverage(POLICY)],
         "others": _others(),
-        "start": [*table(START_COLUMNS, start_rows(load_document()["start"])), "", _describe_start()],
+        "start": table(START_COLUMNS, start_rows(load_document()["start"])),
         "figures": [line for name, _, alt in figures() for line in (f"![{alt}]({file_name(name)})", "")][:-1],
     }
 
@@ -139,18 +138,6 @@ def start_rows(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
         numbers = [_format_excess(row["median"]), _format_excess(row["mean"]), interval]
         out.append([str(row["trials"]), label, str(row["settings"]), *numbers])
     return out
-
-
-def _describe_start() -> str:
-    """Describe whether a short study with the law is as good as the reference, within 2 %."""
-    row = next(row for row in load_document()["start"] if (row["start"], row["trials"]) == ("law", 50))
-    bound = f"the upper bound of the mean excess is {_format_excess(row['high'])} over {row['settings']} settings"
-    if row["settings"] < ENOUGH_SETTINGS:
-        return f"The measurement is not finished: {bound}, and at least {ENOUGH_SETTINGS} settings are planned."
-    return (
-        f"With the law, 50 trials are {'' if row['high'] <= MARGIN else 'not shown to be '}as good as 200 without it,"
-        f" within {format_percent(MARGIN)}: {bound}."
-    )
 
 
 def describe_coverage(check: Mapping[str, Any]) -> str:
