@@ -378,7 +378,7 @@ def reproduce(
     Args:
         names: One or several figures or tables such as "figure1" or "table3"; all by default.
         output: The folder; completed pieces in it are reused.
-        protocol: "published" (what the authors' scripts ran), "defined" (what the paper defines), or "both".
+        protocol: "published" (as in the authors' scripts), "defined" (as in the paper's text), or "both".
         replications: Replications of Table 3, 50 by default; all other counts are proportional.
         seed: Random seed.
         jobs: Number of workers; one per core by default. It does not affect the result.

@@ -102,11 +102,14 @@ class StudyFields(FrozenModel):
     batch: Whole = Field(default=StudyDefaults.batch, ge=1, le=10_000, description="Candidates per batch.")
     replications: Replications = Field(default=StudyDefaults.replications, description="Worlds per candidate.")
     candidates: Whole = Field(
-        default=StudyDefaults.candidates, ge=1, le=1000, description="Number of finalists that are validated."
+        default=StudyDefaults.candidates,
+        ge=1,
+        le=1000,
+        description="Number of best trials (finalists) that enter the selection.",
     )
     selection: Replications = Field(default=StudyDefaults.selection, description="Held-out worlds for selection.")
     report: Replications = Field(
-        default=StudyDefaults.report, description="Least number of held-out worlds for the report."
+        default=StudyDefaults.report, description="Minimum number of held-out worlds for the report."
     )
     seed: Seed = Field(default=StudyDefaults.seed, description="Random seed.")
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
     """Check this machine, a storage and a cluster.
 
-    Checks versions, numba, speed and access rights. Nothing is changed except numba's cache. A note is a limitation. A
-    problem leads to failures or wrong results; the exit code is then 1.
+    Checks versions, numba, speed and access rights. Nothing is changed except numba's cache. Rows marked
+    "note" are limitations. Rows marked "problem" lead to failures or wrong results; the exit code is then 1.
 
     Examples:
         # this machine, and the storage in this folder

@@ -46,9 +46,9 @@ def recommend(
 ) -> None:
     """Recommend parameters for a scenario and a horizon.
 
-    Uses the stored study of this problem. If there is none, answers from the law: a formula fitted to an atlas of
-    studies, which needs no search and no storage. The expected regret and its interval are stated. A problem outside
-    the range of the law is refused, with the command that would answer it.
+    Uses the stored study of this problem. If there is none, evaluates the parameter law, a formula fitted to many
+    studies; this needs no search and no storage. Prints the expected regret with its interval. A problem outside the
+    range of the law is rejected; the message contains the ravenlab tune command to run instead.
 
     Examples:
         # from the law, at once

@@ -30,7 +30,7 @@ def reproduce(
         str,
         option(
             "--protocol",
-            "Protocol: published (what the authors' scripts ran), defined (what the paper defines), or both.",
+            "Protocol: published (as in the authors' scripts), defined (as in the paper's text), or both.",
             options.PROBLEM,
             complete=completion.words(*PROTOCOLS, BOTH),
         ),
