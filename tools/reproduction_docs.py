@@ -29,10 +29,12 @@ def make_page(document: Mapping[str, Any]) -> str:
         "written by `python -m tools.reproduction_docs reproduction`. "
         + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
         + ".",
-        "*As published* is what the authors' scripts ran, *as defined* what the paper's text and Table 1 define. The",
-        "page that the command writes contains all figures, methods and reasons.",
+        "*As published* follows the authors' scripts; *as defined* follows the paper's text and Table 1. The column"
+        " *measured* contains the",
+        "quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes contains"
+        " all figures, methods and reasons.",
         "",
-        "| claim | place | paper | protocol | ours (95 %) | verdict |",
+        "| claim | place | paper | protocol | measured (95 % CI) | verdict |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for row in document["verdicts"]:

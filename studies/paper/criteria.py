@@ -81,8 +81,9 @@ RULES: dict[str, str] = {
     ),
     "rises": (
         "“The best value grows with T” is confirmed if in each scenario all values among the best at the longer "
-        "horizon are above all values among the best at the shorter horizon. It is refuted if in one scenario none of "
-        "them is above any of those, and inconclusive otherwise."
+        "horizon are above all values among the best at the shorter horizon. It is refuted if in one scenario no value "
+        "among the best at the longer horizon is above any value among the best at the shorter horizon, and "
+        "inconclusive otherwise."
     ),
     "range": (
         "“The best value is in a range” is confirmed if in each grid all values among the best are in the range, "
