@@ -59,9 +59,10 @@ def main() -> None:
         if options.markdown is not None:
             text = options.markdown.read_text(encoding="utf-8")
             options.markdown.write_text(with_table(text, group, group_rows, machine), encoding="utf-8")
-    table = Table(title="Ratios, median of interleaved rounds (lowest to highest)")
+    table = Table(title="Ratios, median of interleaved rounds (range: lowest to highest)")
     for column in COLUMNS:
-        table.add_column(column, justify="left" if column in ("setting", "what") else "right", overflow="fold")
+        is_text = column in ("setting", "unit or baseline")
+        table.add_column(column, justify="left" if is_text else "right", overflow="fold")
     for row in rows:
         table.add_row(*_cells(row))
     console.print(table)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.docs.marks import filled, table
 
-COLUMNS = ("setting", "measured", "what", "lowest to highest", "mark", "million steps/s")
+COLUMNS = ("setting", "measured", "unit or baseline", "range", "target", "million steps/s")
 
 
 def this_machine() -> dict[str, str]:
@@ -32,7 +32,7 @@ def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], mach
     >>> row = {"race": "raven", "claim": "× a plain loop", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
     >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
     <!-- raven -->
-    | setting | measured | what | lowest to highest | mark | million steps/s |
+    | setting | measured | unit or baseline | range | target | million steps/s |
     | --- | --- | --- | --- | --- | --- |
     | raven | 12.3 | × a plain loop | 12 to 13 | – | – |
     <BLANKLINE>
@@ -49,14 +49,14 @@ def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], mach
 def cells(row: Mapping[str, object]) -> list[str]:
     """Return the cells of a row."""
     floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
-    mark = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
+    target = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
     speed = float(str(row.get("per_second", 0)))
     return [
         str(row["race"]),
         short(row["ratio"]),
         str(row["claim"]),
         f"{short(row['lowest'])} to {short(row['highest'])}",
-        mark,
+        target,
         f"{speed / 1e6:.3g}" if speed > 1e4 else "–",
     ]
 
