@@ -23,12 +23,12 @@ TITLE = "Reproduction of the RAVEN-UCB paper"
 
 PROTOCOLS = {
     "published": (
-        "what the authors' scripts ran, which produced the printed numbers: their scenarios, their versions of the "
+        "the authors' scripts, which produced the printed numbers: their scenarios, their versions of the "
         "policies, their variance estimators and their definition of regret."
     ),
     "defined": (
-        "what the paper's text, Table 1 and the policies' own papers define, with every number measured on held-out "
-        "worlds not used for selection."
+        "the definitions in the paper's text, in Table 1 and in the papers of the other policies, with every number "
+        "measured on held-out worlds not used for selection."
     ),
 }
 

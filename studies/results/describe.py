@@ -206,8 +206,8 @@ def describe_ranges(recommendation: Recommendation | RobustRecommendation) -> li
     if not recommendation.box:
         return []
     return [
-        f"Each parameter may lie within a range that costs at most {100 * MARGIN:g} %, if the others have these values:"
-        f" {_format_ranges(recommendation.box)}."
+        f"Changing one parameter within its range increases the regret by at most {100 * MARGIN:g} %, if the others"
+        f" have these values: {_format_ranges(recommendation.box)}."
     ]
 
 

@@ -2,7 +2,7 @@
 
 There are three comparisons; the policies of each play the same worlds:
 
-- published: what the authors' script ran, on its own worlds;
+- published: the policies of the authors' script, on its worlds;
 - defaults: the policies as their own papers define them, on the worlds that Table 1 defines;
 - tuned: the same after a search with the same budget for each policy, on worlds used by neither search nor selection.
 """

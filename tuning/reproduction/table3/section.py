@@ -73,7 +73,7 @@ def _describe_methods(protocols: tuple[str, ...], facts: Facts) -> list[str]:
     out = []
     if "published" in protocols:
         out.append(
-            f"As published: what the authors' script ran, in {facts['worlds']} worlds. Its regret is relative to a "
+            f"As published: the authors' script, in {facts['worlds']} worlds. Its regret is relative to a "
             "constant 0.8 per step, the best mean before the first change. Some of its baselines are not the policies "
             "they are named after (two of them read the true means), and none was tuned. The regret relative to the "
             "best arm at each step, which is the paper's own definition, is reported as well."
