@@ -23,6 +23,7 @@ ALT = (
 AUTO, REFERENCE = "raven-auto", "raven-ucb"
 GOAL = 0.25  # largest excess that the picture marks
 BOOTSTRAP = 4000
+SECOND = 40  # number of the first setting of the second sample
 HORIZON_COLORS = {1000: BLUE, 10_000: ORANGE, 100_000: GREEN}
 WIDTH, LEFT, RIGHT, TOP, ROW = 860, 150, 26, 84, 34
 LOW, HIGH = 0.8, 40.0  # ratios at the ends of the axis
@@ -32,8 +33,8 @@ def parts() -> dict[str, list[str]]:
     """Return the generated parts of the page."""
     rows = read_results()
     return {
-        "count": _count(rows),
-        "policies": _policies(rows),
+        "first sample": _sample([row for row in rows if row["number"] < SECOND]),
+        "second sample": _sample([row for row in rows if row["number"] >= SECOND]),
         "picture": [f"![{ALT}]({PICTURE})"],
         "settings": _settings(rows),
     }
@@ -60,14 +61,15 @@ def bootstrap_mean(values: Any) -> tuple[float, float, float]:
     return float(array.mean()), float(low), float(high)
 
 
-def _count(rows: list[dict[str, Any]]) -> list[str]:
+def _sample(rows: list[dict[str, Any]]) -> list[str]:
     auto, tuned = (
         np.mean([row[kind][name][1] for row in rows]) for kind, name in (("untuned", AUTO), ("tuned", REFERENCE))
     )
-    return [
+    count = (
         f"{len(rows)} settings. `{AUTO}` fails in {100 * auto:.1f} % of their worlds, tuned RAVEN-UCB in"
         f" {100 * tuned:.1f} %."
-    ]
+    )
+    return [count, "", *_policies(rows)]
 
 
 def _policies(rows: list[dict[str, Any]]) -> list[str]:
@@ -103,6 +105,7 @@ def _settings(rows: list[dict[str, Any]]) -> list[str]:
         mean, low, high = (f"{100 * x:+.0f}".replace("-", "−") for x in row["excess"][AUTO])
         cells.append(
             [
+                "second" if row["number"] >= SECOND else "first",
                 row["scenario"],
                 format_count(row["horizon"]),
                 str(row["arms"]),
@@ -113,7 +116,7 @@ def _settings(rows: list[dict[str, Any]]) -> list[str]:
                 f"{mean} ({low} to {high})",
             ]
         )
-    titles = ["scenario", "T", "K", "noise", "worlds per trial, report", "best tuned", "its regret"]
+    titles = ["sample", "scenario", "T", "K", "noise", "worlds per trial, report", "best tuned", "its regret"]
     return table([*titles, f"excess of {AUTO} (%)"], cells)
 
 
