@@ -82,8 +82,8 @@ def _policies(rows: list[dict[str, Any]]) -> list[str]:
             [
                 name,
                 _interval(values),
-                f"{100 * float(np.median(values)):.0f}",
-                f"{100 * values.max():.0f}",
+                f"{100 * float(np.median(values)):,.0f}",
+                f"{100 * values.max():,.0f}",
                 f"{worst['scenario']}, T {format_count(worst['horizon'])}, K {worst['arms']}",
                 f"{int((values <= GOAL).sum())} of {len(rows)}",
                 f"{100 * np.mean([row['untuned'][name][1] for row in rows]):.1f} %",
@@ -95,7 +95,7 @@ def _policies(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _interval(values: Any, sign: str = "") -> str:
-    mean, low, high = (f"{100 * x:{sign}.0f}".replace("-", "−") for x in bootstrap_mean(values))
+    mean, low, high = (f"{100 * x:{sign},.0f}".replace("-", "−") for x in bootstrap_mean(values))
     return f"{mean} ({low} to {high})"
 
 
