@@ -35,8 +35,8 @@ lint: $(READY)
 kernels: $(READY)
 	$(BIN)/python -m tools.compile_kernels
 
-# Random argument lists per command, damaged storages, trials with twenty readers, drivers on one file, studies of the soak test.
-COUNTS := RAVENLAB_FUZZ=1000 RAVENLAB_DAMAGED=200 RAVENLAB_READ_TRIALS=300 RAVENLAB_DRIVERS=8 RAVENLAB_SOAK=2000
+# Random argument lists per command, commands on damaged storages, trials with twenty readers, drivers on one file, studies of the soak test.
+COUNTS := RAVENLAB_FUZZ=1000 RAVENLAB_DAMAGED=10000 RAVENLAB_READ_TRIALS=300 RAVENLAB_DRIVERS=8 RAVENLAB_SOAK=2000
 
 stress: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[gp]"

@@ -20,6 +20,17 @@ LONG_KEY = re.compile(  # more parts than that
 MAX_STEPS = 10**15  # whole numbers up to this are exact in float64
 
 
+def number_rule(value: object) -> str:
+    """Return the rule that a value violates which is not a number of allowed size.
+
+    >>> number_rule(math.inf), number_rule(-1e200)
+    ('be a finite number', 'be between -1e+100 and 1e+100')
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
+        return f"be between {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}"
+    return "be a finite number"
+
+
 def check_number(field: str, value: object) -> float:
     """Return a finite number as a float.
 
@@ -27,7 +38,7 @@ def check_number(field: str, value: object) -> float:
     1.0
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
-        raise InputError(f"{field} must be a finite number but got {value!r}.", field=field)
+        raise InputError(f"{field} must {number_rule(value)} but got {value!r}.", field=field)
     return float(value)
 
 

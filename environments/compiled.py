@@ -3,9 +3,9 @@
 numba invalidates a cached function only when its own file changes, but a loop inlines rules from other files. The cache
 folder is therefore named after a hash of all sources that can be compiled.
 
-numba unpickles the files of its cache. They are read only from a folder that nobody else can write to, and only if
-their content matches a hash at their end. Any failure of the cache, such as a full disk or a damaged file, is a cache
-miss: the function is compiled in memory, and one warning is issued per process.
+numba unpickles the files of its cache. They are read only from a folder that nobody else can enter or replace, and
+only if their content matches a hash at their end. Any failure of the cache, such as a full disk or a damaged file, is a
+cache miss: the function is compiled in memory, and one warning is issued.
 
 Another process may compile kernels while this one does something else (`policies.engine.ahead`). A kernel that is
 called before that process has stored it is waited for.
@@ -32,8 +32,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
 from environments.fingerprint import COMPILED_PACKAGES, ROOT
-from environments.kernel_cache import is_compiled_elsewhere, is_private, numba_cache_folder, warn_once
-from environments.paths import hold_lock_file
+from environments.kernel_cache import is_compiled_elsewhere, numba_cache_folder, warn_once
+from environments.paths import find_shared_level, hold_lock_file
 
 _caching: Any = caching  # has no annotations
 
@@ -105,7 +105,7 @@ class _Cache(_caching.FunctionCache):  # type: ignore[misc]
             # asked first, because the last file of a process precedes its end
             expected = self.awaited and is_compiled_elsewhere(self._py_func)
             try:
-                if is_private(numba_cache_folder() or ""):
+                if find_shared_level(Path(numba_cache_folder() or "")) is None:
                     loaded = self._load_overload(sig, target_context)
                     if loaded is not None:
                         return loaded

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+from environments.text import escape_unprintable
+
 MAX_NAME_LETTERS = 200  # of an unknown name in a message
 MAX_LISTED_LETTERS = 300  # of the known names that a message lists
 MAX_COMPARED_LETTERS = 200  # of an unknown name when the closest known one is searched
@@ -24,7 +26,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(_as_line(message))
         self.field = field
 
 
@@ -33,6 +35,14 @@ class ExternalError(RuntimeError):
 
     Results that were stored before remain valid; running the same command again resumes.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_as_line(message))
+
+
+def _as_line(message: str) -> str:
+    """Return a message as one line. Names of files in it may hold control sequences of terminals, which are escaped."""
+    return escape_unprintable(" ".join(message.splitlines()))
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InputError:

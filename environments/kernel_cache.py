@@ -5,7 +5,6 @@ Nothing here imports numba, which takes a quarter of a second.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import subprocess
@@ -17,42 +16,43 @@ from pathlib import Path
 from typing import Any
 
 from environments.fingerprint import kernel_hash
-from environments.paths import user_cache_folder
+from environments.paths import find_shared_level, make_private_folder, user_cache_folder
 
 
 @lru_cache(maxsize=1)
 def numba_cache_folder() -> str | None:
-    """Return the folder of numba's cache for exactly these sources; None if it is not writable or not private.
+    """Return the folder of numba's cache for exactly these sources; None if there is no private, writable folder.
 
-    It is in `NUMBA_CACHE_DIR` if set, else in the user's own cache folder.
+    It is in `NUMBA_CACHE_DIR` if that is set and private, else in the user's own cache folder.
     """
     digest = hashlib.sha256(f"{metadata.version('numba')} {sys.version_info[:2]} {kernel_hash()}".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR") or str(user_cache_folder() / "numba")
-    folder = os.path.join(base, digest.hexdigest()[:16])
-    try:
-        os.makedirs(base, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(folder, mode=0o700)
-        if not is_private(folder):
-            warn_once(f"others may write to {folder}, or it belongs to somebody else")
-            return None
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def is_private(folder: str) -> bool:
-    """Whether a folder belongs to this user and nobody else may write to it."""
-    status = os.stat(folder)
-    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
+    requested = os.environ.get("NUMBA_CACHE_DIR")
+    bases = [user_cache_folder() / "numba"]
+    if requested:
+        bases.insert(0, Path(requested))
+    for base in bases:
+        folder = base.absolute() / digest.hexdigest()[:16]
+        try:
+            make_private_folder(folder)
+            folder = folder.resolve()
+            shared = find_shared_level(folder)
+        except (OSError, RuntimeError):  # RuntimeError: a link to itself
+            continue
+        if shared is not None:
+            warn_once(f"{folder} is not used, because others may write to {shared}")
+        elif os.access(folder, os.W_OK):
+            return str(folder)
+    return None
 
 
 _WARNED: list[str] = []
 
 
 def warn_once(problem: str) -> None:
-    """Warn about a problem of the cache, once per process."""
-    if not _WARNED:
+    """Warn about a problem of the cache, once; worker processes have the same problem and do not repeat it."""
+    import multiprocessing  # takes 4 ms
+
+    if not _WARNED and multiprocessing.parent_process() is None:
         _WARNED.append(problem)
         warnings.warn(f"numba's cache: {problem}; functions are compiled again.", RuntimeWarning, stacklevel=2)
 

@@ -1,13 +1,20 @@
-"""Resolving paths, lock files, and the cache folder of the user."""
+"""Resolving paths, private folders, new files that replace others, lock files, and the cache folder of the user."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from environments.errors import InputError
+
+NEW_SUFFIX = ".new"
+STALE_SECONDS = 3600.0  # after which nobody writes to a new file any more
 BRIEFLY = 0.2  # seconds to wait for a lock, in which its former owner may still be removing its file
 
 
@@ -25,6 +32,52 @@ def resolve_path(path: Path) -> Path:
     return resolved
 
 
+def make_private_folder(path: Path) -> None:
+    """Create a folder and all missing folders above it, which only this user can enter, whatever the umask is."""
+    for level in (*reversed(path.parents), path):
+        if not level.is_dir():
+            with suppress(FileExistsError):  # another process has just created it
+                level.mkdir(mode=0o700)
+
+
+def find_shared_level(folder: Path) -> Path | None:
+    """Return the folder through which other users can reach or replace the content of a folder; None if there is none.
+
+    This is the folder itself if it belongs to somebody else or others can enter it. It is a folder above if others can
+    rename entries there: the owner, unless it is this user or the system, and everybody with write permission, unless
+    the sticky bit is set. The path must have no links, which others might change.
+
+    >>> with private_temporary_folder() as folder:
+    ...     find_shared_level(folder)
+    """
+    if os.name != "posix":
+        return None
+    status = folder.stat()
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        return folder
+    trusted = {os.geteuid(), 0, os.stat("/").st_uid}  # in a container, the system's user may have another number
+    for level in folder.parents:
+        status = level.stat()
+        if status.st_uid not in trusted or (status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX):
+            return level
+    return None
+
+
+@contextmanager
+def private_temporary_folder() -> Iterator[Path]:
+    """Create a temporary folder for files that are executed, and remove it afterwards.
+
+    Raises:
+        InputError: Other users could replace it.
+    """
+    with tempfile.TemporaryDirectory(prefix="ravenlab-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        shared = find_shared_level(folder)
+        if shared is not None:
+            raise InputError(f"TMPDIR must be a folder that only you can write to, but others can write to {shared}.")
+        yield folder
+
+
 def user_cache_folder() -> Path:
     """Return the folder for files cached for this user: `XDG_CACHE_HOME` if set, else the system's usual place.
 
@@ -37,6 +90,41 @@ def user_cache_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("ravenlab", appauthor=False)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[tuple[int, Path]]:
+    """Create a file that is to replace `target`, as an open descriptor and a path; it is removed unless it was renamed.
+
+    Files that killed processes have left for the same target are removed. An OSError names the target.
+    """
+    name = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=NEW_SUFFIX, dir=target.parent)
+        _remove_stale_files(target, os.fstat(handle).st_mtime)
+        yield handle, Path(name)
+    except OSError as error:
+        if error.errno is None or (name is not None and error.filename not in (None, name)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    finally:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
+
+
+def _remove_stale_files(target: Path, now: float) -> None:
+    """Remove files of `new_file` for a target that belong to this user and have not been written for an hour.
+
+    The present time is that of a file written just now: the clock of a file server may differ from this machine's.
+    """
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.\w{{8}}{re.escape(NEW_SUFFIX)}")
+    with suppress(OSError):
+        for entry in os.scandir(target.parent):
+            if pattern.fullmatch(entry.name):
+                status = entry.stat(follow_symlinks=False)
+                old = status.st_mtime < now - STALE_SECONDS
+                if old and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+                    os.unlink(entry.path)
 
 
 @contextmanager

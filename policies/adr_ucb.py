@@ -75,7 +75,7 @@ def most_drawn(open_, arms):  # type: ignore[no-untyped-def]
 @inlined
 def advance_block(s, open_, arms, cells, p):  # type: ignore[no-untyped-def]
     """Choose monitored arms at the ends of blocks and of their parts."""
-    length = count_open(open_) * p[N0]
+    length = max(1, count_open(open_)) * p[N0]  # a late reward may arrive while all arms are closed
     if cells[BLOCK] == 0.0:
         if s >= length:
             cells[MONITORED] = most_drawn(open_, arms)

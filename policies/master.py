@@ -143,7 +143,7 @@ def world_changed(open_, cells, memory, p, count):  # type: ignore[no-untyped-de
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward to the instance that plays, test, and start the instances of the next reward."""
-    count = count_open(open_)
+    count = max(1, count_open(open_))  # a late reward may arrive while all arms are closed
     if cells[READY] == 0.0:
         begin_block(0, open_, cells, memory)
         start_instances(open_, cells, memory, count, rng)

@@ -7,8 +7,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from environments.compiled import inlined
+from environments.errors import InputError
 from policies.engine.base import CLOSED, PULLS
 from policies.engine.limits import NONNEGATIVE, Limit
 from policies.engine.parameters import Param
@@ -23,6 +28,10 @@ from policies.engine.rules import (
     add_reward,
     to_unit,
 )
+
+if TYPE_CHECKING:
+    from environments.world import Floats
+    from policies.engine.parameters import Value
 
 SUCCESSES = 1  # row of S, for the Bernoulli likelihood
 LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)  # parameters
@@ -77,3 +86,9 @@ class Thompson(UnitPolicy):
     row_limits = {SUCCESSES: Limit(0.0, "pulls", likelihood="bernoulli"), SQUARES: NONNEGATIVE}
     choose = staticmethod(select)
     learn = staticmethod(update)
+
+    @classmethod
+    def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:
+        """Check that arms without pulls have no statistics."""
+        if np.any(stats[1:, stats[PULLS] == 0.0]):
+            raise InputError("stats of the state must be 0 for arms without pulls.")

@@ -128,7 +128,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Update the mean; the first pull of an arm that has opened causes a restart."""
-    if arms[WAS_OPEN, k] == 0.0:
+    if open_[k] != CLOSED and arms[WAS_OPEN, k] == 0.0:
         restart(open_, arms, cells, p[HORIZON])
     arms[COUNT, k] += 1.0
     arms[MEAN, k] += (x - arms[MEAN, k]) / arms[COUNT, k]

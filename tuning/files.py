@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.paths import resolve_path
+from environments.paths import new_file, resolve_path
 
 MAX_NAME_BYTES = 255  # longest name of a file or folder that common file systems accept
 
@@ -66,23 +65,25 @@ def atomic_write(path: Path) -> Iterator[IO[str]]:
     """
     check_file_writable(path)
     if path.exists() and not path.is_file():
-        with _open_device(path) as file:
-            yield file
+        try:
+            with _open_device(path) as file:
+                yield file
+        except OSError as error:
+            error.filename = error.filename or str(path)
+            raise
         return
     target = path.resolve()  # a link is kept, and the file that it refers to is replaced
     with noting_interrupts(path):
         try:
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{path.name}.", text=True)
-        except PermissionError:
+            with new_file(target) as (handle, new):
+                with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                    yield file
+                new.chmod(0o666 & ~_umask())
+                new.replace(target)
+        except PermissionError as error:
+            if error.filename != str(target):
+                raise
             raise InputError(f"{path} can't be written: no permission in {target.parent}.") from None
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                yield file
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 @contextmanager

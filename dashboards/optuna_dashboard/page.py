@@ -1,4 +1,4 @@
-"""The page of the Optuna dashboard, with a style sheet of our own.
+"""The page of the Optuna dashboard, with a style sheet of our own, and its CSV files.
 
 The dashboard shows attached figures below its own, in the order of a Python set, at half the width of the window. The
 style sheet puts them first, in a fixed order. On a read-only dashboard it also hides everything that offers to write.
@@ -7,11 +7,14 @@ style sheet puts them first, in a fixed order. On a read-only dashboard it also 
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from dashboards.figures.card import BACKGROUND
 from dashboards.optuna_dashboard.attach import FIGURES, PREFIX
+from studies.tables import to_csv_cell
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
@@ -61,15 +64,16 @@ def make_style(writable: bool) -> str:
     return f"{LAYOUT}{order}\n{hidden}"
 
 
-def add_style(inner: Application, style: str) -> Application:
-    """Wrap the dashboard so that its page contains a style sheet.
+def change_pages(inner: Application, style: str) -> Application:
+    """Wrap the dashboard so that its page contains a style sheet and its CSV files contain no formulas.
 
     The page is never answered with "not modified", because the style sheet depends on how the server was started.
     """
     addition = f"<style id=ravenlab>{style}</style></head>".encode()
 
     def answer(environ: Environ, start: Start) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "GET" or not environ.get("PATH_INFO", "").startswith("/dashboard"):
+        path = environ.get("PATH_INFO", "")
+        if environ["REQUEST_METHOD"] != "GET" or not path.startswith(("/dashboard", "/csv/")):
             return inner(environ, start)
         started: list[Any] = []
 
@@ -79,14 +83,27 @@ def add_style(inner: Application, style: str) -> Application:
         conditions = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_NONE_MATCH", "HTTP_RANGE")
         body = inner({key: value for key, value in environ.items() if key not in conditions}, remember)
         try:
-            page = b"".join(body).replace(b"</head>", addition, 1)
+            page = b"".join(body)
         finally:
             if hasattr(body, "close"):
                 body.close()
         status, headers, *rest = started
+        if path.startswith("/dashboard"):
+            page = page.replace(b"</head>", addition, 1)
+        elif status.startswith("200"):
+            page = _remove_formulas(page)
         dropped = ("content-length", "last-modified", "etag", "accept-ranges", "cache-control")
         kept = [(name, value) for name, value in headers if name.lower() not in dropped]
         start(status, [*kept, ("Content-Length", str(len(page))), ("Cache-Control", "no-cache")], *rest)
         return [page]
 
     return answer
+
+
+def _remove_formulas(table: bytes) -> bytes:
+    """Return a CSV file with all cells as in our own exports."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(table)))
+    changed = io.StringIO()
+    rows = csv.reader(io.StringIO(table.decode(), newline=""))
+    csv.writer(changed).writerows([to_csv_cell(cell) for cell in row] for row in rows)
+    return changed.getvalue().encode()

@@ -1,19 +1,28 @@
-"""Server of the Optuna dashboard, reachable from this machine only by default. It uses one thread per request."""
+"""Server of the Optuna dashboard, reachable from this machine only by default. It uses one thread per request.
+
+A client that sends its request slowly keeps its connection. If there are too many connections, the oldest is closed, so
+that such clients cannot use up the files and threads of the process.
+"""
 
 from __future__ import annotations
 
 import errno
+import io
+import logging
 import os
 import socket
+import sys
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from dashboards.optuna_dashboard.access import is_loopback, restrict_access
-from dashboards.optuna_dashboard.page import add_style, make_style
-from environments.errors import InputError
+from dashboards.optuna_dashboard.page import change_pages, make_style
+from environments.errors import MAX_NAME_LETTERS, InputError
 from studies.storage.library import is_internal
 
 if TYPE_CHECKING:
@@ -23,6 +32,8 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8080
 IDLE_TIMEOUT = 60.0  # seconds after which an idle connection is closed
+LOGGER = logging.getLogger("optuna_dashboard")
+MAX_CONNECTIONS = 100  # at the same time, far below the usual limit of 1,024 open files per process
 
 
 class DashboardServer(ThreadingMixIn, WSGIServer):
@@ -36,6 +47,8 @@ class DashboardServer(ThreadingMixIn, WSGIServer):
     def __init__(self, host: str, port: int) -> None:
         self.address_family, address = _resolve(host, port)
         self.host = host
+        self.lock = threading.Lock()
+        self.connections: dict[Any, None] = {}  # from the oldest to the newest
         try:
             super().__init__(address, _Handler)
         except OSError as error:
@@ -56,15 +69,52 @@ class DashboardServer(ThreadingMixIn, WSGIServer):
         host = "localhost" if all_addresses else f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.server_port}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a new thread; close the oldest connection if there are too many."""
+        with self.lock:
+            self.connections[request] = None
+            if len(self.connections) > MAX_CONNECTIONS:
+                oldest = next(iter(self.connections))
+                del self.connections[oldest]
+                with suppress(OSError):  # the client has just closed it
+                    oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self.lock:
+            self.connections.pop(request, None)
+        super().shutdown_request(request)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that disconnect early."""
 
 
 class _Handler(WSGIRequestHandler):
     timeout = IDLE_TIMEOUT
+    errors = io.StringIO()  # stays empty if a request is malformed
+
+    def get_stderr(self) -> io.StringIO:
+        """Return the file for the traceback of a failed request."""
+        self.errors = io.StringIO()
+        return self.errors
+
+    def finish(self) -> None:
+        """Log the last line of a traceback, which has the error."""
+        super().finish()
+        for line in self.errors.getvalue().strip().splitlines()[-1:]:
+            LOGGER.error(line)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: pages that refresh themselves would fill the terminal."""
+
+
+class _FirstLine(logging.Handler):
+    """Prints the first line of a message of the dashboard, which has the error; the others are a traceback."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        problem = repr(record.getMessage().partition("\n")[0][:MAX_NAME_LETTERS])
+        print(f"ravenlab: warning: a request to the dashboard failed: {problem}.", file=sys.stderr)
 
 
 def make_server(
@@ -88,10 +138,12 @@ def make_server(
     try:
         from optuna_dashboard import wsgi
 
+        LOGGER.handlers = [_FirstLine()]
+        LOGGER.propagate = False
         if not internal:
             # the dashboard takes its list of studies from this method
             storage.get_all_studies = partial(_list_visible, storage.get_all_studies)  # type: ignore[method-assign]
-        page = add_style(wsgi(storage), make_style(writable))
+        page = change_pages(wsgi(storage), make_style(writable))
         server.set_app(
             restrict_access(page, writable=writable, names=allowed if allowed or is_loopback(host) else None)
         )

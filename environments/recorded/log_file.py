@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER
+from environments.checks import LARGEST_NUMBER, number_rule
 from environments.errors import InputError
 from environments.recorded.table_file import (
     NO_ROWS,
@@ -167,10 +167,13 @@ def build_log(
 def _check_values(columns: Mapping[str, Floats], row_name: RowName) -> None:
     """Raise InputError for a value that is not allowed."""
     for name, values in columns.items():
-        rule, valid = "be a finite number", np.abs(values) <= LARGEST_NUMBER
+        rule = None
+        valid = np.abs(values) <= LARGEST_NUMBER
         if name == "propensity" and valid.all():
-            rule, valid = "be above 0 and at most 1", (values > 0.0) & (values <= 1.0)
+            rule = "be above 0 and at most 1"
+            valid = (values > 0.0) & (values <= 1.0)
         for row in np.flatnonzero(~valid)[:1]:
+            rule = rule or number_rule(float(values[row]))
             raise InputError(f"{row_name(row)}: {name} must {rule} but got {values[row]:g}.")
 
 

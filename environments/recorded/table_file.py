@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -27,6 +28,8 @@ MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MAX_DECODED_BYTES = 500_000_000  # of the columns of a Parquet file that are read; a compressed file may be tiny
 LONG_LINE = f"a line is longer than {MAX_LINE_LETTERS:,} characters."
+MISPLACED_QUOTE = re.compile(r'[^,\r\n]"[^,\r\n]')  # within a cell, where pandas leaves it out: "1"5 would be 15
+TEXT_BATCH_ROWS = 1000  # of a Parquet file with texts, whose lengths are unknown before they are read
 NO_ROWS = "it has column names but no row below them."
 
 RowName = Callable[[int], str]  # names a row in messages by its index, such as "line 3"
@@ -59,19 +62,28 @@ def to_floats(column: Any, row_name: RowName, label: str, missing: tuple[str, ..
         return _arrow_to_floats(column)
     empty = "nan" if "" in missing else ""
     try:
-        return np.array([float(cell or empty) for cell in column])
+        return np.array([_parse_float(cell or empty) for cell in column])
     except ValueError:
         pass  # some cells are invalid, or missing in another spelling
     numbers = np.empty(len(column))
     for row, cell in enumerate(column):
         try:
             word = cell.strip().lower()
-            numbers[row] = np.nan if word in missing else TRUTH_VALUES[word] if word in TRUTH_VALUES else float(cell)
+            numbers[row] = (
+                np.nan if word in missing else TRUTH_VALUES[word] if word in TRUTH_VALUES else _parse_float(cell)
+            )
         except ValueError:
             where = row_name(row)
             message = f"{where}: {label} must be a number but got {cell[:60]!r}"
             raise InputError(f"{message}{hint if where == 'line 2' else ''}.") from None
     return numbers
+
+
+def _parse_float(cell: str) -> float:
+    """Convert a cell to a number, without the underscores that Python allows: 1_0 may be a typing error."""
+    if "_" in cell:
+        raise ValueError
+    return float(cell)
 
 
 def _arrow_to_floats(column: Any) -> Floats:
@@ -245,7 +257,11 @@ class ParquetTable(Table):
         tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
         texts = [self.names[i] for i in positions if any(test(self.column_type(i)) for test in tests)]
         with open_parquet(self.path, texts) as file:
-            for batch in file.iter_batches(max(1, CHUNK_CELLS // len(names)), columns=names):
+            rows = max(1, CHUNK_CELLS // len(names))
+            size = 0
+            for batch in file.iter_batches(min(rows, TEXT_BATCH_ROWS) if texts else rows, columns=names):
+                size += sum(getattr(column, "indices", column).nbytes for column in batch.columns)
+                _check_decoded(size + max(_dictionary_bytes(column) for column in batch.columns))
                 batch.validate(full=True)  # indices of texts in a damaged file may be out of range
                 numbers = np.arange(first, first + batch.num_rows)
                 yield numbers, {position: batch.column(self.names[position]) for position in positions}
@@ -265,11 +281,7 @@ class ParquetTable(Table):
             for column in map(group.column, range(group.num_columns)):
                 if column.path_in_schema in names or column.path_in_schema.split(".")[0] in names:
                     size += column.total_uncompressed_size
-        if size > MAX_DECODED_BYTES:
-            limit = format_bytes(MAX_DECODED_BYTES)
-            raise InputError(
-                f"its columns have {format_bytes(size)} when decompressed, more than the maximum of {limit}."
-            )
+        _check_decoded(size)
 
     def column_type(self, position: int) -> Any:
         """Return the Arrow type of a column."""
@@ -283,6 +295,17 @@ class ParquetTable(Table):
         return None if any(test(kind) for test in tests) else str(kind)
 
 
+def _dictionary_bytes(column: Any) -> int:
+    return int(column.dictionary.nbytes) if hasattr(column, "dictionary") else 0
+
+
+def _check_decoded(size: int) -> None:
+    """Raise InputError for columns that are too large; the sizes that a file states may be false."""
+    if size > MAX_DECODED_BYTES:
+        limit = format_bytes(MAX_DECODED_BYTES)
+        raise InputError(f"its columns have {format_bytes(size)} when decompressed, more than the maximum of {limit}.")
+
+
 def open_csv(path: Path | str) -> TextIO:
     """Open a CSV file; a byte order mark is skipped."""
     return Path(path).open(encoding="utf-8-sig", newline="")
@@ -292,7 +315,7 @@ class _BoundedLines(io.TextIOBase):
     """A text file for pandas that refuses lines longer than `MAX_LINE_LETTERS`."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.line_letters = file, 0
+        self.file, self.line_letters, self.end = file, 0, ""
 
     def readable(self) -> bool:
         return True
@@ -303,6 +326,9 @@ class _BoundedLines(io.TextIOBase):
         self.line_letters = len(text) - end - 1 + (self.line_letters if end < 0 else 0)
         if self.line_letters > MAX_LINE_LETTERS:
             raise InputError(LONG_LINE)
+        if MISPLACED_QUOTE.search(self.end + text):
+            raise ValueError("the csv module decides what such a quote means")
+        self.end = (self.end + text)[-2:]
         return text
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER
+from environments.checks import LARGEST_NUMBER, number_rule
 from environments.errors import InputError
 from environments.recorded.table_file import Converter, CsvTable, Table, check_increasing, open_table, to_floats
 from environments.world import Floats
@@ -59,7 +59,8 @@ class Trace:
             raise InputError(_too_long(len(names)))
         for row, column in np.argwhere(np.abs(values) > LARGEST_NUMBER)[:1]:
             value = values[row, column]
-            raise InputError(f"row {row + 1}: arm {names[column]!r} must be a finite number but got {value:g}.")
+            rule = number_rule(float(value))
+            raise InputError(f"row {row + 1}: arm {names[column]!r} must {rule} but got {value:g}.")
         present = ~np.isnan(values)
         nonempty = np.asarray(present.any(axis=1))
         if not nonempty.any():

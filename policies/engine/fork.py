@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from policies.engine.base import Policy
 
 
+LOCK_SECONDS = 0.1  # to wait for one policy, which a call keeps for microseconds
+
+
 class _Instances:
     """All policies of this process, and those that are locked during a fork."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a signal handler may fork while this thread holds it
         self.policies: weakref.WeakSet[Policy] = weakref.WeakSet()
         self.locked: list[Policy] = []
         self.forks = 0
@@ -33,11 +36,19 @@ class _Instances:
             self.policies.add(policy)
 
     def before_fork(self) -> None:
-        self.lock.acquire()
+        while not self._lock_all():
+            pass
         self.forks += 1
-        self.locked = list(self.policies)
-        for policy in self.locked:
-            policy._lock.acquire()
+
+    def _lock_all(self) -> bool:
+        """Lock all policies, or none if another thread keeps one: it may be waiting for one that is locked here."""
+        self.lock.acquire()
+        for policy in list(self.policies):
+            if not policy._lock.acquire(timeout=LOCK_SECONDS):
+                self.after_fork()
+                return False
+            self.locked.append(policy)
+        return True
 
     def after_fork(self) -> None:
         for policy in self.locked:
@@ -52,7 +63,7 @@ class _Instances:
                 state = policy._rng.bit_generator.state["state"]
                 policy._rng = np.random.Generator(np.random.PCG64([state["state"], state["inc"], self.forks]))
         self.locked = []
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
 
 _INSTANCES = _Instances()

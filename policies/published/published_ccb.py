@@ -11,7 +11,7 @@ from math import sqrt
 
 from environments.compiled import inlined
 from policies.engine.base import PULLS
-from policies.engine.limits import NONNEGATIVE, UNIT
+from policies.engine.limits import FINITE, NONNEGATIVE, UNIT
 from policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
 from policies.published import PublishedPolicy
 
@@ -57,7 +57,7 @@ class PublishedCCB(PublishedPolicy):
     rows = 3
     row_limits = {WIDTH: UNIT}
     cells = 3
-    cell_limits = {DELTA: UNIT, BONUS: NONNEGATIVE}
+    cell_limits = {DELTA: UNIT, ENOUGH: FINITE, BONUS: NONNEGATIVE}
     start = staticmethod(start)
     choose = staticmethod(select)
     learn = staticmethod(update)

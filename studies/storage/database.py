@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.paths import hold_lock_file, resolve_path
+from environments.paths import hold_lock_file, new_file, resolve_path
 from studies.storage.faults import StorageReplaced, translate_errors
+from studies.storage.hardening import find_foreign_sql, protect_connection, tolerate_damaged_values
 from studies.storage.postgres import open_postgres
 from studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
 from studies.storage.versions import avoid_alembic
@@ -33,6 +34,15 @@ NUMERIC_COLUMNS = {
     "trial_intermediate_values": "intermediate_value",
 }
 
+# Columns that hold one of a few words, and columns of text.
+WORD_COLUMNS = {
+    ("study_directions", "direction"): ("NOT_SET", "MINIMIZE", "MAXIMIZE"),
+    ("trials", "state"): ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING"),
+    ("trial_values", "value_type"): ("FINITE", "INF_POS", "INF_NEG"),
+    ("trial_intermediate_values", "intermediate_value_type"): ("FINITE", "INF_POS", "INF_NEG", "NAN"),
+}
+TEXT_COLUMNS = {"studies": "study_name", "trial_params": "param_name"}
+
 # Versions of the tables that the installed Optuna has confirmed as compatible.
 _COMPATIBLE: set[str] = set()
 
@@ -46,6 +56,7 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     avoid_alembic()
+    tolerate_damaged_values()
     parsed = parse_url(url)
     with translate_errors(url):
         if is_postgres(parsed):
@@ -142,7 +153,11 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
 
     if _is_immutable(path):
         escaped = quote(f"file:{quote(str(path.resolve()))}", safe="/:")  # unquoted twice: by SQLAlchemy, by SQLite
-        return optuna.storages.RDBStorage(f"sqlite:///{escaped}?mode=ro&immutable=1&uri=true", skip_table_creation=True)
+        return optuna.storages.RDBStorage(
+            f"sqlite:///{escaped}?mode=ro&immutable=1&uri=true",
+            engine_kwargs={"pool_events": [(protect_connection, "connect")]},
+            skip_table_creation=True,
+        )
     if not path.exists() or path.stat().st_size == 0:
         create_sqlite_file(path)
     version = _table_version(path)
@@ -174,11 +189,19 @@ def has_study(storage: optuna.storages.BaseStorage, name: str) -> bool:
 
 
 def _table_version(path: Path) -> str:
-    with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:
+    with closing(connect_sqlite(_read_only(path))) as connection:
         return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
+def connect_sqlite(uri: str, seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """Connect to a file without Optuna, protected from what the file contains; transactions are explicit."""
+    connection = sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None)
+    protect_connection(connection)
+    return connection
+
+
 def _configure_reader(connection: Any, _: Any) -> None:
+    protect_connection(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
 
@@ -218,9 +241,7 @@ def create_sqlite_file(path: Path) -> None:
     b'SQLite format'
     """
     folder = path.resolve().parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=folder)
-    new = Path(name)
-    try:
+    with new_file(folder / path.name) as (handle, new):
         with os.fdopen(handle, "wb") as file:
             file.write(_empty_database())
             file.flush()
@@ -230,8 +251,6 @@ def create_sqlite_file(path: Path) -> None:
             if not path.exists() or path.stat().st_size == 0:  # some programs leave an empty file behind
                 _remove_log(_log_path(path))  # of a removed database: SQLite would apply it to the new one
                 new.replace(path.resolve())
-    finally:
-        new.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=1)
@@ -286,9 +305,11 @@ def check_sqlite_file(path: Path, create: bool) -> None:
         return
     had_log = _log_path(path).exists()
     try:
-        with closing(sqlite3.connect(_read_only(path), uri=True, timeout=BUSY_SECONDS)) as connection:
+        with closing(connect_sqlite(_read_only(path))) as connection:
             defect = _find_defect(connection)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if str(error) == "interrupted":
+            raise KeyboardInterrupt from None
         defect = f"is not a readable SQLite database: {error}"
     if defect is not None:
         if not had_log:
@@ -302,18 +323,28 @@ def _find_defect(connection: sqlite3.Connection) -> str | None:
     SQLite accepts text in numeric columns, and damaged files contain it.
     """
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables >= {"studies", "trials", "version_info"}:
+        return "is an SQLite database without Optuna studies"
+    foreign = find_foreign_sql(connection)
+    if foreign is not None:
+        return f"contains {foreign!r}, which is not a table or index of Optuna, and is not opened"
     check = connection.execute("PRAGMA quick_check(1)").fetchone()
     if check is None or check[0] != "ok":
         return f"is damaged: {check[0] if check else 'no result'}"
-    if not {"studies", "trials", "version_info"} <= tables:
-        return "is an SQLite database without Optuna studies"
     for table in ("version_info", "alembic_version"):
         if table not in tables or connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] != 1:
             return "has no version of Optuna's tables; it may be incomplete"
-    for table, column in NUMERIC_COLUMNS.items():
-        query = f"SELECT 1 FROM {table} WHERE typeof({column}) NOT IN ('real', 'integer', 'null') LIMIT 1"
-        if table in tables and connection.execute(query).fetchone():
-            return f"is damaged: {table}.{column} contains a value that is not a number"
+    rules = [
+        *(
+            (table, column, f"typeof({column}) IN ('real', 'integer', 'null')")
+            for table, column in NUMERIC_COLUMNS.items()
+        ),
+        *((table, column, f"typeof({column}) = 'text'") for table, column in TEXT_COLUMNS.items()),
+        *((table, column, f"{column} IN {words}") for (table, column), words in WORD_COLUMNS.items()),
+    ]
+    for table, column, rule in rules:
+        if table in tables and connection.execute(f"SELECT 1 FROM {table} WHERE NOT {rule} LIMIT 1").fetchone():
+            return f"is damaged: {table}.{column} contains a value that is not allowed"
     query = "SELECT study_name FROM studies WHERE study_id NOT IN (SELECT study_id FROM study_directions) LIMIT 1"
     study = connection.execute(query).fetchone() if "study_directions" in tables else None
     return f"is damaged: study {study[0]!r} has no direction" if study else None

@@ -50,7 +50,11 @@ def translate_errors(url: str) -> Iterator[None]:
         yield
     except (sqlalchemy.exc.SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
         cause = error.__cause__ if isinstance(error, optuna.exceptions.StorageInternalError) else error
+        if str(getattr(cause, "orig", "")) == "interrupted":  # a signal ended the query
+            raise KeyboardInterrupt from None
         raise _translate(url, cause or error) from None
+    except optuna.exceptions.DuplicatedStudyError:  # rows of a study that is missing have the number of the new one
+        raise InputError(f"storage {mask_url(url)} is damaged: no new study can be created in it.") from None
     except RuntimeError as error:
         if "compatible with the table schema" in str(error):
             raise InputError(f"storage {mask_url(url)} was created by another version of Optuna: {error}") from None
@@ -60,6 +64,26 @@ def translate_errors(url: str) -> Iterator[None]:
             raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
         raise InputError(f"storage {mask_url(url)} is damaged: a stored value cannot be read ({reason}).") from None
+
+
+@contextmanager
+def reading_study(name: str) -> Iterator[None]:
+    """Convert errors that stored values cause while a study is displayed to an InputError that names the study.
+
+    >>> with reading_study("mine"):
+    ...     float("text")
+    Traceback (most recent call last):
+    ...
+    environments.errors.InputError: study 'mine' holds a value that cannot be read (could not convert string to float: \
+'text').
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise InputError(f"study {name!r} holds a value that cannot be read ({reason}).") from None
 
 
 def _is_unreadable_value(error: BaseException) -> bool:
@@ -85,6 +109,8 @@ def _translate(url: str, error: BaseException) -> Exception:
         return ExternalError(f"storage {where} cannot be written: {reason}. Completed trials are saved.")
     if "readonly" in lowered or "read-only" in lowered:
         return InputError(f"storage {where} cannot be written: it is read-only.")
+    if "malformed" in lowered or "not a database" in lowered:
+        return InputError(f"storage {where} is damaged: {reason}.")
     if "locked" in lowered:
         return InputError(f"storage {where} is locked by another program.")
     return InputError(f"storage {where} cannot be used: {reason}.")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from environments.errors import InputError, did_you_mean
+from environments.text import escape_unprintable
 from studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
 from studies.results.recommendation import Recommendation
 from studies.results.robust import Front, RobustRecommendation
@@ -21,6 +23,7 @@ from studies.storage.lock import find_running
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage, RDBStorage
     from optuna.study._frozen import FrozenStudy
+    from optuna.trial import FrozenTrial
 
     from studies.results.comparison import Comparison
     from studies.spec.comparison import ResolvedComparisonSpec
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
 
 MAX_NAMES_SHOWN = 5  # in error messages
+
+Value = TypeVar("Value")
+
+log = logging.getLogger("ravenlab")
 
 
 def is_internal(study: FrozenStudy) -> bool:
@@ -95,6 +102,19 @@ def _list_some(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:MAX_NAMES_SHOWN]) + more
 
 
+def read_each(studies: Sequence[FrozenStudy], read: Callable[[FrozenStudy], Value]) -> list[tuple[FrozenStudy, Value]]:
+    """Read something of each study; of several, those that cannot be read are left out with a warning."""
+    results = []
+    for study in studies:
+        try:
+            results.append((study, read(study)))
+        except InputError as error:
+            if len(studies) == 1:
+                raise
+            log.warning("ravenlab: %s It is left out.", escape_unprintable(str(error)))
+    return results
+
+
 def read_recommendations(
     storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False
 ) -> list[Recommendation]:
@@ -110,8 +130,7 @@ def split_by_recommendation(
     if names is None:
         studies = [study for study in studies if study.user_attrs.get(SPEC) is not None]
     recommendations, without = [], []
-    for study in studies:
-        recommendation = read_recommendation(study)
+    for study, recommendation in read_each(studies, read_recommendation):
         if recommendation is None:
             without.append(study.study_name)
         else:
@@ -122,8 +141,8 @@ def split_by_recommendation(
 
 def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
     """Return the results of the robust searches among the named studies, or among all, sorted by name."""
-    studies = select_studies(storage, names)
-    results = [read_robust(study) for study in studies if ROBUST in study.user_attrs]
+    studies = [study for study in select_studies(storage, names) if ROBUST in study.user_attrs]
+    results = [result for _, result in read_each(studies, read_robust)]
     return sorted((result for result in results if result is not None), key=lambda result: result.study)
 
 
@@ -356,6 +375,26 @@ def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:
     }
 
 
+def read_best_trials(storage: RDBStorage, study: FrozenStudy, limit: int) -> list[FrozenTrial]:
+    """Read the best complete trials of a study with one direction, of equal ones the first; no other trial is read."""
+    from sqlalchemy import text
+
+    if len(study.directions) != 1:
+        return []
+    order = "DESC" if study.directions[0].name == "MAXIMIZE" else "ASC"
+    query = (
+        "SELECT t.trial_id FROM trials t JOIN trial_values v ON v.trial_id = t.trial_id WHERE t.study_id = :study"
+        " AND t.state = 'COMPLETE' AND v.objective = 0 AND v.value_type = 'FINITE' AND v.value IS NOT NULL"
+        f" ORDER BY v.value {order}, t.number LIMIT :limit"
+    )
+    with storage.engine.connect() as connection:
+        numbers = connection.execute(text(query), {"study": study._study_id, "limit": limit}).scalars().all()
+    return [storage.get_trial(number) for number in numbers]
+
+
 def _format_date(value: object) -> str | None:
     """Format a time, which SQLite returns as text, in ISO 8601 without fractions of a second."""
-    return None if value is None else datetime.fromisoformat(str(value)).isoformat(timespec="seconds")
+    try:
+        return None if value is None else datetime.fromisoformat(str(value)).isoformat(timespec="seconds")
+    except ValueError:  # damaged
+        return None

@@ -5,9 +5,10 @@ Trials and attributes hold the complete result: a grid or comparison that is rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -103,12 +104,43 @@ def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Non
             number >= len(cells)
             or trial.state.name != "COMPLETE"
             or trial.params != cells[number]
-            or keys.STDERR not in trial.user_attrs
+            or not is_number(trial.value)
+            or not is_number(trial.user_attrs.get(keys.STDERR))
         ):
             raise InputError(
                 f"trial {number} of grid {name!r} is not a cell of the grid; delete the study or choose another name.",
                 field="name",
             )
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a stored value is a finite number.
+
+    >>> is_number(0.5), is_number("0.5"), is_number(None), is_number(float("inf"))
+    (True, False, False, False)
+    """
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def check_trials(
+    name: str, space: Mapping[str, BaseDistribution], directions: int, trials: Sequence[FrozenTrial]
+) -> None:
+    """Raise InputError if a trial is not a finished trial of a search over `space`."""
+    for trial in trials:
+        values = trial.values or []
+        if trial.state.name not in ("COMPLETE", "PRUNED"):
+            problem = "is unfinished"
+        elif trial.params.keys() != space.keys() or not all(
+            is_number(value) and space[key]._contains(float(value)) for key, value in trial.params.items()
+        ):
+            problem = "has parameters outside the search space"
+        elif not all(map(is_number, values)) or (trial.state.name == "COMPLETE" and len(values) != directions):
+            problem = "has no valid result"
+        else:
+            continue
+        raise InputError(
+            f"trial {trial.number} of study {name!r} {problem}; delete the study or choose another name.", field="name"
+        )
 
 
 def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
@@ -173,7 +205,7 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
     for number, trial in enumerate(trials):
         try:
             entries.append(_read_entry(trial, spec, *expected[number]))
-        except (IndexError, KeyError, TypeError, ValueError):
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
             raise InputError(
                 f"trial {number} of comparison {name!r} is not an entry of the comparison; "
                 "delete the study or choose another name.",
@@ -191,7 +223,7 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
     return ComparisonEntry(
         policy=policy,
         setting=setting,
-        params=dict(stored["params"]),
+        params={name: _check_param(value) for name, value in stored["params"].items()},
         regret=regret,
         curve=RegretCurve(tuple(stored["steps"]), tuple(stored["mean"]), tuple(stored["stderr"])),
         trials=int(stored["trials"]),
@@ -201,6 +233,12 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
         nanoseconds=trial.user_attrs.get(keys.NANOSECONDS),
         recorded=_read_recorded(stored.get("recorded")),
     )
+
+
+def _check_param(value: Any) -> Any:
+    if not isinstance(value, str) and not is_number(value):
+        raise ValueError
+    return value
 
 
 def store_further_worlds(study: optuna.Study, further: Sequence[ComparisonEntry]) -> None:

@@ -36,6 +36,9 @@ URL_PATTERN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+# A password in a connection string of libpq, such as "host=db password=secret", which is not a URL.
+ASSIGNMENT = re.compile(r"(?<![?&\w])((?:ssl)?password\s*=\s*)(?:'(?:\\.|[^'])*'|\S+)", re.IGNORECASE)
+
 
 def storage_url(url: str | None) -> str:
     """Return the given URL, or RAVENLAB_STORAGE, or the default SQLite file in the working directory.
@@ -64,8 +67,10 @@ def parse_url(url: str) -> URL:
         parsed = parsed.set(drivername=POSTGRES)
     if is_sqlite(parsed):
         return parsed
-    misread = f"{parsed.username or ''}{parsed.host or ''}{parsed.database or ''}"
-    if "@" in misread or not 0 < (parsed.port or 1) < 65536:  # an unescaped @ in a password
+    # A password in another place: behind an unescaped @, in the name of the user or as an option of the database.
+    misread = re.search("[@:]", parsed.username or "") or re.search("[@;=]", f"{parsed.host} {parsed.database}")
+    ports = ",".join(parsed.normalized_query.get("port", ())).split(",")
+    if misread or not 0 < (parsed.port or 1) < 65536 or not all(port.isdecimal() for port in ports if port):
         raise _invalid_url(url)
     if parsed.get_backend_name() == "postgresql" and parsed.drivername != POSTGRES:
         raise InputError(f"storage must use the driver {POSTGRES}:// but got {parsed.drivername}://.")
@@ -136,12 +141,12 @@ def list_secrets(parsed: URL) -> list[str]:
 
 
 def mask_passwords(text: str) -> str:
-    """Mask the passwords of all database URLs in a text.
+    """Mask the passwords of all database URLs and connection strings in a text.
 
     >>> mask_passwords("unknown study 'postgresql://me:secret@host/db'.")
     "unknown study 'postgresql+psycopg://me:***@host/db'."
     """
-    return URL_PATTERN.sub(lambda match: _mask_match(match[0]), text)
+    return ASSIGNMENT.sub(r"\1***", URL_PATTERN.sub(lambda match: _mask_match(match[0]), text))
 
 
 def _mask_match(url: str) -> str:

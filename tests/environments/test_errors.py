@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from environments.errors import InputError, closest_name, unknown_name
+from environments.errors import ExternalError, InputError, closest_name, unknown_name
 from tests.messages import assert_names
 
 
@@ -28,3 +28,8 @@ def test_names_that_begin_alike_are_preferred(name: str, expected: str | None) -
 @pytest.mark.parametrize("name", [3, None, ["blips"], "two\nlines"])
 def test_any_name_gives_one_line(name: Any) -> None:
     assert "\n" not in str(unknown_name("scenario", name, ["blips"]))
+
+
+@pytest.mark.parametrize("kind", [InputError, ExternalError])
+def test_messages_are_one_line_without_control_sequences(kind: type[Exception]) -> None:
+    assert str(kind("trace \x1b[31mred\x07\n.csv is missing.")) == r"trace \x1b[31mred\x07 .csv is missing."

@@ -39,6 +39,10 @@ report = 3
 TINY = ["--horizon=20", "--arms=3", "--replications=2", "--jobs=1", "--quiet"]
 FEW = ["--trials=3", "--selection=3", "--report=3"]
 SMALL_TUNE = ["tune", "blips", *TINY, *FEW]
+ROBUST = ["tune", "--robust", "blips", "stationary", "--name=worlds", *TINY, *FEW]
+GRID = ["grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", *TINY]
+COMPARE = ["compare", "blips", "--name=compared", "--tune=0", "--policies=ucb1,raven-ucb", *TINY]
+"""Commands that create or resume the studies of `make_storage`."""
 
 
 def tiny(*words: str, url: str = "sqlite:///studies.sqlite3") -> None:
@@ -50,10 +54,8 @@ def tiny(*words: str, url: str = "sqlite:///studies.sqlite3") -> None:
 def make_storage(path: Path) -> str:
     """Create a storage with a study of each kind, foreign studies and a running one; return its URL."""
     url = f"sqlite:///{path}"
-    tiny("tune", "blips", "--name=tuned", *FEW, url=url)
-    tiny("tune", "--robust", "blips", "stationary", "--name=worlds", *FEW, url=url)
-    tiny("grid", "blips", "--name=cells", "--alpha0=1,2", "--beta0=1,2", url=url)
-    tiny("compare", "blips", "--name=compared", "--tune=0", "--policies=ucb1,raven-ucb", f"-o{path}.d", url=url)
+    for words in ([*SMALL_TUNE, "--name=tuned"], ROBUST, GRID, [*COMPARE, f"-o{path}.d"]):
+        tiny(*words, url=url)
     storage = open_storage(url, create=False)
     foreign = optuna.create_study(study_name="stranger", storage=storage)
     foreign.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)

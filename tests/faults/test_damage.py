@@ -9,9 +9,12 @@ write-ahead log.
 from __future__ import annotations
 
 import os
+import resource
 import shutil
+import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import optuna
@@ -20,12 +23,13 @@ import pytest
 from dashboards.optuna_dashboard.server import DashboardServer
 from tests.command import run_command
 from tests.faults.damage import write_damaged
-from tests.faults.template import SMALL_TUNE, make_storage
+from tests.faults.template import COMPARE, GRID, ROBUST, SMALL_TUNE, make_storage
 from tests.messages import assert_names
 
-CASES = int(os.environ.get("RAVENLAB_DAMAGED", "20"))
-COMMANDS_PER_CASE = 14 if CASES >= 200 else 3
-"""Commands run on each damaged file: all, or a few in rotation."""
+COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "300"))
+"""Number of commands, each on a storage with other damage."""
+MAX_SECONDS = 60  # of a command; a signal then has to end it
+MAX_KILOBYTES = 10**6  # of memory that a command may add to this process
 
 READ_COMMANDS = [
     ["studies"],
@@ -36,17 +40,23 @@ READ_COMMANDS = [
     ["show", "compared"],
     ["studies", "--json"],
     ["recommend", "blips", "--horizon=20", "--arms=3"],
-    ["report"],
-    ["doctor"],
 ]
 TUNE = [*SMALL_TUNE, "--name=tuned"]
 WRITE_COMMANDS = [
     ["copy", "*", "--to=sqlite:///copied.sqlite3"],  # locks its source, which sets the journal mode
     TUNE,
+    [*TUNE, "--trials=5"],
+    [*ROBUST, "--trials=4"],
+    GRID,
+    [*COMPARE, "-ocompared"],
     ["delete", "tuned", "--yes"],
-    ["dashboard", "--port=0"],
 ]
+SLOW_COMMANDS = [["report"], ["doctor"], ["dashboard", "--port=0"]]
+READ_COMMANDS += SLOW_COMMANDS[:2]
+WRITE_COMMANDS += SLOW_COMMANDS[2:]
 COMMANDS = [*READ_COMMANDS, *WRITE_COMMANDS]
+QUICK_COMMANDS = [words for words in COMMANDS if words not in SLOW_COMMANDS]
+COMMANDS_PER_TEST = len(QUICK_COMMANDS) + 1  # and one slow command in rotation
 
 
 @pytest.fixture(scope="module")
@@ -90,17 +100,39 @@ def run_and_check(words: list[str], path: Path) -> tuple[int, str]:
     return code, err
 
 
-@pytest.mark.parametrize("seed", range(CASES))
+@contextmanager
+def limits() -> Iterator[None]:
+    """Interrupt a block that takes too long, and fail if it takes too much memory."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    signal.alarm(MAX_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, handler)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MAX_KILOBYTES
+
+
+@pytest.mark.parametrize("seed", range(-(-COMMANDS_RUN // COMMANDS_PER_TEST)))
 def test_damaged_storage(seed: int, intact: Path, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
-    for turn in range(COMMANDS_PER_CASE):
+    for turn, words in enumerate([*QUICK_COMMANDS, SLOW_COMMANDS[seed % len(SLOW_COMMANDS)]]):
         for old in tmp_path.glob("*.sqlite3*"):
             old.unlink()
-        damage = write_damaged(intact, path, seed)
-        words = COMMANDS[(seed * COMMANDS_PER_CASE + turn) % len(COMMANDS)]
-        code, err = run_and_check(words, path)
+        damage = write_damaged(intact, path, seed * COMMANDS_PER_TEST + turn)
+        try:
+            with limits():
+                code, err = run_and_check(words, path)
+        except Exception as error:
+            raise AssertionError((words, damage)) from error
         failure = 1 if words[0] == "doctor" else 2
-        assert code in ((failure,) if damage.startswith("cut") else (0, 1, 2)), (words, damage, err)
+        refused = damage.startswith(("cut", "schema"))
+        assert code in ((failure,) if refused else (0, 1, 2)), (words, damage, err)
 
 
 def _another_application(path: Path) -> None:
@@ -157,7 +189,7 @@ REASONS = {
 def test_file_of_another_program(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "studies.sqlite3"
     FOREIGN[kind](path)
-    for words in COMMANDS if CASES >= 200 else [*COMMANDS[::3], TUNE]:
+    for words in COMMANDS if COMMANDS_RUN >= 10_000 else [*COMMANDS[::3], TUNE]:
         code, err = run_and_check(words, path)
         if words[0] == "doctor":  # it does not check the version of Optuna's tables
             assert code == 1 or kind == "a new version"
@@ -206,3 +238,74 @@ def test_study_created_by_other_software(tmp_path: Path) -> None:
     assert_names(err, "'tuned'", "was not created by ravenlab")
     shutil.copyfile(path, tmp_path / "kept.sqlite3")
     assert run_and_check(["delete", "tuned", "--yes"], path)[0] == 0
+
+
+def change(intact: Path, path: Path, statement: str) -> None:
+    """Write a copy of a storage and execute a statement on it."""
+    shutil.copyfile(intact, path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+    connection.close()
+
+
+OF_TUNED = "(SELECT study_id FROM studies WHERE study_name = 'tuned')"
+TRIAL_OF_TUNED = f"(SELECT min(trial_id) FROM trials WHERE study_id = {OF_TUNED})"
+
+
+@pytest.mark.parametrize("text", ["[" * 5000 + "]" * 5000, "[" * 300 + "]" * 300, '{"x"', "text"])
+@pytest.mark.parametrize("key", ["ravenlab:recommendation", "ravenlab:spec", "other"])
+def test_unreadable_attribute_affects_one_study(
+    key: str, text: str, intact: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "studies.sqlite3"
+    row = f"VALUES ({OF_TUNED}, '{key}', '{text}')"
+    change(intact, path, f"INSERT OR REPLACE INTO study_user_attributes (study_id, key, value_json) {row}")
+    code, out, err = run_command(["export"])
+    assert code == 0
+    assert '"study": "worlds"' in out
+    assert ('"study": "tuned"' in out) is (key != "ravenlab:recommendation")
+    lines = [*err.splitlines(), *caplog.messages]  # pytest takes the warning, which otherwise is a line on stderr
+    assert len(lines) == (key == "ravenlab:recommendation")
+    assert all("'tuned'" in line for line in lines)
+    code, out, _ = run_command(["studies"])
+    assert code == 0
+    assert "tuned" in out
+    code, _, err = run_command(["show", "tuned"])
+    assert (code, len(err.splitlines())) == ((0, 0) if key == "other" else (2, 1))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE trial_params SET param_name = 'other' WHERE trial_id = {TRIAL_OF_TUNED} AND param_name = 'alpha0'",
+        f"DELETE FROM trial_params WHERE trial_id = {TRIAL_OF_TUNED}",
+        f"UPDATE trial_params SET param_value = 1e9 WHERE trial_id = {TRIAL_OF_TUNED}",
+        f"UPDATE trial_params SET param_value = NULL WHERE trial_id = {TRIAL_OF_TUNED}",
+        f"DELETE FROM trial_values WHERE trial_id = {TRIAL_OF_TUNED}",
+        f"UPDATE trials SET state = 'RUNNING' WHERE trial_id = {TRIAL_OF_TUNED}",
+    ],
+)
+def test_foreign_trial_is_not_resumed(statement: str, intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    change(intact, path, statement)
+    code, err = run_and_check([*TUNE, "--trials=5"], path)
+    assert code == 2
+    assert_names(err, "trial 0", "'tuned'")
+    assert run_command(["show", "tuned"])[0] == 0
+
+
+def test_report_leaves_out_an_unreadable_study(intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    change(intact, path, "UPDATE trial_user_attributes SET value_json = '\"text\"' WHERE key = 'stderr'")
+    assert run_command(["report"])[0] == 0
+    code, _, err = run_command(["show", "cells"])
+    assert (code, len(err.splitlines())) == (2, 1)
+
+
+def test_rows_of_a_missing_study_are_one_line(intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    last = "SELECT max(study_id) + 1, 'MINIMIZE', 0 FROM studies"
+    change(intact, path, f"INSERT INTO study_directions (study_id, direction, objective) {last}")
+    code, err = run_and_check([*SMALL_TUNE, "--name=new"], path)
+    assert code == 2
+    assert_names(err, "is damaged")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import os
 import pickle
 import shutil
+import signal
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +18,14 @@ from unittest.mock import Mock
 import pytest
 
 from environments import compiled, kernel_cache
+from environments.paths import find_shared_level, make_private_folder
 from policies.engine import leader_run
 from tests.command import run_command
 from tests.project import python
+from tests.requirements import skip_or_fail
+
+ANOTHER_USER = 12345
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 
 USE = """
 import policies
@@ -75,6 +85,12 @@ def replace_by_pickle(file: Path) -> None:
     file.write_bytes(pickle.dumps(Malicious()))
 
 
+def forge(file: Path) -> None:
+    """Replace a file by a pickle with the hash that the cache expects; the hash has no key."""
+    content = pickle.dumps(Malicious())
+    file.write_bytes(content + hashlib.sha256(content).digest())
+
+
 DAMAGES = (truncate, empty, flip, replace_by_pickle)
 
 
@@ -126,21 +142,19 @@ def test_any_error_is_a_cache_miss(error: Exception, monkeypatch: pytest.MonkeyP
         cache.load_overload(None, kernel.targetctx)
 
 
-FULL_DISK = """
-import errno, os
-from environments import compiled
-class FullFile(compiled._CacheFile):
-    def _dump(self, obj):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-compiled._CacheFile = FullFile
-"""
-
-
 def test_full_disk_does_not_matter(tmp_path: Path) -> None:
-    result, messages = run(tmp_path, FULL_DISK + USE)
-    assert result == "0.7"
-    assert messages.count("numba's cache") == 1
-    assert "No space left" in messages
+    words = ["mount", "-t", "tmpfs", "-o", "size=24k,mode=700", "tmpfs", str(tmp_path)]
+    mounted = subprocess.run(words, capture_output=True, check=False)
+    if mounted.returncode != 0:
+        skip_or_fail(f"a small disk can be mounted by root only ({mounted.stderr.decode().strip()})")
+    try:
+        result, messages = run(tmp_path)
+        assert result == "0.7"
+        assert messages.count("numba's cache") == 1
+        assert "No space left" in messages
+        assert all(compiled._is_intact(str(file)) for file in tmp_path.rglob("*.nb?"))
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
 
 
 def test_folder_that_becomes_unusable_does_not_matter(tmp_path: Path) -> None:
@@ -174,27 +188,93 @@ def test_commands_work_with_a_damaged_cache(tmp_path: Path) -> None:
     assert line.startswith("ravenlab: warning: numba's cache: ")
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
-def test_folder_that_others_can_write_to_is_not_private(tmp_path: Path, mode: int) -> None:
-    assert kernel_cache.is_private(str(tmp_path))
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702, 0o755])
+def test_folder_that_others_can_enter_is_not_private(tmp_path: Path, mode: int) -> None:
+    """Under umask 000, files in it can be changed by everybody who can enter it."""
+    assert find_shared_level(tmp_path) is None
     tmp_path.chmod(mode)
-    assert not kernel_cache.is_private(str(tmp_path))
+    assert find_shared_level(tmp_path) == tmp_path
 
 
-@pytest.mark.parametrize("owner", ["me", "another"])
-def test_folder_that_is_not_private_is_not_read(cache: Path, owner: str) -> None:
+@pytest.mark.parametrize(("mode", "private"), [(0o777, False), (0o775, False), (0o1777, True), (0o755, True)])
+def test_folders_above_may_only_be_shared_with_the_sticky_bit(tmp_path: Path, mode: int, private: bool) -> None:
+    """Whoever can write to a folder can replace the folders in it, unless the sticky bit is set."""
+    folder = tmp_path / "shared" / "between" / "cache"
+    make_private_folder(folder)
+    (tmp_path / "shared").chmod(mode)
+    assert find_shared_level(folder) == (None if private else tmp_path / "shared")
+
+
+def require_root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as another user")
+
+
+def test_folder_in_a_folder_of_another_user_is_not_private(tmp_path: Path) -> None:
+    require_root()
+    folder = tmp_path / "theirs" / "cache"
+    make_private_folder(folder)
+    os.chown(tmp_path / "theirs", ANOTHER_USER, ANOTHER_USER)
+    assert find_shared_level(folder) == tmp_path / "theirs"
+
+
+@pytest.mark.parametrize("change", ["enter", "owner", "replace"])
+def test_folder_that_is_not_private_is_not_read(cache: Path, change: str) -> None:
+    """Forged files in it would be executed. The cache of the user is used instead, with one warning."""
     (folder,) = cache.iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700
     for file in cached_files(cache, "*.nb?"):
-        replace_by_pickle(file)
-    if owner == "me":
+        forge(file)
+    link = cache.parent / "link"
+    link.symlink_to(cache)
+    if change == "owner":
+        require_root()
+        os.chown(folder, ANOTHER_USER, ANOTHER_USER)
+    elif change == "enter":
         folder.chmod(0o770)
-    elif os.geteuid() == 0:
-        os.chown(folder, 12345, 12345)
     else:
-        pytest.skip("only root can give a folder to another user")
-    result, messages = run(cache)
+        cache.chmod(0o777)
+    result, messages = run(link)
     assert result == "0.7"
     assert "executed" not in messages
     assert messages.count("numba's cache") == 1
-    assert str(folder) in messages
+    assert f"{folder} is not used" in messages
+
+
+def test_another_user_swaps_the_cache_all_the_time(filled: Path) -> None:
+    """Everybody can replace a folder in a shared folder, also between a check of the folder and its use."""
+    require_root()
+    with tempfile.TemporaryDirectory(prefix="shared-") as shared:  # the folders of pytest are private
+        os.chmod(shared, 0o777)
+        (source,) = filled.iterdir()
+        folder = shutil.copytree(source, Path(shared, source.name))
+        forged = shutil.copytree(source, Path(shared, "forged"))
+        for file in cached_files(forged, "*.nb?"):
+            forge(file)
+        os.chown(forged, ANOTHER_USER, ANOTHER_USER)
+        swap = (AT_FDCWD, bytes(folder), AT_FDCWD, bytes(forged), RENAME_EXCHANGE)
+        attacker = os.fork()
+        if attacker == 0:
+            os.setgroups([])
+            os.setgid(ANOTHER_USER)
+            os.setuid(ANOTHER_USER)
+            while ctypes.CDLL(None).renameat2(*swap) == 0:
+                pass
+            os._exit(1)
+        try:
+            for _ in range(2):
+                result, messages = run(Path(shared))
+                assert (result, "executed" in messages) == ("0.7", False)
+            assert os.waitpid(attacker, os.WNOHANG) == (0, 0), "the attack does not work"
+        finally:
+            os.kill(attacker, signal.SIGKILL)
+            os.waitpid(attacker, 0)
+
+
+def test_all_levels_are_created_private_under_any_umask(tmp_path: Path) -> None:
+    cache = tmp_path / "a" / "b"
+    assert run(cache, "import os; os.umask(0)" + USE) == ("0.7", "")
+    (folder,) = cache.iterdir()
+    assert [level.stat().st_mode & 0o777 for level in (cache.parent, cache, folder)] == [0o700] * 3
+    assert cached_files(folder, "*.nbi")
+    assert find_shared_level(folder) is None

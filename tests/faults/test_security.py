@@ -6,35 +6,50 @@ Access to the dashboard is tested in tests/dashboards.
 from __future__ import annotations
 
 import ast
+import datetime
 import io
 import json
+import os
 import pickle
 import re
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import optuna
 import pytest
+from distributed import security
 from sqlalchemy import text
 
 from dashboards.optuna_dashboard.access import is_loopback
 from dashboards.optuna_dashboard.server import DashboardServer, make_server
+from environments.errors import InputError
 from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
-from tests.command import run_command
+from tests.command import refused, run_command
 from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
+from tests.messages import assert_names
 from tests.project import ROOT, source_files
 from tests.studies.examples import make_recommendation, store_study
 from tuning.cli.app import COMMANDS
 from tuning.cli.dashboard import attach_to_studies
-from tuning.workers.cluster import LOOPBACK
+from tuning.workers.certificate import LocalSecurity
+from tuning.workers.cluster import LOOPBACK, connect, open_cluster
+from tuning.workers.local import SAFE_PATH, SAFE_PATH_VARIABLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page
+
+ANOTHER_USER = 12345
 
 UNPICKLING = {
     *("loads", "load", "Unpickler", "read_pickle", "unsafe_load", "full_load", "exec_module", "run_path", "run_module"),
@@ -303,6 +318,138 @@ def test_servers_listen_on_this_machine_only(here: Path) -> None:
         assert is_loopback(str(server.server_address[0]))
     assert is_loopback(LOOPBACK)
     storage.engine.dispose()
+
+
+MODULES = ("pickle", "joblib", "multiprocessing", "numba", "json", "distributed", "tuning", "ravenlab")
+"""Modules that the processes of a command import; hostile files of these names are in the current folder."""
+
+RAN = ["--horizon=20", "--arms=3", "--replications=4", "--jobs=2"]
+TUNED = [*RAN, "--trials=4", "--batch=2", "--selection=4", "--report=4", "--quiet"]
+WITH_PLUGIN = ["tune", "./mine.py:world", *TUNED]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*WITH_PLUGIN, "--backend=loky"],
+        [*WITH_PLUGIN, "--cluster=local"],
+        ["grid", "blips", "--alpha0=1,2", "--beta0=1", *RAN, "--backend=loky", "--quiet"],
+        ["compare", "blips", "--tune=0", "--policies=ucb1,./mine.py:Mine", *RAN, "--backend=loky", "--quiet"],
+        ["doctor", "--cluster=local"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)
+def test_files_of_the_current_folder_are_not_executed(tmp_path: Path, words: list[str]) -> None:
+    """Except the plugin that the command names, which works on all workers."""
+    marker = tmp_path / "executed"
+    for module in MODULES:
+        (tmp_path / f"{module}.py").write_text(f"open({str(marker)!r}, 'a').write('{module} ')\nraise ImportError\n")
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    script = Path(sys.executable).with_name("ravenlab")  # python -m would import from the current folder itself
+    done = subprocess.run([script, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert not marker.exists(), marker.read_text()
+    assert done.returncode == 0, done.stderr
+
+
+def test_safe_path_ends_with_the_last_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    for before in (None, ""):
+        if before is None:
+            monkeypatch.delenv(SAFE_PATH_VARIABLE, raising=False)
+        else:
+            monkeypatch.setenv(SAFE_PATH_VARIABLE, before)
+        with SAFE_PATH:
+            with SAFE_PATH:
+                pass
+            assert os.environ[SAFE_PATH_VARIABLE] == "1"
+        assert os.environ.get(SAFE_PATH_VARIABLE) == before
+
+
+HOSTILE_MODULE = """
+import pathlib
+pathlib.Path({marker!r}).touch()
+raise ImportError
+"""
+
+
+def swap_scratch_folders(shared: Path, marker: Path) -> None:
+    """Replace each scratch folder of Dask in a shared folder by one with a hostile module; does not return."""
+    os.setgroups([])
+    os.setgid(ANOTHER_USER)
+    os.setuid(ANOTHER_USER)
+    while True:
+        time.sleep(0.002)
+        for folder in shared.glob("*/worker-*"):
+            if folder.is_dir() and not (folder / "tuning.py").exists():
+                with suppress(OSError):
+                    folder.rename(folder.with_name(f"moved-{folder.name}"))
+                    folder.mkdir()
+                    (folder / "tuning.py").write_text(HOSTILE_MODULE.format(marker=str(marker)))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can act as another user")
+def test_another_user_cannot_replace_the_scratch_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers import from it, and Dask uses a folder of this name that another user has created before."""
+    with tempfile.TemporaryDirectory(prefix="shared-") as place:
+        shared = Path(place)
+        shared.chmod(0o1777)
+        marker = shared / "executed"
+        (shared / "dask-scratch-space").mkdir()
+        (shared / "dask-scratch-space").chmod(0o777)
+        os.chown(shared / "dask-scratch-space", ANOTHER_USER, ANOTHER_USER)
+        monkeypatch.setattr(tempfile, "tempdir", place)
+        attacker = os.fork()
+        if attacker == 0:
+            try:
+                swap_scratch_folders(shared, marker)
+            finally:
+                os._exit(1)
+        try:
+            with open_cluster("local", 1) as workers:
+                paths = workers.run(import_path, [()])[0]
+            assert os.waitpid(attacker, os.WNOHANG) == (0, 0), "the attack does not work"
+        finally:
+            os.kill(attacker, signal.SIGKILL)
+            os.waitpid(attacker, 0)
+        assert any("dask-scratch-space/worker-" in path for path in paths)
+        assert not [path for path in paths if path.startswith(str(shared / "dask-scratch-space"))]
+        assert not marker.exists()
+        assert [path.name for path in shared.iterdir()] == ["dask-scratch-space"]
+
+
+def import_path() -> list[str]:
+    return sys.path
+
+
+def test_temporary_folder_that_others_can_replace_is_refused(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = here / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    assert_names(refused("tune", "blips", *TUNED, "--cluster=local"), "TMPDIR", str(shared))
+    assert not list(shared.iterdir())
+
+
+def test_local_cluster_requires_its_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other users of this machine can reach its ports, and Dask executes what a client sends.
+
+    Its own processes connect also if the clock has been set back since the certificate was created.
+    """
+    later = Mock(wraps=datetime.datetime, now=lambda tz: datetime.datetime.now(tz) + datetime.timedelta(hours=1))
+    monkeypatch.setattr(security, "datetime", Mock(wraps=datetime, datetime=later, timezone=datetime.timezone))
+    with open_cluster("local", 1) as workers:
+        servers = [workers.address, *workers.client.scheduler_info()["workers"]]
+        for address in servers:
+            for other in (address, address.replace("tls:", "tcp:")):
+                with pytest.raises(InputError):
+                    connect(other, 2.0, LocalSecurity.temporary())  # type: ignore[no-untyped-call]
+        assert all(address.startswith("tls://127.0.0.1:") for address in servers)
+        assert workers.run(divmod, [(7, 2)]) == [(3, 1)]
+
+
+def test_no_duration_depends_on_the_clock() -> None:
+    """The clock may be changed at any time; durations and timeouts use a clock that nobody can set."""
+    for path in source_files():
+        assert not re.search(r"\btime\.time(_ns)?\(|\bdatetime\.(now|utcnow|today)\(", (ROOT / path).read_text()), path
 
 
 def test_security_names_tests_that_exist() -> None:

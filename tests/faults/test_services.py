@@ -19,7 +19,7 @@ import pytest
 from environments.compiled import inlined
 from environments.errors import InputError
 from policies import SWRaven, Thompson, find_policy
-from policies.engine import base
+from policies.engine import base, fork
 from policies.engine.base import Policy
 from tests.faults.states import ONLINE, train
 from tests.messages import raises_naming
@@ -171,6 +171,37 @@ class TestFork:
             stop.set()
             for thread in threads:
                 thread.join()
+
+    def test_thread_that_holds_a_lock_may_use_and_create_other_policies(self) -> None:
+        """As a policy that combines others does. In a child, because a deadlock would also block this process."""
+
+        def fork_meanwhile() -> int:
+            policies = [Lottery(2, horizon=5) for _ in range(4)]
+            held = threading.Event()
+
+            def combine() -> None:
+                with policies[0]._lock:
+                    held.set()
+                    time.sleep(0.3)
+                    for policy in (*policies, Lottery(2, horizon=5)):
+                        policy.select()
+
+            thread = threading.Thread(target=combine)
+            thread.start()
+            held.wait()
+            arm: int = in_child(policies[0].select)
+            thread.join()
+            return arm
+
+        assert in_child(fork_meanwhile) in (0, 1)
+
+    def test_signal_handler_may_fork_while_a_policy_is_created(self) -> None:
+        def fork_meanwhile() -> int:
+            with fork._INSTANCES.lock:
+                arm: int = in_child(Lottery(2, horizon=5).select)
+            return arm
+
+        assert in_child(fork_meanwhile) in (0, 1)
 
     def test_processes_draw_different_numbers(self) -> None:
         policy = Thompson(4, seed=3)

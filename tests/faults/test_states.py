@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.checks import LARGEST_NUMBER
+from environments.checks import LARGEST_NUMBER, MAX_STEPS
 from environments.errors import InputError
 from policies import find_policy
 from policies.engine.base import Policy
+from policies.engine.rules import MEAN
 from tests.faults import states
 from tests.faults.states import ONLINE, SPECIAL, Mutation
 from tests.messages import raises_naming
@@ -138,3 +140,30 @@ def test_state_with_the_whole_memory_in_one_list_is_accepted() -> None:
     policy = states.train("sw-raven", steps=5)
     flat = states.with_checksum({**policy.state(), "memory": policy._memory.tolist()})
     assert Policy.from_state(flat).state() == policy.state()
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3])
+def test_published_ccb_accepts_its_own_states(arms: int) -> None:
+    """Its deadline M falls far below zero once the horizon is over."""
+    policy = find_policy("published-ccb")(arms=arms, seed=0, horizon=50)
+    for _ in range(800):
+        policy.update(policy.select(), 0.5)
+    assert Policy.from_state(policy.state()).state() == policy.state()
+
+
+def test_arms_without_pulls_have_no_statistics() -> None:
+    state = find_policy("thompson")(arms=2, seed=0).state()
+    state["stats"][MEAN][1] = 1e90
+    with pytest.raises(InputError, match="without pulls"):
+        Policy.from_state(states.with_checksum(state))
+
+
+@pytest.mark.parametrize("step", [MAX_STEPS - 1, MAX_STEPS])
+def test_last_step_of_a_policy_can_be_saved(step: int) -> None:
+    state = states.with_checksum({**states.train("ucb1").state(), "step": step})
+    policy = Policy.from_state(state)
+    calls = (policy.select, lambda: policy.update(0, 0.5), lambda: policy.update_many([0, 1, 2], [0.5] * 3))
+    for call in calls:
+        with suppress(InputError):
+            call()
+        assert Policy.from_state(policy.state()).state() == policy.state()

@@ -246,3 +246,20 @@ def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tm
 def test_reading_creates_no_storage(tmp_path: Path) -> None:
     check_refused(run_in_process("export", folder=tmp_path), "studies.sqlite3", "does not exist")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [0, 100, 60_000])
+def test_truncated_file_is_one_line(size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file keeps its identity, and its write-ahead log lacks the pages that are gone."""
+    original = StudyProgress.batch
+
+    def store_and_truncate(*args: Any) -> None:
+        original(*args)
+        os.truncate(tmp_path / "studies.sqlite3", size)
+
+    words = [*SMALL, "--trials=16", "--selection=20", "--report=20", "--jobs=1"]
+    with monkeypatch.context() as patch:
+        patch.setattr(StudyProgress, "batch", store_and_truncate)
+        check_refused(run_in_process(*words, folder=tmp_path), "studies.sqlite3", "is damaged")
+    check_refused(run_in_process("studies", folder=tmp_path), "studies.sqlite3", "is not a readable SQLite database")
+    assert [path.name for path in tmp_path.iterdir()] == ["studies.sqlite3"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -57,3 +58,31 @@ def test_failure_leaves_nothing_behind(tmp_path: Path) -> None:
         raise RuntimeError("mine")
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    """Only old files of this user with the exact pattern are removed."""
+    stale = tmp_path / ".page.html.abcd1234.new"
+    recent = tmp_path / ".page.html.bcde2345.new"
+    other = tmp_path / ".page.html.mine.new"
+    for path in (stale, recent, other):
+        path.touch()
+    link = tmp_path / ".page.html.cdef3456.new"
+    link.symlink_to(other)
+    for path in (stale, other):
+        os.utime(path, (0, 0))
+    os.utime(link, (0, 0), follow_symlinks=False)
+    with atomic_write(tmp_path / "page.html") as file:
+        file.write("new")
+    assert {path.name for path in tmp_path.iterdir()} == {"page.html", recent.name, other.name, link.name}
+
+
+def test_error_names_the_file(tmp_path: Path) -> None:
+    def fail() -> None:
+        with atomic_write(tmp_path / "page.html"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        fail()
+    assert caught.value.filename == str(tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []

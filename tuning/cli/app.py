@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -166,7 +167,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         return FAULT
     except OSError as error:
-        return _print_error(": ".join(str(part) for part in (error.strerror or error, error.filename) if part), FAULT)
+        full = error.errno == errno.ENOSPC
+        file = error.filename or (
+            "standard output" if full else None
+        )  # all other files are named where they are written
+        return _print_error(": ".join(str(part) for part in (error.strerror or error, file) if part), FAULT)
     if code == INTERRUPTED:
         return _print_error(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE

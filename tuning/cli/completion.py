@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import typer
 
 from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
+MAX_QUERY_STEPS = 1_000_000  # of SQLite's virtual machine; a name takes about 10
 NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
 
 
@@ -104,14 +105,13 @@ def stored_names(url: str) -> list[str]:
 
     path = sqlite_file(url)
     if path is not None:
-        import sqlite3
+        from studies.storage.database import connect_sqlite
 
         has_writer = path.with_name(f"{path.name}-wal").exists()
         mode = "mode=ro" if has_writer else "mode=ro&immutable=1"
-        with sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True) as database:
-            names = [str(name) for (name,) in database.execute(NAMES_QUERY)]
-        database.close()
-        return names
+        with closing(connect_sqlite(f"{path.resolve().as_uri()}?{mode}")) as database:
+            database.set_progress_handler(lambda: 1, MAX_QUERY_STEPS)  # ends a query of a view that never ends
+            return [str(name) for (name,) in database.execute(NAMES_QUERY)]
     from sqlalchemy import create_engine, text
 
     from studies.storage.urls import parse_url

@@ -141,12 +141,16 @@ def attach_to_studies(
 
     from dashboards.optuna_dashboard.attach import attach
     from environments.errors import ExternalError, InputError
-    from studies.storage.faults import StorageReplaced, StorageUnreachable
+    from studies.storage.faults import StorageReplaced, StorageUnreachable, reading_study
     from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
     from studies.storage.library import select_studies
     from studies.storage.lock import run_as_driver
 
+    opened = False
+
     def find_incomplete(storage: RDBStorage) -> list[str]:
+        nonlocal opened
+        opened = True
         studies = select_studies(storage, None, internal or names is not None)
         ours = {study.study_name for study in studies if {SPEC, GRID, ROBUST, COMPARISON} & study.user_attrs.keys()}
         if not ours.issuperset(names or ()):
@@ -155,7 +159,9 @@ def attach_to_studies(
         return [name for name in selected if _is_incomplete(optuna.load_study(study_name=name, storage=storage))]
 
     def attach_missing(storage: RDBStorage, name: str) -> int:
-        return attach(optuna.load_study(study_name=name, storage=storage), missing=True, figures=figures)
+        study = optuna.load_study(study_name=name, storage=storage)
+        with reading_study(name):
+            return attach(study, missing=True, figures=figures)
 
     reported = set()
     try:
@@ -163,7 +169,8 @@ def attach_to_studies(
     except StorageReplaced:
         raise
     except (InputError, ExternalError) as error:
-        if names is not None and isinstance(error, InputError) and not isinstance(error, StorageUnreachable):
+        lost = isinstance(error, InputError) and not isinstance(error, StorageUnreachable)
+        if names is not None and lost and not opened:
             raise StorageReplaced(url) from None  # the file is missing or unreadable
         _report_failure(error)
         return
@@ -184,9 +191,11 @@ def _is_incomplete(study: optuna.Study) -> bool:
     """Return whether something is to be attached; true for an unreadable study, whose error attaching reports."""
     from dashboards.optuna_dashboard.attach import is_attached
     from environments.errors import InputError
+    from studies.storage.faults import reading_study
 
     try:
-        return not is_attached(study)
+        with reading_study(study.study_name):
+            return not is_attached(study)
     except InputError:
         return True
 

@@ -169,6 +169,7 @@ def print_line(text: str) -> None:
 
 def print_message(text: str) -> None:
     """Print a line for people to stderr, wrapped if it is a terminal."""
+    text = escape_unprintable(text)
     lines = wrap_words(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [text]
     typer.echo("\n".join(lines), err=True)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuning.cli.options import JsonOption, StorageOption, StudyArgument
 
 if TYPE_CHECKING:
+    from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
@@ -35,7 +36,7 @@ def show(
     from studies.results.describe import describe_recommendation
     from studies.storage.database import use_storage
     from studies.storage.keys import read_recommendation, read_spec
-    from studies.storage.library import describe_study, find_better_policies, find_studies
+    from studies.storage.library import describe_study, find_better_policies, find_studies, read_best_trials
     from tuning.cli.output import print_json, print_line
 
     with use_storage(storage) as store:
@@ -43,16 +44,16 @@ def show(
         if len(matches) > 1:
             raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
         stored = matches[0]
-        row, trials = describe_study(store, stored), store.get_all_trials(stored._study_id, deepcopy=False)
-        contents = _read_contents(stored, trials)
+        row = describe_study(store, stored)
+        contents = _read_contents(store, stored)
         spec, recommendation = (None, None) if contents else (read_spec(stored), read_recommendation(stored))
         better = (
             None if recommendation is None else find_better_policies(store, [recommendation]).get(recommendation.study)
         )
+        best = [] if contents else read_best_trials(store, stored, MAX_BEST_TRIALS)
     if contents is not None:
         _show_contents(row, contents, as_json)
         return
-    best = _best_trials(trials, stored.directions[0].name)
     if as_json:
         print_json(
             {
@@ -90,7 +91,7 @@ class StudyContents:
     print_result: Callable[[Any], None]
 
 
-def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyContents | None:
+def _read_contents(storage: RDBStorage, study: FrozenStudy) -> StudyContents | None:
     """Read a grid, a comparison or a robust search; None for any other study."""
     from studies.results.ranking import analyze_comparison
     from studies.storage import keys
@@ -101,12 +102,13 @@ def _read_contents(study: FrozenStudy, trials: Sequence[FrozenTrial]) -> StudyCo
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
+        trials = storage.get_all_trials(study._study_id, deepcopy=False)
         return StudyContents("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
     if keys.ROBUST in study.user_attrs:
         spec, result = keys.read_robust_spec(study), keys.read_robust(study)
         return StudyContents("tune --robust", "trials", "robust", spec, result, print_robust)
     if comparison is not None:
-        played = read_comparison(study, trials)
+        played = read_comparison(study, storage.get_all_trials(study._study_id, deepcopy=False))
         ranking = None if played is None else analyze_comparison(played)
         return StudyContents(
             "compare", "entries", "comparison", comparison, ranking, lambda result: print_comparisons([result])
@@ -132,19 +134,6 @@ def _describe_progress(row: StudyRow, unit: str) -> str:
     total = "–" if row.planned is None else f"{row.planned:,}"
     kind = "" if row.kind in ("study", "external") else f"{row.kind}, "
     return f"{row.name}: {kind}{row.state}, {row.finished:,} of {total} {unit}"
-
-
-def _best_trials(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
-    """Return the best complete trials; of equal ones, the first."""
-    import math
-
-    sign = -1.0 if direction == "MAXIMIZE" else 1.0
-    complete = [
-        trial
-        for trial in trials
-        if trial.state.name == "COMPLETE" and trial.values and len(trial.values) == 1 and math.isfinite(trial.values[0])
-    ]
-    return sorted(complete, key=lambda trial: (sign * trial.values[0], trial.number))[:MAX_BEST_TRIALS]
 
 
 def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
@@ -177,18 +166,20 @@ def _print_spec(spec: StudySpec) -> None:
 
 def _print_trials(best: list[FrozenTrial]) -> None:
     from environments.text import format_number
+    from studies.storage.trials import is_number
     from studies.symbols import format_params
     from tuning.cli.output import print_table
 
     rows = []
     for trial in best:
         error = _trial_object(trial)["stderr"]
+        params = {name: value if is_number(value) else str(value) for name, value in trial.params.items()}
         rows.append(
             [
                 str(trial.number),
                 format_number(trial.values[0]),
                 format_number(error) if isinstance(error, int | float) else "–",
-                format_params(trial.params),
+                format_params(params),
             ]
         )
     columns = ["trial", "value", "± standard error", "parameters"]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from environments.errors import InputError
 from environments.text import format_number
-from studies.storage.database import check_sqlite_file
+from studies.storage.database import check_sqlite_file, connect_sqlite
 from studies.storage.faults import database_message
 from studies.storage.postgres import connect_args
 from studies.storage.urls import is_postgres, is_sqlite, mask_url, parse_url, sqlite_file
@@ -84,7 +84,7 @@ def _check_sqlite(path: Path, name: str) -> list[Check]:
     storage = Check("storage", f"{name}: writable")
     uri = f"file:{quote(str(path.resolve()))}?mode=rw"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        with closing(connect_sqlite(uri, BUSY_SECONDS)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE ravenlab_doctor (x INTEGER)")
             connection.execute("ROLLBACK")

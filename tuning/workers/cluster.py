@@ -20,14 +20,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from environments.blocks import AnyScenario
 from environments.errors import ExternalError, InputError
 from environments.fingerprint import identity
+from environments.paths import private_temporary_folder
 from policies.engine.simulation import Simulation, simulate
 from studies.storage.lock import reconnect_seconds
 from tuning.interrupts import acknowledge_interrupt
-from tuning.workers.local import Call, ChunkSize, Skipped, TaskTime, Timer, Workers
+from tuning.workers.local import SAFE_PATH, Call, ChunkSize, Skipped, TaskTime, Timer, Workers
 from tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
+    from distributed.security import Security
 
 
 TASK_SECONDS = 1.0
@@ -99,6 +101,7 @@ def check_address(address: str) -> None:
 
 def check_dask_installed() -> None:
     try:
+        import cryptography  # noqa: F401
         import distributed  # noqa: F401
     except ImportError:
         raise InputError('cluster needs Dask: pip install "ravenlab[cluster]".', field="cluster") from None
@@ -113,24 +116,33 @@ def silence_dask() -> None:
 
 @contextmanager
 def local_cluster(jobs: int) -> Iterator[LocalCluster]:
-    """Start a cluster on this machine. Its processes ignore Ctrl-C, which this process handles."""
+    """Start a cluster on this machine. Its processes ignore Ctrl-C, which this process handles.
+
+    Other users of this machine can reach its ports, so all connections need a certificate that only exists in the
+    memory of its processes. The scheduler and the workers import from their scratch folders, so these are private.
+    """
+    import dask
     from distributed import LocalCluster
 
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
-    try:
-        cluster = LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            host=LOOPBACK,
-            dashboard_address=f"{LOOPBACK}:0",
-            silence_logs=logging.CRITICAL,
-        )
-    finally:
-        if in_main_thread:
-            signal.signal(signal.SIGINT, handler)
-    with cluster:
-        yield cluster
+    from tuning.workers.certificate import LocalSecurity
+
+    with SAFE_PATH, private_temporary_folder() as scratch, dask.config.set({"temporary-directory": str(scratch)}):
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+        try:
+            cluster = LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                host=LOOPBACK,
+                dashboard_address=f"{LOOPBACK}:0",
+                silence_logs=logging.CRITICAL,
+                security=LocalSecurity.temporary(),  # type: ignore[no-untyped-call]
+            )
+        finally:
+            if in_main_thread:
+                signal.signal(signal.SIGINT, handler)
+        with cluster:
+            yield cluster
 
 
 def check_scheduler(client: Client, address: str) -> None:
@@ -148,7 +160,7 @@ def check_scheduler(client: Client, address: str) -> None:
         )
 
 
-def ask_scheduler(address: str, seconds: float) -> None:
+def ask_scheduler(address: str, seconds: float, security: Security | None = None) -> None:
     """Raise TimeoutError or OSError unless a scheduler answers at this address in time.
 
     Dask sets a time limit for connections, but not for the first answer: it would wait without limit for a stopped
@@ -157,8 +169,9 @@ def ask_scheduler(address: str, seconds: float) -> None:
     from distributed.core import rpc
     from distributed.security import Security
 
+    arguments = (security or Security()).get_connection_args("client")
+
     async def ask() -> str:
-        arguments = Security().get_connection_args("client")
         async with rpc(address, timeout=0.9 * seconds, connection_args=arguments) as server:
             return str((await server.identity())["type"])
 
@@ -171,16 +184,16 @@ def ask_scheduler(address: str, seconds: float) -> None:
         raise OSError(f"it is a {kind.lower()}, not a scheduler")
 
 
-def connect(address: str, seconds: float | None = None) -> Client:
-    """Connect to a scheduler; raise InputError if it does not answer."""
+def connect(address: str, seconds: float | None = None, security: Security | None = None) -> Client:
+    """Connect to a scheduler, by default with the certificates in Dask's configuration; raise InputError on failure."""
     seconds = CONNECT_SECONDS if seconds is None else seconds
     from distributed import Client
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about versions, which tasks check themselves
         try:
-            ask_scheduler(address, seconds)
-            return Client(address, timeout=seconds, set_as_default=False)
+            ask_scheduler(address, seconds, security)
+            return Client(address, timeout=seconds, set_as_default=False, security=security)
         except Exception as error:  # another server may send anything
             if (refusal := _tls_error(error)) is not None:
                 raise InputError(f"cluster {address} cannot be reached: {refusal}.") from None
@@ -210,9 +223,12 @@ def open_cluster(address: str, jobs: int = 1, *, inspect_only: bool = False) -> 
     check_dask_installed()
     silence_dask()
     with ExitStack() as stack:
+        security = None
         if address == LOCAL:
-            address = stack.enter_context(local_cluster(jobs)).scheduler_address
-        workers = ClusterWorkers(address, connect(address))
+            cluster = stack.enter_context(local_cluster(jobs))
+            address = cluster.scheduler_address
+            security = cluster.security
+        workers = ClusterWorkers(address, connect(address, security=security), security)
         stack.callback(workers.close)
         stack.callback(acknowledge_interrupt)  # a repeated interrupt would leave processes behind
         threading.Thread(target=workers.watch_scheduler, daemon=True).start()
@@ -226,8 +242,8 @@ class ClusterWorkers(Workers):
 
     concurrent_studies = CONCURRENT_STUDIES
 
-    def __init__(self, address: str, client: Client) -> None:
-        self.address, self.client = address, client
+    def __init__(self, address: str, client: Client, security: Security | None = None) -> None:
+        self.address, self.client, self.security = address, client, security
         self.packer, self.driver = Packer(), MachineIdentity.current()
         self.lock = threading.Lock()
         self.stopped = False
@@ -288,7 +304,7 @@ class ClusterWorkers(Workers):
             if client.status != "running":
                 continue
             try:
-                ask_scheduler(self.address, min(SILENCE_SECONDS, reconnect_seconds()))
+                ask_scheduler(self.address, min(SILENCE_SECONDS, reconnect_seconds()), self.security)
             except TimeoutError:
                 if client.loop is not None:
                     client.loop.add_callback(_abort, client)
@@ -340,7 +356,7 @@ class ClusterWorkers(Workers):
             while not self.stopped:
                 left = deadline - time.monotonic()
                 try:
-                    self.client = connect(self.address, max(1.0, min(5.0, left)))
+                    self.client = connect(self.address, max(1.0, min(5.0, left)), self.security)
                     return
                 except InputError:
                     if left <= 0.0:

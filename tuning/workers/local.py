@@ -40,6 +40,38 @@ class Backend:
     """Returns the result of a task for each call, computed by a number of workers."""
 
 
+class _SafePath:
+    """Keeps the current folder off the import path of processes that are started in a block.
+
+    A file such as pickle.py in the current folder would otherwise be executed by every worker process and by Python's
+    helper processes. Workers still get the import path of this process, and with it all that tasks refer to. Several
+    threads may be in a block; the last one restores the environment.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.blocks = 0
+        self.before: dict[str, str] = {}
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.blocks == 0:
+                self.before = {name: value for name, value in os.environ.items() if name == SAFE_PATH_VARIABLE}
+            self.blocks += 1
+            os.environ[SAFE_PATH_VARIABLE] = "1"
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.blocks -= 1
+            if self.blocks == 0:
+                os.environ.pop(SAFE_PATH_VARIABLE, None)
+                os.environ.update(self.before)
+
+
+SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
+SAFE_PATH = _SafePath()
+
+
 def _run_in_threads(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
     from policies.engine.simulation import run_in_threads
 
@@ -60,7 +92,8 @@ def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) 
     register_for_pickling()
     workers = Parallel(n_jobs=jobs, backend="loky", initializer=end_with_driver, initargs=(os.getpid(),))
     try:
-        return list(workers(delayed(task)(*call) for call in calls))
+        with SAFE_PATH:
+            return list(workers(delayed(task)(*call) for call in calls))
     except TerminatedWorkerError:
         raise ExternalError(
             "a worker process was killed, possibly out of memory; completed trials are saved; rerun the same command to"

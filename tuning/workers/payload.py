@@ -7,7 +7,6 @@ a large problem is sent once per worker instead of once per task.
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -18,6 +17,7 @@ from typing import Any
 
 from environments.errors import InputError
 from environments.fingerprint import identity
+from environments.paths import private_temporary_folder
 from environments.plugins import is_plugin, register_for_pickling
 from policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from policies.engine.plugins import load_policy_plugin
@@ -103,7 +103,7 @@ def unpack(data: bytes) -> Problem:
     plugin: PolicyFile | None
     problem, plugin = cloudpickle.loads(data)
     if plugin is not None and problem.policy not in POLICIES.names():
-        with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder:  # the file is not read again
+        with private_temporary_folder() as folder:  # the file is not read again
             file = Path(folder, plugin.file)
             file.write_bytes(plugin.code)
             load_policy_plugin(f"{file}:{plugin.name}")

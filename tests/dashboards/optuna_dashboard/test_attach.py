@@ -92,7 +92,7 @@ def test_attaching_to_a_study(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     assert attach_to_study(study) == 6
     note = optuna_dashboard.get_note(study)
-    assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001\n")
+    assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001. The value of ε is at the edge of the search range;")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
     assert attached_figures(study) == {"ravenlab-card", "ravenlab-history", "ravenlab-importances", "ravenlab-world"}

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
+import resource
 import signal
 import socket
 import sqlite3
+import threading
 from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 
 from dashboards.optuna_dashboard.access import is_loopback, restrict_access
-from dashboards.optuna_dashboard.server import DashboardServer, describe_exposure
+from dashboards.optuna_dashboard.server import MAX_CONNECTIONS, DashboardServer, describe_exposure, make_server
 from environments.errors import InputError
 from studies.storage.database import open_storage
+from tests.dashboards.browser import ARGUMENTS, require_browser
 from tests.dashboards.dashboard_process import RunningServer, send_request, start_dashboard, wait_for_exit
 from tests.faults.studies import run_in_process
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 JSON = {"Content-Type": "application/json"}
 WRITES = [
@@ -157,6 +167,141 @@ def test_writable_dashboard_refuses_other_origins(tmp_path: Path) -> None:
         same_origin = {**JSON, "Origin": site.url.rstrip("/")}
         assert send_request(site.port, "POST", "/api/studies", body, same_origin).status == 201
     assert "new" in optuna.get_all_study_names(open_storage(place, create=False))
+
+
+def test_failed_request_is_one_line(tmp_path: Path) -> None:
+    """The dashboard logs a traceback of each request that it cannot answer, and its framework prints others."""
+    storage = open_storage(f"sqlite:///{tmp_path}/s.sqlite3", create=True)
+    optuna.create_study(storage=storage, study_name="two\nlines")
+    storage.engine.dispose()
+    with start_dashboard(f"sqlite:///{tmp_path}/s.sqlite3", folder=tmp_path) as site:
+        answer = send_request(site.port, "GET", "/api/studies/1?after=x")
+        assert (answer.status, json.loads(answer.body)["reason"]) == (400, "after must be the number of a trial.")
+        assert send_request(site.port, "GET", f"/api/studies/1?after={'9' * 5000}").status == 500
+        assert send_request(site.port, "GET", "/csv/1").status == 500
+        site.process.send_signal(signal.SIGINT)
+        wait_for_exit(site.process)
+        assert site.process.stderr is not None
+        *warnings, _ = site.process.stderr.read().splitlines()
+        assert len(warnings) == 2
+        for warning in warnings:
+            assert warning.startswith("ravenlab: warning: a request to the dashboard failed: ")
+        assert "4300 digits" in warnings[0]
+        assert "control characters" in warnings[1]
+
+
+def test_slow_clients_do_not_block_others(site: RunningServer) -> None:
+    """Each sends only the beginning of a request, and there are more of them than files that the server may open."""
+    allowed = resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE, (2 * MAX_CONNECTIONS, allowed[1]))
+    slow = []
+    try:
+        for _ in range(3 * MAX_CONNECTIONS):
+            slow.append(socket.create_connection(("127.0.0.1", site.port), timeout=60))
+            slow[-1].sendall(b"GET /api/meta HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        assert send_request(site.port, "GET", "/api/meta").status == 200
+        assert slow[0].recv(1) == b"", "the oldest connection is open"
+    finally:
+        for connection in slow:
+            connection.close()
+        resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE, allowed)
+
+
+def test_csv_files_contain_no_formulas(tmp_path: Path) -> None:
+    storage = open_storage(f"sqlite:///{tmp_path}/s.sqlite3", create=True)
+    study = optuna.create_study(storage=storage)
+    formula = "=HYPERLINK(A1)"
+    trial = optuna.trial.create_trial(
+        params={"@p": formula, "x": -1.5},
+        distributions={
+            "@p": optuna.distributions.CategoricalDistribution([formula]),
+            "x": optuna.distributions.FloatDistribution(-2, 2),
+        },
+        value=-2.5,
+        user_attrs={"a": '+1,"2"', "long": "-" * 200_000},
+    )
+    study.add_trial(trial)
+    with make_server(storage, port=0) as server:
+        app: Any = server.get_app()
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/csv/1", "wsgi.input": io.BytesIO(), "SERVER_NAME": "x"}
+        table = b"".join(app(environ, lambda *given: None)).decode()
+        missing = b"".join(app({**environ, "PATH_INFO": "/csv/2"}, lambda *given: None))
+    storage.engine.dispose()
+    header, cells = csv.reader(io.StringIO(table))
+    row = dict(zip(header, cells, strict=True))
+    assert row["Param @p"] == "'=HYPERLINK(A1)"
+    assert (row["Value"], row["Param x"]) == ("-2.5", "-1.5")
+    assert row["UserAttribute a"] == '\'+1,"2"'
+    assert row["UserAttribute long"].startswith("'--")
+    assert "not found" in json.loads(missing)["reason"]
+
+
+FOREIGN_PAGE = """<!doctype html><meta charset=utf-8>
+<iframe name=frame></iframe>
+<form method=post enctype=text/plain target=frame action="TARGET/api/studies">
+<input name='{"study_name": "form", "directions": ["minimize"], "x": "' value='"}'>
+</form>
+<iframe src="TARGET/dashboard"></iframe>
+<script src="TARGET/api/studies"></script>
+"""
+
+ATTACKS = """async (target) => {
+    const body = JSON.stringify({study_name: "fetched", directions: ["minimize"]})
+    const attempts = {
+        read: [target + "/api/studies", {}],
+        simple: [target + "/api/studies", {method: "POST", mode: "no-cors", body}],
+        json: [target + "/api/studies", {method: "POST", headers: {"Content-Type": "application/json"}, body}],
+        delete: [target + "/api/studies/1", {method: "DELETE"}],
+    }
+    const answers = {}
+    for (const [name, [address, options]] of Object.entries(attempts))
+        answers[name] = await fetch(address, options).then((answer) => answer.status, () => "refused")
+    navigator.sendBeacon(target + "/api/studies", body)
+    document.forms[0]?.submit()
+    return answers
+}"""
+
+
+class ForeignSite(BaseHTTPRequestHandler):
+    """A page of another site, whose address is `target` in its server."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(FOREIGN_PAGE.replace("TARGET", vars(self.server)["target"]).encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_foreign_pages_in_a_browser_neither_read_nor_write(tmp_path: Path, browser: Browser) -> None:
+    """On a writable dashboard: a page of another site, and one whose name now has the dashboard's address."""
+    place = store_recommendations(tmp_path / "s.sqlite3", make_recommendation())
+    rules = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+    with (
+        start_dashboard(place, "--writable", folder=tmp_path) as site,
+        HTTPServer(("127.0.0.1", 0), ForeignSite) as foreign,
+        closing(browser.browser_type.launch(executable_path=require_browser(), args=[*ARGUMENTS, rules])) as hostile,
+    ):
+        target = site.url.rstrip("/")
+        vars(foreign)["target"] = target
+        threading.Thread(target=foreign.serve_forever, daemon=True).start()
+        before = dump(tmp_path / "s.sqlite3")
+        page = hostile.new_page()
+        page.goto(f"http://evil.example:{foreign.server_port}/")
+        answers = page.evaluate(ATTACKS, target)
+        # the answer to a simple request cannot be read, and has the status 0
+        assert answers == {"read": "refused", "simple": 0, "json": "refused", "delete": "refused"}
+        page.wait_for_load_state("networkidle")
+        rebound = page.goto(f"http://evil.example:{site.port}/dashboard")
+        assert rebound is not None
+        assert rebound.status == 403
+        assert page.evaluate(ATTACKS, "") == {"read": 403, "simple": 403, "json": 403, "delete": 403}
+        assert dump(tmp_path / "s.sqlite3") == before
+        page.goto(site.url)
+        assert page.evaluate(ATTACKS, "") == {"read": 200, "simple": 500, "json": 201, "delete": 204}
+        foreign.shutdown()
 
 
 def test_ends_cleanly_with_an_open_connection(place: Path) -> None:

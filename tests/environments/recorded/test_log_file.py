@@ -160,3 +160,34 @@ def test_nested_arms_are_rejected(tmp_path: Path) -> None:
     pandas.DataFrame({"step": [1, 2], "arm": [["a"], ["b"]], "reward": [1.0, 2.0]}).to_parquet(path)
     with raises_naming(InputError, "arm", "list"):
         read_log(path)
+
+
+@pytest.mark.parametrize("dictionary", [False, ["arm"]])
+def test_false_sizes_of_a_parquet_file_are_noticed_while_reading(
+    dictionary: bool | list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sizes that a file states are read before its columns; a forged file states small ones."""
+    monkeypatch.setattr(table_file.ParquetTable, "_check_size", lambda self, names: None)
+    monkeypatch.setattr(table_file, "MAX_DECODED_BYTES", 1_000_000)
+    monkeypatch.setattr(table_file, "TEXT_BATCH_ROWS", 100)
+    names = [f"{number:010000}" for number in range(200)]
+    frame = pandas.DataFrame({"step": range(200), "arm": names, "reward": 0.0})
+    frame.to_parquet(tmp_path / "log.parquet", compression="zstd", use_dictionary=dictionary)
+    with raises_naming(InputError, "decompressed", "1.0 MB"):
+        read_log(tmp_path / "log.parquet")
+
+
+@pytest.mark.parametrize("cell", ['"1"5', "1_0", '5"1"', "1e101", "-1e200"])
+def test_cells_that_are_not_plain_numbers_are_rejected(cell: str, tmp_path: Path) -> None:
+    """pandas reads the first one as 15, Python the second one as 10; a finite number is not called infinite."""
+    (tmp_path / "log.csv").write_text(f"step,arm,reward\n1,a,{cell}\n2,b,1\n")
+    with pytest.raises(InputError) as caught:
+        read_log(tmp_path / "log.csv")
+    assert "finite" not in str(caught.value)
+
+
+def test_quoted_cells_are_read(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text('step,arm,reward\n"1","a ""b""","0.5"\n2,c,"1"\n')
+    log = read_log(tmp_path / "log.csv")
+    assert log.names == ('a "b"', "c")
+    assert log.reward.tolist() == [0.5, 1.0]

@@ -41,6 +41,8 @@ INVALID = {
     "log instead of a trace": ("step,arm,reward\n1,0,0.5\n", ["log"]),
     "repeated step": ("step,a,b\n1,1,2\n1,3,4\n", ["line 3", "step", "1"]),
     "decreasing step": ("t,a,b\n5,1,2\n4,3,4\n", ["line 3", "t", "4", "5"]),
+    "underscore": ("a,b\n1_000,2\n", ["line 2", "'a'", "'1_000'"]),
+    "digits after a quote": ('a,b\n"1"5,2\n', ["CSV"]),
     "unclosed quote": ('a,b\n"1,2\n', ["CSV"]),
     "no line end": ("a,b\n" + "1" * 1_000_001, ["1,000,000"]),
 }
@@ -128,9 +130,7 @@ def test_pandas_reads_a_regular_file_exactly(tmp_path: Path, monkeypatch: pytest
     np.testing.assert_array_equal(read_trace(path).values, values)
 
 
-@pytest.mark.parametrize(
-    "cells", ["1,2", "1, 2", "True,false", "NA,2", "1_000,2", "1e-3,-0", '"1",2', "1,Null", "n/A,2"]
-)
+@pytest.mark.parametrize("cells", ["1,2", "1, 2", "True,false", "NA,2", "1e-3,-0", '"1",2', "1,Null", "n/A,2"])
 def test_both_parsers_agree(cells: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "trace.csv"
     path.write_text("time,a,b\n" + f"x,{cells}\nx,3,4\n" * 6)

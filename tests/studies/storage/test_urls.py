@@ -83,3 +83,26 @@ def test_secrets_are_masked_in_messages_of_the_database() -> None:
     url = "postgresql://me:s3cret@host/db?pwd=other1&connect_timeout=other2&x=on"
     message = database_message(url, RuntimeError("connection on host with s3cret, other1 and other2 failed"))
     assert message == "connection on host with ***, *** and other2 failed"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://host/studies;password=s3cret",
+        "postgresql://me%3As3cret@host/db",
+        "postgresql://host;password=s3cret/db",
+        "host=h password=s3cret dbname=d",
+        "dbname=d password = 's3 cret'",
+    ],
+)
+def test_passwords_in_other_places_are_masked(url: str) -> None:
+    with raises_naming(InputError, "storage") as caught:
+        parse_url(url)
+    assert "cret" not in str(caught.value)
+    assert "cret" not in mask_passwords(f"unknown scenario '{url}'.")
+
+
+def test_port_that_is_not_a_number_is_refused() -> None:
+    with raises_naming(InputError, "storage"):
+        parse_url("postgresql://me@host/db?port=abc")
+    assert parse_url("postgresql://me@/db?host=a&host=b&port=1&port=2").query["port"] == ("1", "2")

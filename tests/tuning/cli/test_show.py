@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import optuna
 import pytest
@@ -62,3 +63,25 @@ def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> Non
     assert_names(capsys.readouterr().err, 3)
     assert run(["show", "upp", "--storage", storage_url]) == 2
     assert_names(capsys.readouterr().err, "'upp'")
+
+
+def test_only_the_best_trials_are_read(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading all trials of a study with 100,000 takes a minute and 2 GB."""
+    storage_url = url(tmp_path / "s.sqlite3")
+    storage = open_storage(storage_url, create=True)
+    store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
+    monkeypatch.delattr(optuna.storages.RDBStorage, "get_all_trials")
+    assert run(["show", "raven-ucb/variance", "--storage", storage_url]) == 0
+    assert_names(capsys.readouterr().out, "Best trials", "43")
+
+
+@pytest.mark.parametrize(("direction", "numbers"), [("minimize", [1, 3, 2]), ("maximize", [2, 1, 3])])
+def test_best_trials_in_either_direction(
+    direction: Literal["minimize", "maximize"], numbers: list[int], tmp_path: Path, capsys: Captured
+) -> None:
+    storage_url = url(tmp_path / "s.sqlite3")
+    study = optuna.create_study(study_name="other", storage=open_storage(storage_url, create=True), direction=direction)
+    study.add_trials([optuna.create_trial(value=value) for value in (float("inf"), 1.0, 2.0, 1.0)])
+    study.add_trial(optuna.create_trial(state=optuna.trial.TrialState.FAIL))
+    assert run(["show", "other", "--json", "--storage", storage_url]) == 0
+    assert [trial["number"] for trial in json.loads(capsys.readouterr().out)["best_trials"]] == numbers

@@ -1,0 +1,108 @@
+"""SQLite files of others: no SQL of the file is executed, values are limited, and damaged ones remain single.
+
+SQLite executes views, triggers, generated columns and defaults of the file that it opens. A file may therefore contain
+only what Optuna creates, which is recognized by the words of its statements. A damaged attribute would keep Optuna from
+reading all other studies; it is read as `UNREADABLE` instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from functools import cache
+from itertools import accumulate
+from typing import Any
+
+MAX_VALUE_BYTES = 200_000_000  # of a stored value; the results of a comparison of 100,000 worlds take 2 MB per policy
+MAX_DEPTH = 100  # of nested lists in an attribute; Python fails from a few hundred on
+SIGNAL_STEPS = 100_000  # of SQLite's virtual machine between two checks for signals: about a millisecond
+UNREADABLE = "a value that cannot be read"  # no specification and no number, so each of its readers refuses it
+
+STATEMENT = re.compile(r"CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX)\s+(?:\w+|\"\w+\")\s*(?=[(]|ON\b)", re.IGNORECASE)
+IGNORED = re.compile(r"'\w*'|\bCONSTRAINT\s+\w+", re.IGNORECASE)  # values of an enumeration, names of constraints
+PUNCTUATION = re.compile(r"[\s\d(),=\"]*")
+SQL_WORDS = {
+    *("on", "not", "null", "unique", "primary", "foreign", "key", "references", "check", "in"),
+    *("integer", "float", "datetime", "text", "varchar", "alembic_version", "version_num"),
+    *("name", "seq", "tbl", "idx", "stat"),  # columns of SQLite's own tables
+}
+BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[^]["{}]++')
+
+
+def protect_connection(connection: Any, _: Any = None) -> None:
+    """Limit what an SQLite connection does for the file: no functions in its schema, no huge values.
+
+    A signal ends a query, which then raises an error with the message "interrupted".
+
+    >>> connection = sqlite3.connect(":memory:")
+    >>> protect_connection(connection)
+    >>> connection.execute("SELECT zeroblob(400000000)")
+    Traceback (most recent call last):
+    ...
+    sqlite3.DataError: string or blob too big
+    """
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.set_progress_handler(_run_signal_handlers, SIGNAL_STEPS)
+
+
+def _run_signal_handlers() -> int:
+    """Do nothing: Python runs handlers of signals whenever Python code is called, and their exception ends a query."""
+    return 0
+
+
+def find_foreign_sql(connection: sqlite3.Connection) -> str | None:
+    """Return the name of something in the schema of a database that Optuna does not create; None if there is none."""
+    words = SQL_WORDS | _optuna_names()
+    for name, statement in connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
+        rest = IGNORED.sub("", STATEMENT.sub("", str(statement), count=1))
+        known = all(word in words for word in re.findall(r"[^\W\d]\w*", rest.lower()))
+        if not known or not PUNCTUATION.fullmatch(re.sub(r"[^\W\d]\w*", "", rest)):
+            return str(name)[:60]
+    return None
+
+
+def _optuna_names() -> set[str]:
+    """Return the names of Optuna's tables and their columns."""
+    from optuna.storages._rdb.models import BaseModel
+
+    tables = BaseModel.metadata.tables.values()
+    return {table.name for table in tables} | {column.name for table in tables for column in table.columns}
+
+
+@cache
+def tolerate_damaged_values() -> None:
+    """Make Optuna's storages read damaged attributes as `UNREADABLE`."""
+    from optuna.storages._rdb import storage
+
+    module: Any = storage
+    module.json = _TolerantJson
+
+
+def parse_attribute(text: Any) -> Any:
+    """Parse a stored attribute, which is JSON; `UNREADABLE` if it is damaged.
+
+    >>> parse_attribute("[0.5]"), parse_attribute("[0.5")
+    ([0.5], 'a value that cannot be read')
+    """
+    try:
+        if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+            return UNREADABLE
+        return json.loads(text)
+    except (AttributeError, RecursionError, TypeError, ValueError):
+        return UNREADABLE
+
+
+class _TolerantJson:
+    dumps = staticmethod(json.dumps)
+    loads = staticmethod(parse_attribute)
+
+
+def _depth(text: str) -> int:
+    """Return how deeply lists and objects are nested in a JSON document.
+
+    >>> _depth('[1, {"[[[": []}]')
+    3
+    """
+    return max(accumulate(1 if bracket in "[{" else -1 for bracket in BRACKETS.sub("", text)), default=0)
