@@ -20,13 +20,13 @@ from policies.engine.base import CLOSED, OPEN
 from policies.engine.discounting import discount_row, gamma_parameter
 from policies.engine.index import EVERY, FEWER, LOOKAHEAD, NONE, IndexPolicy
 from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
-from policies.raven_ucb import RavenUCB, decaying_coefficient
+from policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
 
 WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
 SCORE = 6  # row for the indices of `select`
 LARGEST = 1e300  # replaces an infinite index there
 UNIT_OF_WEIGHT, DECAY = 0, 1  # cells: u, and a lower bound of γ^ahead for the next steps, initially LOOKAHEAD
-ALPHA0, BETA0, EPSILON, GAMMA = range(4)  # parameters
+ALPHA0, BETA0, EPSILON, GAMMA, REWARD_UNIT = range(5)  # parameters
 FORGOTTEN = 1e-3  # an arm with less weight is pulled immediately
 SMALLEST_UNIT = 1e-30
 ROUNDING = 1e-12  # relative rounding error of γ^ahead is far smaller
@@ -52,7 +52,7 @@ def prepare(ahead, cells, p):  # type: ignore[no-untyped-def]
 @inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
     """c_t."""
-    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], p[REWARD_UNIT], 1.0)
 
 
 @inlined
@@ -131,7 +131,7 @@ class DRaven(IndexPolicy):
 
     name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
-    parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999))
+    parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999), UNIT_PARAMETER)
     rows = 7
     row_limits = {**dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE), SCORE: FINITE}
     cells = 2

@@ -24,22 +24,22 @@ from policies.engine.parameters import Param
 from policies.engine.rules import argmax_score
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4  # rows: M, S², A and B
-ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM = range(5)  # parameters
+ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM, REWARD_UNIT = range(6)  # parameters
 
 ESTIMATORS = ("welford", "printed", "accumulated")
 WELFORD, PRINTED, ACCUMULATED = 0.0, 1.0, 2.0
 
 
 @inner_inlined
-def decaying_coefficient(t, alpha0, epsilon, shift):  # type: ignore[no-untyped-def]
-    """c_t = α₀·sqrt(ln(t + shift))/ln(t + ε)."""
-    return alpha0 * sqrt(log(t + shift)) / log(t + epsilon)
+def decaying_coefficient(t, alpha0, epsilon, unit, shift):  # type: ignore[no-untyped-def]
+    """c_t = α₀·sqrt(ln(t + shift))/ln(t + ε/u²), where u is the unit of the rewards."""
+    return alpha0 * sqrt(log(t + shift)) / log(t + epsilon / (unit * unit))
 
 
 @inner_inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
     """c_t with ln(t+1) or, for the published variant, ln t under the root."""
-    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0 if p[LOGARITHM] == 0.0 else 0.0)
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], p[REWARD_UNIT], 1.0 if p[LOGARITHM] == 0.0 else 0.0)
 
 
 @inner_inlined
@@ -72,11 +72,19 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[WIDTH, k] = 1.0 / sqrt(n + 1.0)
 
 
+UNIT_PARAMETER = Param(
+    "unit", 1.0, least=1e-100, power=1, meaning="unit u of the rewards: ln(t + ε/u²) replaces ln(t + ε)"
+)
+
+
 class RavenUCB(Policy):
     r"""UCB with a bonus that decays with time and a bonus that adapts to the variance of each arm.
 
     $$m + \alpha_t\sqrt{\frac{\ln(t+1)}{N+1}} + \beta_0\sqrt{\frac{S^2}{N+1} + \varepsilon}, \qquad
     \alpha_t = \frac{\alpha_0}{\ln(t+\varepsilon)}$$
+
+    ε is a variance in the second bonus and a number of steps in the logarithm. For rewards in another unit u, such as
+    minutes, the policy plays this formula on rewards divided by u: α₀·u, ε·u² and `unit` u give the same pulls.
     """
 
     name = "raven-ucb"
@@ -87,6 +95,7 @@ class RavenUCB(Policy):
         Param("epsilon", 0.1, 0.001, 0.5, power=2, meaning="ε, floor of the variance bonus"),
         Param("variance", "welford", choices=ESTIMATORS, meaning="estimator of S²"),
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
+        UNIT_PARAMETER,
     )
     rows = 5
     row_limits = {VARIANCE: NONNEGATIVE, WIDTH: UNIT}

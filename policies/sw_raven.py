@@ -13,16 +13,16 @@ from environments.compiled import inlined
 from policies.engine.index import EVERY, FEWER, IndexPolicy
 from policies.engine.limits import NONNEGATIVE
 from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
-from policies.raven_ucb import RavenUCB, decaying_coefficient
+from policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
 
 LEVEL, WIDTH = 4, 5  # rows after those of `engine/window.py`: A and B
-ALPHA0, BETA0, EPSILON, TAU = range(4)  # parameters
+ALPHA0, BETA0, EPSILON, TAU, REWARD_UNIT = range(5)  # parameters
 
 
 @inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
     """c_t."""
-    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], 1.0)
+    return decaying_coefficient(t, p[ALPHA0], p[EPSILON], p[REWARD_UNIT], 1.0)
 
 
 @inlined
@@ -75,7 +75,7 @@ class SWRaven(IndexPolicy, WindowPolicy):
 
     name = "sw-raven"
     reference = "RAVEN-UCB's index on a sliding window; ours"
-    parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON)
+    parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON, UNIT_PARAMETER)
     rows = 6
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
     coefficient = staticmethod(coefficient)

@@ -36,7 +36,7 @@ class Service:
         if STATE.exists():
             saved = json.loads(STATE.read_text(encoding="utf-8"))
             self.policy = ravenlab.Policy.from_state(saved["policy"])
-            self.waiting: dict[str, int] = saved["waiting"]
+            self.waiting: dict[str, int | str] = saved["waiting"]
         else:
             self.policy, self.waiting = ravenlab.Policy.load(EXPORT, seed=0), {}
 
@@ -56,8 +56,8 @@ class Service:
             self._recover()  # discard the change that could not be saved
             raise
 
-    def choose(self, request: str) -> int:
-        """Return the arm of a request; a repeated request gets the same arm."""
+    def choose(self, request: str) -> int | str:
+        """Return the number or name of the arm of a request; a repeated request gets the same arm."""
         with self.lock:
             if request not in self.waiting:
                 self.waiting[request] = self.policy.select()
@@ -67,7 +67,7 @@ class Service:
             return self.waiting[request]
 
     def reward(self, request: str, value: float) -> None:
-        """Process the reward of a request once."""
+        """Process the reward of a request once; it is a cost if the policy was tuned on costs."""
         with self.lock:
             if request in self.waiting:
                 self.policy.update(self.waiting[request], value)

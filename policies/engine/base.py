@@ -22,16 +22,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, MAX_STEPS, check_integer
+from environments.checks import LARGEST_NUMBER, MAX_STEPS, check_integer, number_rule
 from environments.compiled import compile_for, inlined, is_built_in
 from environments.draw import check_memory
 from environments.errors import InputError, unknown_name
+from environments.text import shorten_value
 from policies.engine.fork import register_policy
 from policies.engine.limits import Limit, Memory
+from policies.engine.names import check_names, find_arm
 from policies.engine.parameters import Param, ParamContext, Value, Values
 
 if TYPE_CHECKING:
@@ -73,8 +76,16 @@ def start_at_zero(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 class Policy:
     """A bandit policy for online use; simulations and studies run the compiled rules of its subclasses.
 
-    Rewards may arrive late, in batches, and for arms that were not selected. All methods are thread-safe. An arm
-    without rewards is selected first.
+    Rewards may arrive late, in batches, and for arms that were not selected or have been closed. All methods are
+    thread-safe. An arm without rewards is selected first.
+
+    Args:
+        arms: Number of arms.
+        names: Names of the arms, distinct texts. `select()` returns a name, and all methods take names.
+        minimize: Whether `update` takes costs, of which less is better, instead of rewards.
+        seed: Seed of the random generator.
+        horizon: Number of steps; some policies have parameters that depend on it.
+        **params: Parameters of the policy; those not given have their defaults.
 
     >>> from policies import RavenUCB
     >>> policy = RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1)
@@ -83,6 +94,10 @@ class Policy:
     >>> policy = Policy.from_state(policy.state())
     >>> policy.select()
     1
+    >>> policy = RavenUCB(arms=2, names=["north", "south"], minimize=True)
+    >>> policy.update_many(["north", "south"], [12.5, 9.4])  # costs
+    >>> policy.select()
+    'south'
     """
 
     name: ClassVar[str]
@@ -106,6 +121,12 @@ class Policy:
     """Cells that the rules use."""
     cell_limits: ClassVar[Mapping[int, Limit]] = {}
     """Allowed values of cells, in particular of those used as an index; others must be finite."""
+
+    names: tuple[str, ...] | None = None
+    """Names of the arms; None if arms are numbers."""
+    minimize: bool = False
+    """Whether `update` takes costs."""
+    _numbers: Mapping[str, int] = MappingProxyType({})  # of arms by name; policies pickled without names have none
 
     start: ClassVar[Callable[..., None]] = staticmethod(start_at_zero)
     choose: ClassVar[Callable[..., int]]
@@ -167,7 +188,16 @@ class Policy:
         """Return the parameters as the array p of the rules."""
         return np.array([param.encode(values[param.name]) for param in cls.parameters], dtype=np.float64)
 
-    def __init__(self, arms: int, *, seed: int | None = None, horizon: int | None = None, **params: Value) -> None:
+    def __init__(
+        self,
+        arms: int,
+        *,
+        names: Sequence[str] | None = None,
+        minimize: bool = False,
+        seed: int | None = None,
+        horizon: int | None = None,
+        **params: Value,
+    ) -> None:
         secret = self.hidden_knowledge()
         if secret is not None:
             raise InputError(f"{self.name} {secret}, so it is available in simulations only.")
@@ -178,7 +208,12 @@ class Policy:
                 params["horizon"] = horizon
         if seed is not None:
             check_integer("seed", seed, least=0)
+        if not isinstance(minimize, bool):
+            raise InputError(f"minimize must be true or false but got {shorten_value(minimize)}.", field="minimize")
         self.arms = arms
+        self.minimize = minimize
+        self.names = None if names is None else check_names(names, arms)
+        self._numbers = {name: number for number, name in enumerate(self.names or ())}
         self.values = self.resolve(params, arms, horizon)
         self._p = self.vector(self.values)
         sizes = self.sizes(arms, self.values)
@@ -222,16 +257,35 @@ class Policy:
         >>> from policies import UCB1
         >>> UCB1(arms=3)
         UCB1(arms=3, c=2.0)
+        >>> UCB1(arms=2, names=["a", "b"], minimize=True)
+        UCB1(arms=2, c=2.0, names=['a', 'b'], minimize=True)
         """
-        params = "".join(f", {name}={value!r}" for name, value in self.values.items())
-        return f"{type(self).__name__}(arms={self.arms}{params})"
+        arguments: dict[str, Any] = {"arms": self.arms, **self.values}
+        if self.names is not None:
+            arguments["names"] = list(self.names)
+        if self.minimize:
+            arguments["minimize"] = True
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
-    def select(self) -> int:
-        """Return the arm to pull next."""
+    @overload
+    def select(self, *, index: Literal[True]) -> int: ...
+    @overload
+    def select(self, *, index: bool = False) -> Any: ...  # a union would force every caller to check the type
+    def select(self, *, index: bool = False) -> int | str:
+        """Return the arm to pull next: its name if arms have names, else its number from 0.
+
+        Args:
+            index: Whether to return the number even if arms have names.
+        """
+        arm = self._select_number()
+        return arm if index or self.names is None else self.names[arm]
+
+    def _select_number(self) -> int:
         with self._lock:
             if not self._open.any():
                 raise InputError("all arms are closed; open one before calling select().")
             before = self._snapshot()
+            _check_step(self._step + 1)
             self._step += 1
             try:
                 arm = self._untried_arm()
@@ -286,14 +340,23 @@ class Policy:
         arm = type(self).choose(self._step, status, self._stats, self._cells, self._memory, self._p, self._rng)
         return int(arm) if arm >= 0 else self._fewest_pending(available)
 
-    def update(self, arm: int, reward: float) -> None:
-        """Update with the reward of an arm, whether selected here or not; invalid input raises InputError."""
+    def update(self, arm: int | str, reward: float) -> None:
+        """Update with the reward of an arm, with `minimize` its cost; invalid input raises InputError.
+
+        The arm need not have been selected here, and may have been closed in the meantime.
+        """
         self.update_many([arm], [reward])
 
-    def update_many(self, arms: Sequence[int], rewards: Sequence[float]) -> None:
-        """Update with a batch of rewards; invalid input raises InputError and changes nothing.
+    def update_many(self, arms: Sequence[int | str], rewards: Sequence[float]) -> None:
+        """Update with a batch of rewards, with `minimize` costs; invalid input raises InputError and changes nothing.
 
         An interrupt, such as Ctrl-C, leaves either none or all of the batch.
+
+        >>> from policies import UCB1
+        >>> policy = UCB1(arms=3)
+        >>> policy.update_many([0, 1, 2], [0.2, 0.9, 0.4])
+        >>> policy.select()
+        1
         """
         try:
             arms, rewards = list(arms), list(rewards)
@@ -302,10 +365,9 @@ class Policy:
         if len(arms) != len(rewards):
             raise InputError(f"arms and rewards must have the same length but got {len(arms)} and {len(rewards)}.")
         with self._lock:
-            checked = [(self._check_arm(arm), _check_reward(reward)) for arm, reward in zip(arms, rewards, strict=True)]
-            for arm, _ in checked:
-                if not self._open[arm]:
-                    raise InputError(f"arm {arm} is closed; open it before updating it.")
+            checked = [
+                (self._find_arm(arm), self._check_reward(reward)) for arm, reward in zip(arms, rewards, strict=True)
+            ]
             before = self._snapshot()
             calls = self._plan_updates(checked)
             try:
@@ -323,27 +385,48 @@ class Policy:
         for arm, reward in checked:
             waited = pending[arm] > 0
             step += not waited
+            _check_step(step)
             pending[arm] -= waited
             pulls = self._stats[PULLS, arm : arm + 1]
             calls += [partial(np.add, pulls, 1.0, pulls), partial(learn, step, arm, reward, *arrays)]
         return [*calls, partial(np.copyto, self._pending, pending), partial(vars(self).__setitem__, "_step", step)]
 
-    def open(self, arm: int) -> None:
-        """Make an arm available; its statistics are kept."""
-        with self._lock:
-            self._open[self._check_arm(arm)] = OPEN
+    def open(self, arm: int | str) -> None:
+        """Make an arm available; its statistics are kept. An arm without rewards is selected next.
 
-    def close(self, arm: int) -> None:
-        """Make an arm unavailable; its outstanding rewards are no longer waited for."""
+        >>> from policies import UCB1
+        >>> policy = UCB1(arms=2)
+        >>> policy.close(0)
+        >>> policy.select()
+        1
+        >>> policy.open(0)
+        >>> policy.select()
+        0
+        """
         with self._lock:
-            arm = self._check_arm(arm)
-            self._open[arm] = CLOSED
-            self._pending[arm] = 0
+            self._open[self._find_arm(arm)] = OPEN
 
-    def _check_arm(self, arm: int) -> int:
-        if isinstance(arm, bool) or not isinstance(arm, int | np.integer) or not 0 <= arm < self.arms:
-            raise InputError(f"arm must be a whole number from 0 to {self.arms - 1} but got {arm!r}.")
-        return int(arm)
+    def close(self, arm: int | str) -> None:
+        """Make an arm unavailable: it is not selected until it is opened.
+
+        Its outstanding rewards are no longer waited for, but those that arrive are still learned from.
+        """
+        with self._lock:
+            number = self._find_arm(arm)
+            self._open[number] = CLOSED
+            self._pending[number] = 0
+
+    def _find_arm(self, arm: int | str) -> int:
+        return find_arm(arm, self.arms, self._numbers)
+
+    def _check_reward(self, reward: float) -> float:
+        """Return the reward that the rules learn from: with `minimize` the negative of a cost."""
+        if isinstance(reward, np.integer | np.floating | np.bool_):
+            reward = reward.item()  # a float32 cannot be compared with LARGEST_NUMBER
+        if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
+            kind = "cost" if self.minimize else "reward"
+            raise InputError(f"{kind} must {number_rule(reward)} but got {reward!r}.")
+        return -float(reward) if self.minimize else float(reward)
 
     def state(self) -> dict[str, Any]:
         """Return the complete state, including the random generator, as a dict that JSON can represent."""
@@ -362,21 +445,26 @@ class Policy:
         seed: int | None = None,
         scale: float | None = None,
         study: str | None = None,
+        names: Sequence[str] | None = None,
     ) -> Self:
         """Create the policy that an export (JSON or TOML) recommends.
+
+        A policy tuned on a trace or log has the names of its arms, and takes costs if it was tuned on costs. Arms that
+        open later in the scenario follow the others and are closed: call `open` when they become available.
 
         Args:
             path: The exported file. It is read as data; nothing in it is executed.
             scenario: Selects a recommendation; needed only if the file has several that match.
             horizon: As `scenario`.
-            arms: As `scenario`; also the number of arms of the policy.
+            arms: As `scenario`; also the number of arms of the policy, without those that open later.
             seed: Seed of the random generator.
             scale: c, for rewards c times as large as those the policy was tuned on.
             study: As `scenario`.
+            names: Names of the arms; by default those of the export.
         """
         from policies.engine.loading import load_policy
 
-        return load_policy(cls, path, scenario, horizon, arms, seed, scale, study)
+        return load_policy(cls, path, scenario, horizon, arms, seed, scale, study, names)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -386,14 +474,9 @@ class Policy:
         return restore_policy(cls, state)
 
 
-def _check_reward(reward: float) -> float:
-    if isinstance(reward, bool | np.bool_):
-        return float(reward)
-    if isinstance(reward, np.integer | np.floating):
-        reward = reward.item()  # a float32 cannot be compared with LARGEST_NUMBER
-    if not isinstance(reward, int | float) or not abs(reward) <= LARGEST_NUMBER:
-        raise InputError(f"reward must be a finite number but got {reward!r}.")
-    return float(reward)
+def _check_step(step: int) -> None:
+    if step > MAX_STEPS:  # a state with more steps could not be restored
+        raise InputError(f"a policy can make at most {MAX_STEPS:,} steps; create a new one.")
 
 
 def _copied(value: Any) -> Any:

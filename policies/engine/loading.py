@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from environments.checks import MAX_STEPS, check_dotted_keys, check_integer, check_number
 from environments.errors import InputError
-from environments.recorded.recording import RewardScale
+from environments.reward_scale import RewardScale, scale_value
 from environments.text import format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import MAX_POLICY_BYTES, Policy
 from policies.engine.parameters import Value, Values
 
-SCHEMA = 1  # supported schema version of exported files
+SCHEMA = 2  # version of exported files; version 1 does not say whether rewards or costs are passed
+FEEDBACK = ("rewards", "costs")  # what a policy may take in `update`
+FORMATS = {".json": "JSON", "": "JSON", ".toml": "TOML"}  # by suffix
 LARGEST_FILE = 100_000_000  # maximum size of an exported file in bytes
 MOST_LISTED = 8  # recommendations listed in an error message
 
-KIND_NAMES: dict[type, str] = {str: "text", int: "a whole number", dict: "a mapping of names to values"}
+KIND_NAMES: dict[type, str] = {
+    str: "text",
+    int: "a whole number",
+    dict: "a mapping of names to values",
+    list: "a list",
+}
 
 P = TypeVar("P", bound=Policy)
 
@@ -39,6 +47,11 @@ class Entry:
     horizon: int
     arms: int
     params: Mapping[str, Value]
+    feedback: str | None = None
+    """"rewards" or "costs"; None in a file of schema 1 that was tuned on costs."""
+    names: Sequence[str] | None = None
+    extra_arms: int = 0
+    """Arms that open later."""
 
     def __str__(self) -> str:
         return (
@@ -55,6 +68,7 @@ def load_policy(
     seed: int | None,
     scale: float | None,
     study: str | None,
+    names: Sequence[str] | None,
 ) -> P:
     """Create the policy of the only matching recommendation; see `Policy.load`."""
     entries = read_entries(Path(path))
@@ -63,7 +77,8 @@ def load_policy(
     policy = find_policy(entry.policy)
     if not issubclass(policy, cls):
         raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
-    count = check_integer("arms", entry.arms if arms is None else arms, least=1, most=MAX_STEPS)
+    first = check_integer("arms", entry.arms if arms is None else arms, least=1, most=MAX_STEPS)
+    count = first + check_integer("extra_arms", entry.extra_arms, least=0, most=MAX_STEPS)
     check_integer("horizon", entry.horizon, least=1, most=MAX_STEPS)
     values = policy.resolve(entry.params, count, entry.horizon)
     size = policy.sizes(count, values).bytes(count)
@@ -74,7 +89,23 @@ def load_policy(
         )
     values = scale_params(policy, values, 1.0 if scale is None else scale)
     steps = values.pop("horizon", None)
-    return policy(count, seed=seed, horizon=None if steps is None else int(float(steps)), **values)
+    loaded = policy(
+        count,
+        names=entry.names if names is None else names,
+        minimize=entry.feedback == "costs",
+        seed=seed,
+        horizon=None if steps is None else int(float(steps)),
+        **values,
+    )
+    for arm in range(first, count):
+        loaded.close(arm)
+    if entry.feedback is None:
+        warnings.warn(
+            f"{path} was exported by an earlier version and tuned on costs: pass negative costs to the policy, or"
+            " export the study again to pass costs.",
+            stacklevel=3,
+        )
+    return loaded
 
 
 def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float) -> Values:
@@ -93,7 +124,7 @@ def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float
         raise InputError(f"scale must be 1 for {policy.name}, which cannot be converted, but got {scale!r}.")
     powers = {param.name: param.power for param in policy.parameters}
     return {
-        name: value if isinstance(value, str) or not powers[name] else value * factor ** powers[name]
+        name: value if isinstance(value, str) or not powers[name] else scale_value(value, factor, powers[name])
         for name, value in values.items()
     }
 
@@ -118,7 +149,7 @@ def scale_defaults(policy: type[Policy], values: Mapping[str, Value], scale: Rew
         if param.name in bounds:
             scaled[param.name] = bounds[param.name]
         elif not isinstance(value, str):
-            scaled[param.name] = value * factor**param.power * unit_factor**param.unit_power
+            scaled[param.name] = scale_value(value, factor, param.power) * unit_factor**param.unit_power
     return scaled
 
 
@@ -128,8 +159,8 @@ def read_entries(path: Path) -> list[Entry]:
     if not isinstance(document, dict) or "recommendations" not in document or "schema" not in document:
         raise InputError(f"{path} is not an exported file: schema or recommendations is missing.")
     schema = document["schema"]
-    if isinstance(schema, bool) or schema != SCHEMA:
-        raise InputError(f"{path} has schema {str(schema)[:40]}; this version reads schema {SCHEMA}.")
+    if isinstance(schema, bool) or schema not in (1, SCHEMA):
+        raise InputError(f"{path} has schema {str(schema)[:40]}; this version reads schema 1 and {SCHEMA}.")
     entries = document["recommendations"]
     if not isinstance(entries, list):
         raise InputError(f"recommendations in {path} must be a list but got {type(entries).__name__}.")
@@ -137,7 +168,7 @@ def read_entries(path: Path) -> list[Entry]:
     if not isinstance(robust, list):
         raise InputError(f"robust in {path} must be a list but got {type(robust).__name__}.")
     return [
-        _parse_entry(f"{key}[{index}] in {path}", entry)
+        _parse_entry(f"{key}[{index}] in {path}", entry, schema)
         for key, items in (("recommendations", entries), ("robust", robust))
         for index, entry in enumerate(items)
     ]
@@ -150,25 +181,29 @@ def _read_document(path: Path) -> Any:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}.") from None
-    is_toml = path.suffix.lower() == ".toml"
+    kind = FORMATS.get(path.suffix.lower())
     try:
         text = content.decode("utf-8")
-        if not is_toml:
+        if kind != "TOML":
             return json.loads(text)
         check_dotted_keys(text)
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
+        if kind is None:
+            raise InputError(f"{path} cannot be loaded: policies load from exports in JSON or TOML.") from None
         reason = str(error).splitlines()[0][:100].rstrip(".")
-        kind = "TOML" if is_toml else "JSON"
         raise InputError(f"{path} is not a valid {kind} file ({reason}); export it again.") from None
 
 
-def _parse_entry(where: str, entry: object) -> Entry:
+def _parse_entry(where: str, entry: object, schema: int) -> Entry:
     if not isinstance(entry, dict):
         raise InputError(f"{where} must be a table but got {type(entry).__name__}.")
     fields: dict[str, Any] = {}
     kinds = {"study": str, "policy": str, "scenario": str, "horizon": int, "arms": int, "params": dict}
-    for name, kind in kinds.items():
+    optional = {"names": list, "extra_arms": int} if schema == SCHEMA else {}
+    for name, kind in {**kinds, **optional}.items():
+        if name in optional and name not in entry:
+            continue
         value = entry.get(name)
         if not isinstance(value, kind) or isinstance(value, bool):
             raise InputError(f"{name} of {where} must be {KIND_NAMES[kind]} but got {str(value)[:40]!r}.")
@@ -176,7 +211,18 @@ def _parse_entry(where: str, entry: object) -> Entry:
     for name, value in fields["params"].items():
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InputError(f"{name} of {where} must be a number or text but got {str(value)[:40]!r}.")
-    return Entry(**fields)
+    feedback = entry.get("feedback")
+    if schema == SCHEMA and feedback not in FEEDBACK:
+        raise InputError(f"feedback of {where} must be {' or '.join(FEEDBACK)} but got {str(feedback)[:40]!r}.")
+    if schema != SCHEMA:
+        feedback = None if _was_tuned_on_costs(entry) else "rewards"
+    return Entry(**fields, feedback=feedback)
+
+
+def _was_tuned_on_costs(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of schema 1 was tuned on a trace or log of costs."""
+    facts = (entry.get(kind) for kind in ("trace", "log"))
+    return any(isinstance(recorded, dict) and recorded.get("minimize") is True for recorded in facts)
 
 
 def _find_entry(

@@ -19,6 +19,7 @@ from environments.errors import InputError
 from environments.world import Floats
 from policies.engine.base import Policy
 from policies.engine.limits import check_arrays, layout_of
+from policies.engine.parameters import Value
 
 P = TypeVar("P", bound=Policy)
 
@@ -40,7 +41,7 @@ def save_state(policy: Policy) -> dict[str, Any]:
         arrays = {field: getattr(policy, f"_{field}").copy() for field in ARRAYS}
         parts = [_filled(part).copy() for part in layout_of(policy).split(policy._memory)]
         step, generator = policy._step, policy._rng.bit_generator.state
-    return _with_checksum(policy, step, arrays, [part.tolist() for part in parts], generator)
+    return _with_checksum(policy, policy.values, step, arrays, [part.tolist() for part in parts], generator)
 
 
 def _filled(part: Floats) -> Floats:
@@ -50,12 +51,19 @@ def _filled(part: Floats) -> Floats:
 
 
 def _with_checksum(
-    policy: Policy, step: int, arrays: Mapping[str, Any], memory: list[Any], generator: Any
+    policy: Policy,
+    params: Mapping[str, Value],
+    step: int,
+    arrays: Mapping[str, Any],
+    memory: list[Any],
+    generator: Any,
 ) -> dict[str, Any]:
     state = {
         "policy": policy.name,
         "arms": policy.arms,
-        "params": dict(policy.values),
+        **({} if policy.names is None else {"names": list(policy.names)}),
+        **({"minimize": True} if policy.minimize else {}),
+        "params": dict(params),
         "step": step,
         **{field: array.tolist() for field, array in arrays.items()},
         "memory": memory,
@@ -65,14 +73,17 @@ def _with_checksum(
 
 
 def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
-    """Create a policy from its state; raise InputError if it is not a `cls` or the state is invalid."""
+    """Create a policy from its state; raise InputError if it is not a `cls` or the state is invalid.
+
+    Parameters that the policy did not have when the state was saved get their defaults.
+    """
     if not isinstance(state, Mapping):
         raise InputError(f"state must be a dict but got {state!r}.")
     policy_class = policies.find_policy(_entry(state, "policy"))
     if not issubclass(policy_class, cls):
         raise InputError(f"policy of the state must be {cls.name} but is {policy_class.name}.")
     params, arms = _entry(state, "params"), check_integer("arms", _entry(state, "arms"), least=1)
-    if not isinstance(params, Mapping) or set(params) != {param.name for param in policy_class.parameters}:
+    if not isinstance(params, Mapping) or not set(params) <= {param.name for param in policy_class.parameters}:
         raise InputError(f"params of the state must be those of {policy_class.name} but got {params!r}.")
     opened = _entry(state, "open")
     if not isinstance(opened, list | tuple) or len(opened) != arms:
@@ -81,7 +92,9 @@ def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
     horizon = values.pop("horizon", None)
     if isinstance(horizon, float) and horizon.is_integer():
         horizon = int(horizon)
-    policy = policy_class(arms, horizon=horizon, **values)
+    names = state.get("names")
+    minimize = state.get("minimize", False)
+    policy = policy_class(arms, names=names, minimize=minimize, horizon=horizon, **values)
     step = check_integer("step", _entry(state, "step"), least=0, most=MAX_STEPS)
     arrays = {field: _read_array(state, field, getattr(policy, f"_{field}")) for field in ARRAYS}
     memory = _read_memory(policy, _entry(state, "memory"))
@@ -95,9 +108,10 @@ def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
     for field, array in (*arrays.items(), ("memory", memory)):
         getattr(policy, f"_{field}")[...] = array
     restored = save_state(policy)
-    if _is_flat(state["memory"]):
-        restored = _with_checksum(policy, step, arrays, memory.tolist(), restored["generator"])
-    if restored["check"] != _entry(state, "check"):
+    tables = memory.tolist() if _is_flat(state["memory"]) else restored["memory"]
+    saved_params = {name: policy.values[name] for name in params}
+    saved = _with_checksum(policy, saved_params, step, arrays, tables, restored["generator"])
+    if saved["check"] != _entry(state, "check"):
         raise InputError("check of the state does not match its content: the state is damaged.")
     return policy
 

@@ -7,7 +7,14 @@ from dataclasses import replace
 from policies.engine.parameters import Value
 from policies.raven_ucb import RavenUCB
 
-NUMBERS: dict[str, Value] = {"alpha0": 0.5, "beta0": 1.0, "epsilon": 1e-6, "variance": "accumulated", "logarithm": "t"}
+NUMBERS: dict[str, Value] = {
+    "alpha0": 0.5,
+    "beta0": 1.0,
+    "epsilon": 1e-6,
+    "variance": "accumulated",
+    "logarithm": "t",
+    "unit": 1.0,
+}
 
 
 class PublishedRavenUCB(RavenUCB):

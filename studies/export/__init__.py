@@ -48,7 +48,7 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
 
     >>> print(export([], "json"), end="")
     {
-      "schema": 1,
+      "schema": 2,
       "recommendations": []
     }
     """

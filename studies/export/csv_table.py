@@ -10,12 +10,13 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 
+from studies.export.deployment import describe_deployment
 from studies.results.grid import Grid
 from studies.results.recommendation import LogFacts, Recommendation, TraceFacts
 from studies.results.robust import Front, FrontMember, RobustRecommendation, flatten_recommendations
 from studies.tables import Cell, make_table, to_csv, to_csv_cell
 
-BASELINES = ("paper", "defaults")
+BASELINES = ("paper", "as constructed", "defaults")
 BASELINE_FIELDS = ("regret", "difference", "low", "high")
 FAILURE_FIELDS = ("rate", "count", "highest_rate", "unseen", "reliable")
 TRACE_FIELDS = ("file", "rows", "effective", "enough", "per_step", "digest")
@@ -51,7 +52,7 @@ def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
     importances = _union(recommendation.importance or {} for recommendation in recommendations)
     recorded = [recommendation.recorded for recommendation in recommendations]
     return [
-        *("study", "policy", "scenario", "settings", "horizon", "arms", "objective"),
+        *("study", "policy", "scenario", "settings", "horizon", "arms", "feedback", "names", "extra_arms", "objective"),
         *(f"params.{name}" for name in params),
         *(f"regret.{name}" for name in ("mean", "low", "high", "replications")),
         *("search_estimate", "indistinguishable"),
@@ -68,6 +69,7 @@ def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
 
 def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
     settings = recommendation.settings
+    deployment = describe_deployment(recommendation)
     row: dict[str, Cell] = {
         "study": recommendation.study,
         "policy": recommendation.policy,
@@ -75,6 +77,9 @@ def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
         "settings": json.dumps(settings, ensure_ascii=False) if settings else "",
         "horizon": recommendation.horizon,
         "arms": recommendation.arms,
+        "feedback": deployment.feedback,
+        "names": "" if deployment.names is None else json.dumps(deployment.names, ensure_ascii=False),
+        "extra_arms": deployment.extra_arms,
         "objective": recommendation.objective,
         "search_estimate": recommendation.search_estimate,
         "indistinguishable": len(recommendation.indistinguishable),
@@ -100,7 +105,9 @@ def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
             row |= {f"trace.{name}": getattr(trace, name) for name in TRACE_FIELDS}
             row |= {f"trace.regret_fixed.{name}": value for name, value in trace.regret_fixed.model_dump().items()}
             row["trace.missing"] = sum(trace.arms.values())
-            row["trace.defaults_decidable"] = all(baseline.significant for baseline in recommendation.versus)
+            row["trace.defaults_decidable"] = all(
+                baseline.decidable for baseline in recommendation.versus if baseline.name == "defaults"
+            )
         case LogFacts() as log:
             row |= {f"log.{name}": _get_nested(log, name) for name in LOG_COLUMNS}
     return row

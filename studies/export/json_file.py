@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from policies.engine.loading import SCHEMA
+from studies.export.deployment import Deployment, describe_deployment
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 from studies.spec.fields import FrozenModel
@@ -19,12 +21,20 @@ from studies.spec.fields import FrozenModel
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
 
 
+class ExportedRecommendation(Deployment, Recommendation):
+    """A recommendation with the fields that a loaded policy needs."""
+
+
+class ExportedRobustRecommendation(Deployment, RobustRecommendation):
+    """A robust recommendation with the fields that a loaded policy needs."""
+
+
 class RecommendationsDocument(FrozenModel):
     """Recommendations of ravenlab."""
 
-    number: Literal[1] = Field(default=1, alias="schema", description="Version of this format.")
-    recommendations: list[Recommendation]
-    robust: list[RobustRecommendation] = Field(
+    number: Literal[2] = Field(default=2, alias="schema", description="Version of this format.")
+    recommendations: list[ExportedRecommendation]
+    robust: list[ExportedRobustRecommendation] = Field(
         default_factory=list, description="Settings for several scenarios; absent if there are none."
     )
 
@@ -38,11 +48,21 @@ def make_document(recommendations: Sequence[Recommendation | RobustRecommendatio
     """Convert recommendations to the plain data of JSON, TOML and YAML files.
 
     >>> make_document([])
-    {'schema': 1, 'recommendations': []}
+    {'schema': 2, 'recommendations': []}
     """
-    robust = [result.as_object() for result in recommendations if isinstance(result, RobustRecommendation)]
-    single = [result.as_object() for result in recommendations if not isinstance(result, RobustRecommendation)]
-    return {"schema": 1, "recommendations": single, **({"robust": robust} if robust else {})}
+    robust = [_make_entry(result) for result in recommendations if isinstance(result, RobustRecommendation)]
+    single = [_make_entry(result) for result in recommendations if not isinstance(result, RobustRecommendation)]
+    return {"schema": SCHEMA, "recommendations": single, **({"robust": robust} if robust else {})}
+
+
+def _make_entry(recommendation: Recommendation | RobustRecommendation) -> dict[str, Any]:
+    """Convert a recommendation to plain data, with the fields of its deployment after the number of arms."""
+    entry: dict[str, Any] = {}
+    for name, value in recommendation.as_object().items():
+        entry[name] = value
+        if name == "arms":
+            entry |= describe_deployment(recommendation).model_dump(exclude_none=True)
+    return entry
 
 
 def json_schema() -> str:

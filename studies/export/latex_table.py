@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from environments.text import format_number
+from studies.export.markdown_table import format_arms, name_problem
 from studies.results.describe import format_failures
 from studies.results.recommendation import Estimate, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
@@ -62,9 +63,9 @@ def _format_cells(recommendation: Recommendation) -> list[str]:
     return [
         escape(recommendation.study),
         escape(recommendation.policy),
-        escape(recommendation.scenario),
+        escape(name_problem(recommendation)),
         f"${number(recommendation.horizon)}$",
-        str(recommendation.arms),
+        f"${format_arms(recommendation)}$",
         parameters(recommendation.params),
         _format_estimate(recommendation.regret),
         escape(format_failures(recommendation.failures)) if recommendation.failures else "",

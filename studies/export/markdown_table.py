@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from environments.text import format_count, format_interval, format_number, format_signed
+from studies.export.deployment import describe_deployment
 from studies.results.describe import format_failures
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
@@ -47,15 +48,27 @@ def _format_cells(recommendation: Recommendation) -> tuple[str, ...]:
     return (
         escape(recommendation.study),
         escape(recommendation.policy),
-        escape(recommendation.scenario),
+        escape(name_problem(recommendation)),
         format_count(recommendation.horizon),
-        str(recommendation.arms),
+        format_arms(recommendation),
         escape(format_params(recommendation.params)),
         format_interval(regret.mean, regret.low, regret.high, level=None),
         format_failures(recommendation.failures),
         baselines.get("paper", "–"),
         baselines.get("defaults", "–"),
     )
+
+
+def name_problem(recommendation: Recommendation) -> str:
+    """Return the name of the scenario, trace or log; costs are mentioned."""
+    costs = describe_deployment(recommendation).feedback == "costs"
+    return f"{recommendation.scenario}{' (costs)' if costs else ''}"
+
+
+def format_arms(recommendation: Recommendation) -> str:
+    """Format K, plus the number of arms that open later."""
+    later = describe_deployment(recommendation).extra_arms
+    return f"{recommendation.arms} + {later}" if later else str(recommendation.arms)
 
 
 def _format_baseline(baseline: Baseline) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from environments.text import format_number, format_percent
 from policies import find_policy, policy_names
+from studies.export.deployment import describe_deployment
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """Write the code. Names are inserted as ASCII literals, so that they cannot be code."""
+    costs = any(describe_deployment(recommendation).feedback == "costs" for recommendation in recommendations)
     lines = [
         '"""Recommended policies by study; requires ravenlab."""',
         "",
@@ -20,40 +22,54 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
         "policies = {",
         *(line for recommendation in recommendations for line in _format_entry(recommendation)),
         "}",
+        *(line for recommendation in recommendations for line in _close_later_arms(recommendation)),
         "",
         "for study, policy in policies.items():",
         "    arm = policy.select()",
-        "    policy.update(arm, 0.5)  # the observed reward",
-        '    print(f"{ascii(study)}: pulled arm {arm}")',
+        f"    policy.update(arm, 0.5)  # the observed reward{', or the cost if minimize=True' if costs else ''}",
+        '    print(f"{ascii(study)}: pulled arm {ascii(arm)}")',
     ]
     return "\n".join(lines) + "\n"
 
 
 def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     study = f"{recommendation.study!a}"
-    if recommendation.policy not in policy_names():
-        params = f"{recommendation.params!a}"
-        return [f"    # {study}: {recommendation.policy!a} is a plugin; create it from its file with {params}"]
+    obstacle = _find_obstacle(recommendation)
+    if obstacle is not None:
+        return [f"    # {study}: {obstacle}"]
     policy = find_policy(recommendation.policy)
-    secret = policy.hidden_knowledge()
-    if secret is not None:
-        return [f"    # {study}: {policy.name} {secret}, so it exists in simulation only"]
-    values = policy.resolve(recommendation.params, recommendation.arms, recommendation.horizon)
+    deployment = describe_deployment(recommendation)
+    arms = recommendation.arms + deployment.extra_arms
+    values = policy.resolve(recommendation.params, arms, recommendation.horizon)
     horizon = int(float(values.pop("horizon", recommendation.horizon)))
     return [
-        *(["    # Tuned on costs: pass their negatives as rewards."] if _is_on_costs(recommendation) else []),
         f"    # {recommendation.scenario!a}, horizon {recommendation.horizon}: {_describe_result(recommendation)}",
         f"    {study}: ravenlab.{policy.__name__}(",
-        f"        arms={recommendation.arms},",
+        f"        arms={arms},",
+        *([] if deployment.names is None else [f"        names={deployment.names!a},"]),
+        *(["        minimize=True,"] if deployment.feedback == "costs" else []),
         f"        horizon={horizon},",
         *(f"        {name}={value!r}," for name, value in values.items()),
         "    ),",
     ]
 
 
-def _is_on_costs(recommendation: Recommendation | RobustRecommendation) -> bool:
-    recorded = recommendation.recorded if isinstance(recommendation, Recommendation) else None
-    return recorded is not None and recorded.minimize
+def _close_later_arms(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    """Return statements that close the arms that open later."""
+    if _find_obstacle(recommendation) is not None:
+        return []
+    first = recommendation.arms
+    later = range(first, first + describe_deployment(recommendation).extra_arms)
+    return [f"policies[{recommendation.study!a}].close({arm})  # until it opens" for arm in later]
+
+
+def _find_obstacle(recommendation: Recommendation | RobustRecommendation) -> str | None:
+    """Return why the policy cannot be created by its class; None if it can."""
+    if recommendation.policy not in policy_names():
+        return f"{recommendation.policy!a} is a plugin; create it from its file with {recommendation.params!a}"
+    policy = find_policy(recommendation.policy)
+    secret = policy.hidden_knowledge()
+    return None if secret is None else f"{policy.name} {secret}, so it exists in simulation only"
 
 
 def _describe_result(recommendation: Recommendation | RobustRecommendation) -> str:

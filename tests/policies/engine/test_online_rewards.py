@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from policies.engine.base import PULLS
+from tests.faults.states import ONLINE
 from tests.messages import raises_naming
-from tests.policies.online import Lottery, make, make_trained
+from tests.policies.online import Lottery, make, make_trained, restore_from_json
 
 
 def test_rewards_may_arrive_late_and_in_any_order() -> None:
@@ -88,15 +89,33 @@ def test_invalid_arm_changes_nothing(arm: Any) -> None:
     assert policy.state() == before
 
 
-def test_batch_with_a_closed_arm_changes_nothing() -> None:
-    policy = make_trained()
-    policy.close(2)
-    before = policy.state()
-    with raises_naming(ValueError, "arm", "2"):
+def test_late_rewards_of_a_closed_arm_are_learned_from() -> None:
+    closed, open_ = make_trained(), make_trained()
+    closed.close(2)
+    for policy in (closed, open_):
         policy.update(2, 0.5)
-    with raises_naming(ValueError, "arm", "2"):
-        policy.update_many([0, 2], [0.5, 0.5])
-    assert policy.state() == before
+        policy.update_many([0, 2], [0.25, 0.75])
+    assert closed.state()["stats"] == open_.state()["stats"]
+    assert closed.state()["open"] == [1, 1, 0, 1]
+    assert all(closed.select() != 2 for _ in range(50))
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_all_policies_accept_rewards_of_closed_arms(name: str) -> None:
+    """Also while all arms are closed; the state stays valid, and later the policy selects open arms only."""
+    rng = np.random.default_rng(0)
+    policy = make(name, 3, seed=0, horizon=200)
+    for step in range(300):
+        arm = policy.select()
+        policy.update(arm, float(rng.random()))
+        policy.close(arm)
+        policy.update(arm, float(rng.random()))
+        if step % 3 == 2:
+            assert not any(policy.state()["open"])
+            policy.update_many([0, 1, 2], rng.random(3).tolist())
+            assert restore_from_json(policy).state() == policy.state()
+            for closed in range(3):
+                policy.open(closed)
 
 
 @pytest.mark.parametrize(("arms", "rewards"), [([0, 1], [0.5]), (0, 0.5), (None, [0.5]), ([0], None), ("0", [0.5])])

@@ -11,6 +11,7 @@ import pytest
 
 from policies import find_policy
 from policies.engine.base import Policy
+from tests.faults.states import with_checksum
 from tests.messages import raises_naming
 from tests.policies.online import NAMES, Lottery, make_trained, restore_from_json
 
@@ -88,6 +89,8 @@ def test_rejects_damaged_fields(field: str, value: Any) -> None:
     ("field", "damage"),
     [
         ("params", {"alpha0": 1.0}),
+        ("names", ["a", "b", "c", "d"]),
+        ("minimize", True),
         ("params", {**make_trained().values, "seed": 1}),
         ("params", {**make_trained().values, "alpha0": "x"}),
         ("params", {**make_trained().values, "alpha0": 2.0}),
@@ -105,6 +108,35 @@ def test_rejects_damaged_fields(field: str, value: Any) -> None:
 def test_checksum_detects_small_changes(field: str, damage: Any) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - the message depends on the field
         Policy.from_state({**make_trained().state(), field: damage})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_carry_names_and_the_sign_of_costs(name: str) -> None:
+    policy = find_policy(name)(2, names=["north", "söuth\n"], minimize=True)
+    policy.update_many(["north", "söuth\n"], [12.5, 9.4])
+    restored = restore_from_json(policy)
+    assert repr(restored) == repr(policy)
+    for _ in range(10):
+        arm = restored.select()
+        assert arm == policy.select()
+        for each_policy in (policy, restored):
+            each_policy.update(arm, 9.4 if arm == "söuth\n" else 12.5)
+    assert arm == "söuth\n"
+    assert restored.state() == policy.state()
+    for field, value in (("names", ["north"]), ("names", ["a", "a"]), ("names", "ab"), ("minimize", 1)):
+        with raises_naming(ValueError, field):
+            Policy.from_state(with_checksum({**policy.state(), field: value}))
+    for field in ("names", "minimize"):
+        with raises_naming(ValueError, "damaged"):
+            Policy.from_state({key: value for key, value in policy.state().items() if key != field})
+
+
+def test_parameters_that_a_saved_policy_did_not_have_get_their_defaults() -> None:
+    policy = find_policy("raven-ucb")(3, alpha0=2.0)
+    policy.update(0, 0.5)
+    state = policy.state()
+    older = {name: value for name, value in state["params"].items() if name != "epsilon"}
+    assert Policy.from_state(with_checksum({**state, "params": older})).state() == state
 
 
 def test_invalid_memory_index_is_rejected(lottery: type[Lottery]) -> None:

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -24,8 +25,9 @@ from studies.results.recommendation import Recommendation
 from studies.tables import make_table, to_csv, to_csv_cell
 from tests.messages import raises_naming
 from tests.project import python
-from tests.studies.examples import LINES, WILD, make_recommendation
+from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
 
+NAMES = ["=1", "0", "nörth\n"]
 RECOMMENDATIONS = [
     make_recommendation(
         importance={"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}, settings={"growth": 0.5, "noise": "laplace"}
@@ -34,6 +36,9 @@ RECOMMENDATIONS = [
     make_recommendation(policy="ucb-imp", params={"a": 0.125}, versus=[], edge=[], box={}, indistinguishable=[]),
     make_recommendation(study=LINES),
     make_recommendation(study="=1+2, \r quoted", policy="sw-ucb", params={"xi": 1.0, "tau": 50.0}),
+    make_recommendation(scenario="arm-churn+blips", study="churn"),
+    make_recommendation(scenario="trace:a.csv", study="trace", arms=3, trace=make_trace_facts(NAMES, minimize=True)),
+    make_recommendation(scenario="trace:b.csv", study="rewards", arms=3, trace=make_trace_facts(NAMES)),
 ]
 
 
@@ -51,13 +56,15 @@ def test_exports_are_reproducible_and_end_with_a_newline(form: str) -> None:
 def test_json_is_valid_against_its_schema() -> None:
     document = json.loads(export(RECOMMENDATIONS, "json"))
     assert list(document) == ["schema", "recommendations"]
-    assert document["schema"] == 1
-    assert [Recommendation.model_validate(each) for each in document["recommendations"]] == RECOMMENDATIONS
+    assert document["schema"] == 2
+    for entry, recommendation in zip(document["recommendations"], RECOMMENDATIONS, strict=True):
+        assert recommendation.as_object().items() <= entry.items()
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
-    assert RecommendationsDocument.model_validate(document).recommendations == RECOMMENDATIONS
-    for broken in ({**document, "schema": 2}, {**document, "more": 1}, {"schema": 1}):
+    read = RecommendationsDocument.model_validate(document)
+    assert [each.names for each in read.recommendations] == [None] * (len(RECOMMENDATIONS) - 2) + [NAMES, NAMES]
+    for broken in ({**document, "schema": 1}, {**document, "more": 1}, {"schema": 2}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, schema, jsonschema.Draft202012Validator)
 
@@ -93,7 +100,7 @@ def test_csv_contains_no_formulas_and_no_control_codes() -> None:
     text = export(RECOMMENDATIONS, "csv")
     assert "\x1b" not in text
     names = [row["study"] for row in csv.DictReader(io.StringIO(text, newline=""))]
-    assert names[3:] == [f"{WILD[:99]}\n\\x1b[31m", "'=1+2, \r quoted"]
+    assert names[3:5] == [f"{WILD[:99]}\n\\x1b[31m", "'=1+2, \r quoted"]
     cells = ["=1", "+cmd", "-x", "@SUM(A1)", " =1", "-1.5", "+2", "a=1", "−1"]
     written = to_csv(make_table([{"text": cell, "number": -1.5} for cell in cells])).splitlines()[1:]
     assert written == [f"{cell},-1.5" for cell in ("'=1", "'+cmd", "'-x", "'@SUM(A1)", "' =1", *cells[5:])]
@@ -135,6 +142,7 @@ def test_the_python_snippet_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(RECOMMENDATIONS)
     assert "pulled arm 0" in done.stdout
+    assert "'trace': pulled arm '=1'" in done.stdout
     assert [each.name for each in tmp_path.iterdir()] == ["snippet.py"]
 
 
@@ -151,6 +159,35 @@ def test_policies_load_from_exports(form: str, tmp_path: Path) -> None:
     path.write_text(export(RECOMMENDATIONS, form), encoding="utf-8", newline="")
     assert Policy.load(path, study=WILD).values["b0"] == 2e-05
     assert Policy.load(path, study="=1+2, \r quoted").arms == 10
+    churn = Policy.load(path, study="churn")
+    assert churn.state()["open"] == [1] * 10 + [0]
+    policies: dict[str, Policy] = runpy.run_path(str(write_snippet(tmp_path)))["policies"]
+    assert policies["churn"].state()["open"] == [1] * 10 + [0]
+    for study, minimize in (("trace", True), ("rewards", False)):
+        for policy in (Policy.load(path, study=study), policies[study]):
+            assert policy.names == tuple(NAMES)
+            assert policy.minimize == minimize
+
+
+def write_snippet(folder: Path) -> Path:
+    path = folder / "snippet.py"
+    path.write_text(export(RECOMMENDATIONS, "python"), encoding="utf-8")
+    return path
+
+
+def test_tables_state_costs_names_and_arms_that_open_later() -> None:
+    rows = list(csv.DictReader(io.StringIO(export(RECOMMENDATIONS[-3:], "csv"), newline="")))
+    assert [(row["feedback"], row["arms"], row["extra_arms"]) for row in rows] == [
+        ("rewards", "10", "1"),
+        ("costs", "3", "0"),
+        ("rewards", "3", "0"),
+    ]
+    assert rows[0]["names"] == ""
+    assert json.loads(rows[1]["names"]) == NAMES
+    for form, arms in (("markdown", "| 10 + 1 |"), ("latex", "& $10 + 1$ &")):
+        lines = export(RECOMMENDATIONS[-3:], form).splitlines()
+        assert sum("(costs)" in line for line in lines) == 1
+        assert sum(arms in line for line in lines) == 1
 
 
 def test_unknown_formats_are_rejected() -> None:

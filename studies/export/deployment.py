@@ -1,0 +1,41 @@
+"""What a policy created from a recommendation needs besides its parameters: feedback, names and further arms."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from environments.catalog import find_scenario
+from environments.errors import InputError
+from studies.results.recommendation import Recommendation
+from studies.results.robust import RobustRecommendation
+from studies.spec.fields import FrozenModel
+
+
+class Deployment(FrozenModel):
+    """Fields of an exported recommendation that state how its policy is used."""
+
+    feedback: Literal["rewards", "costs"] = Field(description="What the policy takes in `update`.")
+    names: list[str] | None = Field(
+        default=None, description="Names of the arms in their order; absent if arms are numbers."
+    )
+    extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
+
+
+def describe_deployment(recommendation: Recommendation | RobustRecommendation) -> Deployment:
+    """Return how the policy of a recommendation is used."""
+    if isinstance(recommendation, RobustRecommendation):
+        return Deployment(feedback="rewards", extra_arms=max(map(_count_extra_arms, recommendation.scenarios)))
+    recorded = recommendation.recorded
+    if recorded is None:
+        return Deployment(feedback="rewards", extra_arms=_count_extra_arms(recommendation.scenario))
+    return Deployment(feedback="costs" if recorded.minimize else "rewards", names=list(recorded.arms))
+
+
+def _count_extra_arms(scenario: str) -> int:
+    """Return the number of arms that open later; 0 for a plugin that is not loaded."""
+    try:
+        return find_scenario(scenario).extra_arms
+    except InputError:
+        return 0
