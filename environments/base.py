@@ -25,6 +25,21 @@ class BaseDraw:
     variance_low: float = 0.01
     variance_high: float = 0.09
 
+    @property
+    def mean(self) -> float:
+        """Expected mean of an arm."""
+        return (self.mean_low + self.mean_high) / 2.0
+
+    @property
+    def reward_variance(self) -> float:
+        """Variance of a reward of a random arm: the expected σ² and the variance of the means.
+
+        >>> round(BaseDraw().reward_variance, 4)
+        0.0708
+        """
+        width = self.mean_high - self.mean_low
+        return (self.variance_low + self.variance_high) / 2.0 + width * width / 12.0
+
     def draw(self, rng: np.random.Generator, *shape: int) -> tuple[Floats, Floats]:
         """Draw means and variances of a shape; a longer first axis does not change the earlier entries.
 
@@ -226,6 +241,10 @@ class Effect:
 
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError if the parameters are invalid for this horizon and number of arms."""
+
+    def added_variance(self, horizon: int) -> float:
+        """Return what it adds to the variance of the rewards, averaged over the horizon, beyond the base draws."""
+        return 0.0
 
     def apply(self, draft: Draft) -> None:
         """Apply the effect to the draft."""

@@ -13,7 +13,7 @@ from environments.recorded.log_world import LogScenario, LogWorlds
 from environments.recorded.trace_world import TraceScenario, TraceWorlds
 from environments.scenario import Scenario
 from environments.streams import Stream
-from environments.world import Worlds, fill_rewards, mean_and_variance_of
+from environments.world import Worlds, mean_and_variance_of
 
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
@@ -103,29 +103,3 @@ def reward_scale(
         worlds = draw_worlds(scenario, horizon, arms, seed, first, count, Stream.SEARCH)
         fill_averages(worlds, out[first : first + count])
     return float(out[:, 0].mean()), float(np.sqrt(out[:, 1].mean()))
-
-
-def reward_bounds(
-    scenario: Scenario, horizon: int, arms: int, seed: int, replications: int = 100, steps: int = 64
-) -> tuple[float, float]:
-    """Return the 1st and the 99th percentile of the rewards of all arms.
-
-    Each world of the search stream contributes a block of steps; the blocks are spread over the horizon.
-
-    >>> from environments import find_scenario
-    >>> low, high = reward_bounds(find_scenario("bernoulli"), horizon=50, arms=3, seed=1)
-    >>> low, high
-    (0.0, 1.0)
-    """
-    steps = min(steps, horizon)
-    parts = []
-    for first, count in split_into_blocks(scenario, horizon, arms, replications):
-        worlds = draw_worlds(scenario, horizon, arms, seed, first, count, Stream.SEARCH)
-        for r in range(count):
-            means = np.empty((steps, worlds.level.shape[2]))
-            rewards = np.empty_like(means)
-            begin = 1 + (horizon - steps) * (first + r) // max(1, replications - 1)
-            fill_rewards(worlds, r, begin, means, rewards)
-            parts.append(rewards.ravel())
-    low, high = np.percentile(np.concatenate(parts), [1, 99])
-    return float(low), float(high)

@@ -51,6 +51,18 @@ class Scenario:
         """Whether feedback is delayed and anonymous."""
         return any(effect.name == "delayed" for effect in self.effects)
 
+    def reward_variance(self, horizon: int) -> float:
+        """Return the variance of a reward of a random arm at a random step.
+
+        >>> from environments import find_scenario
+        >>> round(find_scenario("bernoulli", {"mean_low": 0.01, "mean_high": 0.03}).reward_variance(100), 4)
+        0.0196
+        """
+        if self.noise == "bernoulli":
+            rate = min(max(self.base.mean, 0.0), 1.0)
+            return rate * (1.0 - rate)
+        return self.base.reward_variance + sum(effect.added_variance(horizon) for effect in self.effects)
+
     def parameters(self) -> dict[str, Any]:
         """Return all parameters by name, written effect.name where two effects share a name."""
         out: dict[str, Any] = {}
@@ -83,6 +95,11 @@ class Scenario:
         if constant is not None:
             constant = base.mean_high
         return dataclasses.replace(self, base=base, effects=tuple(effects), noise=noise, constant=constant)
+
+    @property
+    def largest_rate(self) -> float | None:
+        """The largest mean that is drawn if rewards are 0 or 1, otherwise None."""
+        return self.base.mean_high if self.noise == "bernoulli" else None
 
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError if the scenario is invalid for this horizon and number of arms."""

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
 from environments.errors import InputError
 from studies.results.recommendation import Recommendation
+from studies.spec.distributions import make_distributions
 from studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
 from studies.storage import keys
 from studies.storage.database import has_study
 from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
 from studies.storage.lock import run_as_driver
+from studies.storage.trials import check_trials
 from tuning.search.loop import Progress, search
 from tuning.search.samplers import check_sampler, resume_candidates
+from tuning.search.widening import widest_spec
 from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
@@ -164,8 +167,10 @@ def _resume(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
     """Return the specification to run, after checking that its trials are comparable with the stored ones."""
     label = f"study {study.study_name!r}"
     stored = require_loaded(keys.read_spec(study), label)
-    count = len(study.get_trials(deepcopy=False))
+    trials = study.get_trials(deepcopy=False)
+    count = len(trials)
     check_comparable(label, "trials", spec.differences(stored))
+    check_trials(study.study_name, make_distributions(widest_spec(spec.resolved())), 1, trials)
     resolved = spec.resolved().model_copy(update={"trials": max(spec.trials, count)})
     update_budget(
         resolved,

@@ -25,6 +25,10 @@ class IncrementalDrift(Effect):
         check_nonnegative("drift", self.drift)
         parse_steps("over", self.over, horizon)
 
+    def added_variance(self, horizon: int) -> float:
+        drift = self.drift * horizon / parse_steps("over", self.over, horizon)
+        return drift * drift / 9.0
+
     def apply(self, draft: Draft) -> None:
         over = parse_steps("over", self.over, draft.horizon)
         draft.slope = draft.uniform(self.stream_key, -self.drift, self.drift) / over

@@ -31,6 +31,9 @@ class Periodic(Effect):
         check_nonnegative("amplitude", self.amplitude)
         parse_steps("period", self.period, horizon)
 
+    def added_variance(self, horizon: int) -> float:
+        return self.amplitude * self.amplitude / 6.0
+
     def apply(self, draft: Draft) -> None:
         draft.period = parse_steps("period", self.period, draft.horizon)
         draft.amplitude = draft.uniform(self.amplitude_stream_key, 0.0, self.amplitude)

@@ -42,6 +42,9 @@ class RandomWalk(Effect):
         parse_steps("over", self.over, horizon)
         check_integer("segments", self.segments, least=1, most=MAX_SEGMENTS)
 
+    def added_variance(self, horizon: int) -> float:
+        return self.deviation * self.deviation * horizon / parse_steps("over", self.over, horizon) / 2.0
+
     def apply(self, draft: Draft) -> None:
         count = min(self.segments, draft.horizon)
         over = parse_steps("over", self.over, draft.horizon)

@@ -26,6 +26,9 @@ class VarianceDrift(Effect):
         check_nonnegative("growth", self.growth)
         parse_steps("over", self.over, horizon)
 
+    def added_variance(self, horizon: int) -> float:
+        return self.growth * horizon / parse_steps("over", self.over, horizon) / 4.0
+
     def apply(self, draft: Draft) -> None:
         over = parse_steps("over", self.over, draft.horizon)
         draft.growth = draft.uniform(self.stream_key, 0.0, self.growth) / over

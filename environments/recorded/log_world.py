@@ -38,15 +38,15 @@ from environments.recorded.neighborhoods import (
 from environments.recorded.recording import (
     BLOCK_FACTOR,
     Recording,
-    RewardScale,
     Segment,
     file_stamp,
-    measure_scale,
+    is_binary,
     optimal_block_length,
     recording_name,
     segment_of,
 )
 from environments.recorded.simulator import ChangeModel, Simulator
+from environments.reward_scale import RewardScale, recorded_scale
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
@@ -142,6 +142,13 @@ class LogScenario(Recording):
         return self.log.arms
 
     @property
+    def largest_rate(self) -> float | None:
+        """The largest mean of an arm if all rewards are 0 or 1, otherwise None."""
+        if not is_binary(self.log.reward):
+            return None
+        return float((np.bincount(self.log.arm, self.log.reward) / np.bincount(self.log.arm)).max())
+
+    @property
     def horizon(self) -> int:
         """Number of events of the search segment: the policy decides once per event."""
         return self.segment(Stream.SEARCH).rows
@@ -194,7 +201,7 @@ class LogScenario(Recording):
         """Scale of the rewards in the search segment."""
         segment, sign = self.segment(Stream.SEARCH), -1.0 if self.minimize else 1.0
         reward = sign * self.log.reward[segment.first : segment.last]
-        return measure_scale(reward, "rewards in the search segment of the log")
+        return recorded_scale(reward, "rewards in the search segment of the log")
 
 
 @dataclass(frozen=True)

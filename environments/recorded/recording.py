@@ -19,7 +19,6 @@ from environments.world import Floats
 SEGMENT_SHARES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
 """Shares of the rows, in order of time. Of the two held-out segments the reported one is larger."""
 
-BASE_QUARTILE_RANGE = 0.36  # interquartile range of rewards of the base world, for which default ranges are made
 MAX_NAME_LETTERS = 60
 
 
@@ -34,18 +33,6 @@ class Segment:
     def rows(self) -> int:
         """Number of rows."""
         return self.last - self.first
-
-
-@dataclass(frozen=True)
-class RewardScale:
-    """Scale of rewards, measured where a policy is searched."""
-
-    low: float
-    """1st percentile."""
-    high: float
-    """99th percentile."""
-    factor: float
-    """Scale relative to the rewards that parameters were made for; α₀ and similar parameters are multiplied by it."""
 
 
 class Recording:
@@ -75,15 +62,13 @@ def segment_of(rows: int, stream: int) -> Segment:
     return Segment(*(int(end * rows) for end in ends))
 
 
-def measure_scale(rewards: Floats, what: str) -> RewardScale:
-    """Measure the scale of rewards by their interquartile range, which is robust against outliers."""
-    if not rewards.size or rewards.min() == rewards.max():
-        raise InputError(f"all {what} are equal, so no arm is better than another.")
-    low, lower, upper, high = np.percentile(rewards, [1, 25, 75, 99])
-    if low == high:
-        low, high = rewards.min(), rewards.max()
-    spread = (upper - lower) or (high - low)
-    return RewardScale(float(low), float(high), float(spread / BASE_QUARTILE_RANGE))
+def is_binary(rewards: Floats) -> bool:
+    """Whether all observed rewards are 0 or 1.
+
+    >>> is_binary(np.array([0.0, 1.0, np.nan])), is_binary(np.array([0.0, 0.5]))
+    (True, False)
+    """
+    return bool(np.isin(rewards[np.isfinite(rewards)], (0.0, 1.0)).all())
 
 
 def recording_name(kind: str, path: str | Path) -> str:

@@ -28,14 +28,14 @@ from environments.errors import InputError
 from environments.recorded.recording import (
     SEGMENT_SHARES,
     Recording,
-    RewardScale,
     Segment,
     file_stamp,
-    measure_scale,
+    is_binary,
     recording_name,
     segment_of,
 )
 from environments.recorded.trace_file import Trace, read_trace
+from environments.reward_scale import RewardScale, recorded_scale
 from environments.streams import Stream, generator
 from environments.world import Bytes, Floats, Ints
 
@@ -46,6 +46,7 @@ MIN_REACH = 6  # each further width is twice as large, up to the whole segment
 RESIDUAL_REACH = 12  # width whose residuals show whether the noise is autocorrelated
 MAX_GAP = 6
 MIN_CORRELATION = 0.1  # residuals with a smaller autocorrelation count as independent
+MAX_HISTORY = 4  # windows over all rows for each window of a segment; the shares of segments need 3.5
 MAX_ERROR_ROWS = 50_000  # rows on which widths are compared
 
 
@@ -116,6 +117,11 @@ class TraceScenario(Recording):
         return self.trace.arms
 
     @property
+    def largest_rate(self) -> float | None:
+        """The largest mean of an arm if all values are 0 or 1, otherwise None."""
+        return float(np.nanmean(self.trace.values, axis=0).max()) if is_binary(self.trace.values) else None
+
+    @property
     def horizon(self) -> int:
         """Default length of a window: a quarter of the search segment."""
         return max(1, self.segment(Stream.SEARCH).rows // WINDOWS_PER_SEGMENT)
@@ -157,15 +163,21 @@ class TraceScenario(Recording):
         return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
 
     def draw_history(self, horizon: int, replications: int, stream: int) -> TraceWorlds:
-        """Return windows at equal distances in all rows up to the end of the segment of a stream.
+        """Return windows at equal distances in all rows up to the end of the segment of a stream."""
+        count = self.count_history(horizon, replications, stream)
+        offsets = np.linspace(0, self.segment(stream).last - horizon, count).round().astype(np.int64)
+        return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
 
-        They are as dense as `replications` windows in the segment itself.
+    def count_history(self, horizon: int, replications: int, stream: int) -> int:
+        """Return the number of windows of `draw_history`.
+
+        They are as dense as `replications` windows in the segment itself, but no two of them are the same, and there
+        are at most four times as many: a segment that is hardly longer than a window has few places for windows.
         """
         segment = self.segment(stream)
-        last = segment.last - horizon
-        count = -(-replications * (last + 1) // (segment.rows - horizon + 1))
-        offsets = np.linspace(0, last, count).round().astype(np.int64)
-        return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
+        places = segment.last - horizon + 1
+        as_dense = -(-replications * places // (segment.rows - horizon + 1))
+        return min(as_dense, places, MAX_HISTORY * replications)
 
     @cached_property
     def rewards(self) -> Floats:
@@ -198,14 +210,26 @@ class TraceScenario(Recording):
         switches[1:] = (is_open[1:] != is_open[:-1]).any(axis=1)
         return self.rewards[np.arange(len(is_open)), best_arm], best_arm, switches
 
-    def play_fixed_arm(self, worlds: TraceWorlds) -> FixedArmPlay:
-        """Play the best fixed arm of each window.
+    @cached_property
+    def best_searched_arm(self) -> int:
+        """The arm with the best mean over the search segment."""
+        segment = self.segment(Stream.SEARCH)
+        return int(self._filled[segment.first : segment.last].mean(axis=0).argmax())
 
-        For the rows of each fold the arm is chosen by its rewards in the other fold, so that the noise of a row does
+    @cached_property
+    def _filled(self) -> Floats:
+        """Rewards [N, K] minus their mean; where an arm is closed, the mean of the open arms counts."""
+        open_means = np.nanmean(self.rewards, axis=1)[:, None]
+        return np.asarray(np.where(np.isnan(self.rewards), open_means, self.rewards) - np.nanmean(self.rewards))
+
+    def play_fixed_arm(self, worlds: TraceWorlds, arm: int | None = None) -> FixedArmPlay:
+        """Play one arm in all windows or, by default, the best fixed arm of each window in hindsight.
+
+        For the rows of each fold the latter is chosen by its rewards in the other fold, so that the noise of a row does
         not choose the arm for this row. Where an arm is closed, the mean of the open arms counts.
         """
         center = float(np.nanmean(self.rewards))
-        filled = np.where(np.isnan(self.rewards), np.nanmean(self.rewards, axis=1)[:, None], self.rewards) - center
+        filled = self._filled
         fold = self.nearby.fold(np.arange(len(filled)))
         sums_before = np.zeros((2, len(filled) + 1, self.trace.arms))
         for side in (0, 1):
@@ -213,7 +237,10 @@ class TraceScenario(Recording):
         played = FixedArmPlay(np.zeros(worlds.offsets.size), np.zeros(len(filled)), np.zeros(worlds.horizon))
         for r, start in enumerate(worlds.offsets):
             window = slice(start, start + worlds.horizon)
-            chosen = (sums_before[:, window.stop] - sums_before[:, start]).argmax(axis=1)
+            if arm is None:
+                chosen = (sums_before[:, window.stop] - sums_before[:, start]).argmax(axis=1)
+            else:
+                chosen = np.array([arm, arm])
             rewards = filled[np.arange(window.start, window.stop), chosen[1 - fold[window]]]
             regret = worlds.best[window] - center - rewards
             played.reward[r] = rewards.sum() + center * worlds.horizon
@@ -226,7 +253,7 @@ class TraceScenario(Recording):
         """Scale of the rewards in the search segment."""
         segment = self.segment(Stream.SEARCH)
         cells = self.rewards[segment.first : segment.last]
-        return measure_scale(cells[~np.isnan(cells)], "cells in the search segment of the trace")
+        return recorded_scale(cells[~np.isnan(cells)], "cells in the search segment of the trace")
 
 
 class NearbyMeans:

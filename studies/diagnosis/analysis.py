@@ -110,7 +110,6 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         replace(finding, found_in_halves=sum(finding.kind in half for half in kinds_of_halves))
         for finding in list_findings(blocks, selected, absences, names)
     )
-    lower, upper = np.nanpercentile(values, [25, 75])
     return Diagnosis(
         names=names,
         rows=rows,
@@ -118,7 +117,6 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
         findings=findings,
         noise=estimate_noise(blocks, selected.fit),
         base=estimate_base_ranges(blocks, selected.fit),
-        spread=float(upper - lower) or float(np.nanmax(values)) - float(np.nanmin(values)),
         agreeing_halves=sum(half == set(kinds) for half in kinds_of_halves),
         halves=halves,
         plot_data=_make_plot_data(blocks, selected, absences, names),

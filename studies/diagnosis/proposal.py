@@ -8,19 +8,14 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
-from environments.recorded.recording import BASE_QUARTILE_RANGE
-from environments.text import escape_unprintable, format_number
+from environments.text import escape_unprintable
 from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import ParamContext
 from studies.diagnosis.block_means import Bools, TraceBlocks
 from studies.diagnosis.model import FittedModel
 from studies.diagnosis.result import STATIONARY, Diagnosis
 from studies.registry import StudyDefaults
-from studies.spec.space import default_range, round_digits
+from studies.spec.space import round_digits
 
-MIN_SCALE_FACTOR = 2.0
-"""Rewards with a spread this many times larger or smaller than in simulated worlds get their own search ranges."""
 REDRAWN_KINDS = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are drawn from the base ranges."""
 MIN_LEVELS_TO_TRIM, TRIMMED_SHARE = 40, 0.025
@@ -63,7 +58,6 @@ def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = 
         "[study.settings]",
         *(f"{name} = {value!r}" for name, value in diagnosis.base.items()),
         "",
-        *_format_space(diagnosis),
         "[study.scenario]",
     ]
     if not findings:
@@ -159,22 +153,6 @@ def _log_densities(z: Floats) -> dict[str, Floats]:
         "uniform": np.where(np.isnan(z), np.nan, np.where(inside, -math.log(2.0 * end), LOG_ZERO)),
         "student-t": t.logpdf(z, STUDENT_DEGREES, scale=math.sqrt(1.0 - 2.0 / STUDENT_DEGREES)),
     }
-
-
-def _format_space(diagnosis: Diagnosis) -> list[str]:
-    """Write search ranges for another reward scale; none if the scale is close to that of simulated worlds."""
-    factor = diagnosis.spread / BASE_QUARTILE_RANGE
-    if 1.0 / MIN_SCALE_FACTOR <= factor <= MIN_SCALE_FACTOR:
-        return []
-    context = ParamContext(diagnosis.rows, diagnosis.arms, {})
-    searched = [param for param in find_policy(StudyDefaults.policy).parameters if param.low is not None]
-    ranges = {param.name: default_range(param, context, factor**param.power) for param in searched}
-    return [
-        f"# The spread of the rewards is {format_number(factor)} times that of simulated worlds; ranges are scaled.",
-        "[study.space]",
-        *(f"{name} = [{range_.low!r}, {range_.high!r}]" for name, range_ in ranges.items()),
-        "",
-    ]
 
 
 def _format_toml(value: object) -> str:

@@ -76,8 +76,6 @@ class Diagnosis(Result):
     noise: str = DEFAULT_NOISE
     base: dict[str, float] = field(default_factory=dict)
     """Ranges of the arms' means and variances, as settings of a scenario."""
-    spread: float = 1.0
-    """Interquartile range of all rewards."""
     reason: str = ""
     """Why the diagnosis is inconclusive; empty otherwise."""
     agreeing_halves: int = 0

@@ -16,7 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from environments import Scenario
+from environments import Scenario, find_scenario
+from environments.reward_scale import scale_value, scenario_scale
 from studies.laws.axes import (
     EXTRAPOLATION,
     TOLERANCE,
@@ -31,6 +32,7 @@ from studies.laws.axes import (
 )
 
 LAWS_FILE = Path(__file__).resolve().parent / "laws.json"
+NOMINAL_RANGE = 0.5  # R of the default problem
 NORMAL = 1.96  # standard deviations of a 95 % interval
 BETTER = 0.1  # another policy is named if its expected regret is lower by at least this share
 DIGITS = 3  # significant digits of recommended parameters
@@ -69,7 +71,8 @@ class Coordinate:
             return 1.0 - _round(min(value / horizon, 0.5))
         if self.name == "tau":
             return float(max(2, min(horizon, round(value * horizon))))
-        return _round(value * scale**self.power)
+        # Rounded in the units of the default problem, so that the same problem in other units has the same answer.
+        return scale_value(_round(scale_value(value, NOMINAL_RANGE, self.power)), scale / NOMINAL_RANGE, self.power)
 
 
 RAVEN = (Coordinate("alpha0", power=1), Coordinate("beta0"), Coordinate("epsilon", power=2))
@@ -215,9 +218,10 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     axes = axes_of(scenario.name)
     outside = _find_outside(scenario, axes, coordinates)
     places, scale = features(scenario, horizon, arms), reward_range(scenario)
-    unit = scale * uniform_regret(horizon, arms)
+    uniform = scale * uniform_regret(horizon, arms)
+    reward_unit = scenario_scale(scenario, find_scenario(scenario.name), horizon).factor
     answers = {
-        name: _ask(other, places, horizon, scale, unit)
+        name: _ask(other, places, horizon, scale, uniform, reward_unit)
         for (place, name), other in load_laws().items()
         if place == scenario.name
     }
@@ -229,8 +233,13 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     return ProblemAnswer("extrapolated" if outside else "interpolated", outside, chosen, best)
 
 
-def _ask(law: Law, places: Sequence[float], horizon: int, scale: float, unit: float) -> LawAnswer:
-    return LawAnswer(law.policy, law.at(places, horizon, scale), law.expected_regret(places, unit), law.excess)
+def _ask(
+    law: Law, places: Sequence[float], horizon: int, scale: float, uniform: float, reward_unit: float
+) -> LawAnswer:
+    params = law.at(places, horizon, scale)
+    if reward_unit != 1.0:
+        params["unit"] = reward_unit
+    return LawAnswer(law.policy, params, law.expected_regret(places, uniform), law.excess)
 
 
 def _at_most_raven(found: LawAnswer, raven: LawAnswer, horizon: int) -> LawAnswer:

@@ -1,4 +1,4 @@
-"""Recommended parameters for a problem: those of a stored study if there is one, otherwise those of the law."""
+"""Recommended parameters for a problem: those of a stored study or of the law, whichever has less regret."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from environments import Scenario, find_scenario
 from environments.display import Card, Result
 from environments.errors import InputError
-from environments.text import format_count, format_number, format_percent
+from environments.text import format_count, format_number, format_percent, format_signed
 from studies.laws.axes import NoLawError
 from studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
-from studies.registry import StudyDefaults
+from studies.registry import StudyDefaults, describe_untuned
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from policies.engine.parameters import Value
     from studies.results.alternatives import BetterPolicy
     from studies.results.recommendation import Recommendation
+
+
+# Worlds in which a stored study and the law are compared, within a limit of steps.
+MIN_COMPARED_WORLDS = 200
+MAX_COMPARED_WORLDS = 2000
+MAX_COMPARED_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,8 @@ class RecommendedParameters(Result):
     """The answer of the law."""
     better: BetterPolicy | None = None
     """With a stored study: a policy that a stored comparison found to be better."""
+    reason: str = ""
+    """Why the stored study or the law was preferred, if there are both."""
 
     @property
     def regret(self) -> tuple[float, float, float]:
@@ -113,6 +121,7 @@ class RecommendedParameters(Result):
             "study": None if self.study is None else self.study.study,
             "excess": None,
             "outside": [],
+            "reason": self.reason or None,
             "better_policy": None if self.better is None else self.better.as_object(),
         }
         if self.law is not None:
@@ -132,6 +141,7 @@ class RecommendedParameters(Result):
             f" {format_count(self.horizon)}, {format_count(self.arms)} arms).",
             f"Expected mean regret {format_number(mean)}, 95 % interval {format_number(low)} to {format_number(high)}.",
         ]
+        lines += [self.reason] if self.reason else []
         if answered.excess is not None:
             lines.append(f"Excess regret over {describe_excess(answered.excess)}.")
         if self.law.outside:
@@ -201,7 +211,10 @@ class RecommendedParameters(Result):
 
 
 def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
-    """Return the parameters of the matching stored recommendation, otherwise those of the law.
+    """Return the parameters of the best matching stored recommendation, or those of the law.
+
+    The law answers if there is no stored study, or if it expects less regret than the study has and the same worlds
+    confirm this.
 
     Raises:
         NoLawError: No recommendation is stored, and no law holds.
@@ -213,10 +226,53 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     scenario, arms = query.open()
     problem = (query.policy, query.scenario, dict(query.settings), query.horizon, arms)
     study = _find_stored(query, scenario, arms, stored)
-    if study is not None:
-        return RecommendedParameters("stored", *problem, params=dict(study.params), study=study)
-    law = answer(scenario, query.horizon, arms, query.policy)
-    return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law)
+    if study is None:
+        law = answer(scenario, query.horizon, arms, query.policy)
+        return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law)
+    from_study = RecommendedParameters("stored", *problem, params=dict(study.params), study=study)
+    try:
+        law = answer(scenario, query.horizon, arms, query.policy)
+    except NoLawError:
+        return from_study
+    if law.answer.regret[0] >= study.regret.mean:
+        expected = format_number(law.answer.regret[0])
+        return replace(from_study, reason=f"The law does not expect less regret: {expected} for its own parameters.")
+    worlds, mean, low, high = _play_both(query, scenario, arms, study, law.answer)
+    evidence = (
+        f"on the same {format_count(worlds)} worlds (difference {format_signed(mean)}, 95 % CI {format_signed(low)} to"
+        f" {format_signed(high)})."
+    )
+    if low <= 0.0:
+        return replace(from_study, reason=f"The law's parameters do not have significantly less regret {evidence}")
+    reason = f"These parameters of the law have less regret than those of the stored study {study.study} {evidence}"
+    return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law, reason=reason)
+
+
+def _play_both(
+    query: RecommendationQuery, scenario: Scenario, arms: int, study: Recommendation, law: LawAnswer
+) -> tuple[int, float, float, float]:
+    """Return the number of worlds played, and the regret of the study minus that of the law with its 95 % interval."""
+    # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
+    import numpy as np
+
+    from environments.blocks import split_into_blocks
+    from environments.draw import draw_worlds
+    from environments.streams import Stream
+    from policies import find_policy
+    from policies.engine.play import REGRET, evaluate
+    from studies.statistics.intervals import paired_interval
+
+    policy = find_policy(query.policy)
+    count = max(MIN_COMPARED_WORLDS, min(MAX_COMPARED_WORLDS, MAX_COMPARED_STEPS // query.horizon))
+    candidates = [
+        policy.resolve(params, arms + scenario.extra_arms, query.horizon) for params in (study.params, law.params)
+    ]
+    regrets = []
+    for first, size in split_into_blocks(scenario, query.horizon, arms, count):
+        worlds = draw_worlds(scenario, query.horizon, arms, study.seed, first, size, Stream.SIMULATE)
+        regrets.append(evaluate(policy, candidates, worlds, study.seed, first, Stream.SIMULATE)[..., REGRET])
+    of_study, of_law = np.concatenate(regrets, axis=1)
+    return count, *paired_interval(of_study, of_law, study.seed)
 
 
 def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
@@ -242,7 +298,7 @@ def find_parameters(query: RecommendationQuery, storage: str | None, internal: b
 def _find_stored(
     query: RecommendationQuery, scenario: Scenario, arms: int, stored: Sequence[Recommendation]
 ) -> Recommendation | None:
-    """Return the matching recommendation: the study with a default name, else the longest search."""
+    """Return the matching recommendation with the lowest regret."""
     matching = [
         recommendation
         for recommendation in stored
@@ -253,17 +309,13 @@ def _find_stored(
         and recommendation.objective == "mean"
         and find_scenario(recommendation.scenario, dict(recommendation.settings)) == scenario
     ]
-    start = f"{query.policy}/{query.scenario}/T{query.horizon}/K{arms}"
-    return min(
-        matching,
-        key=lambda item: (item.study != start, not item.study.startswith(start), -item.trials, item.study),
-        default=None,
-    )
+    return min(matching, key=lambda item: (item.regret.mean, item.study), default=None)
 
 
 def describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None = None) -> InputError:
     """Return the error that names the command which would answer a query that no law answers."""
-    return InputError(f"{reason}; run: {query.tune_command(storage)}")
+    untuned = describe_untuned(query.open()[0].largest_rate)
+    return InputError(f"{reason}; without tuning use {untuned}; to tune, run: {query.tune_command(storage)}")
 
 
 def describe_excess(excess: Mapping[str, float]) -> str:

@@ -6,9 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from environments.blocks import reward_bounds, reward_scale
 from environments.recorded.log_world import MIN_REPLAYS
-from environments.recorded.recording import RewardScale
+from environments.reward_scale import RewardScale
 from policies import find_policy
 from policies.engine.loading import scale_defaults
 from policies.engine.parameters import Value
@@ -22,8 +21,7 @@ from studies.spec.fields import (
     describe_differences,
     name_suffix,
 )
-from studies.spec.source import ScenarioSource, Source, make_source, name_scenario_after_file
-from studies.spec.space import round_digits
+from studies.spec.source import Source, make_source, name_scenario_after_file
 from studies.spec.study import StudySpec
 
 # The policies of the paper's Table 3, in its order.
@@ -46,7 +44,7 @@ HASH_LETTERS = 6
 MAX_WORLDS = 100_000
 
 # Fields that only comparisons on a trace or log use.
-FILE_FIELDS = ("trace", "log", "minimize", "digest", "scale")
+FILE_FIELDS = ("trace", "log", "minimize", "digest")
 
 REPLICATION_NAMES = {"scenario": "worlds", "trace": "windows", "log": "runs"}
 
@@ -153,8 +151,11 @@ class ComparisonSpec(SimulatedSpec):
         return describe_differences(requested, existing)
 
     def resolved(self) -> ResolvedComparisonSpec:
-        """Return the comparison with horizon and arms filled in, as it is stored."""
-        return ResolvedComparisonSpec.model_construct(**self.resolved_fields())
+        """Return the comparison with horizon, arms and scale of the rewards filled in, as it is stored."""
+        fields = self.resolved_fields()
+        if self.scale is None:
+            fields["scale"] = self.source.reward_scale(fields["horizon"]).factor
+        return ResolvedComparisonSpec.model_construct(**fields)
 
     def entries(self) -> list[tuple[str, SettingKind]]:
         """Return policy and kind of setting of each entry in the order of the trials: defaults first, then tuned.
@@ -200,20 +201,8 @@ class ComparisonSpec(SimulatedSpec):
         return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)
 
     def reward_scale(self) -> RewardScale:
-        """Measure the rewards on worlds of the search stream, or in the search segment of a trace or log.
-
-        On worlds the factor is 2σ: the standard deviation of the noise, relative to the largest one of rewards in
-        [0, 1].
-        """
-        spec = self.resolved()
-        match self.source:
-            case ScenarioSource() as source:
-                problem = (source.open(), spec.horizon, spec.arms, self.seed)
-            case recorded:
-                return recorded.open().scale
-        _, spread = reward_scale(*problem)
-        low, high = reward_bounds(*problem)
-        return RewardScale(round_digits(low), round_digits(high), round_digits(2.0 * spread))
+        """Return the scale of the rewards."""
+        return self.source.reward_scale(self.size()[0])
 
     def default_params(self, policy: str, scale: RewardScale | None = None) -> dict[str, Value]:
         """Return all parameters of an entry at its defaults, scaled to the rewards unless `defaults` is original."""

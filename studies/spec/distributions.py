@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ONE_MINUS = "one_minus_"
 
+DIGITS = 8  # significant digits of proposed values
+
 # Relative tolerance at the ends of a range: 1 − (1 − x) may differ from x by rounding.
 TOLERANCE = 1e-9
 
@@ -51,6 +53,48 @@ def make_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
             distribution = FloatDistribution(low=range_.low, high=range_.high, log=log, step=None)
             distributions[trial_param_name(name, range_)] = distribution
     return distributions
+
+
+def make_relative_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
+    """Return the distributions in units of the scale of the rewards, in which samplers work.
+
+    Problems that differ only in the unit of their rewards are then searched alike.
+
+    >>> make_relative_distributions(StudySpec(scenario="blips", scale=4.0))["alpha0"].high
+    10.0
+    """
+    from optuna.distributions import FloatDistribution
+
+    distributions = make_distributions(spec)
+    for name, unit in spec.resolved().units().items():
+        range_ = spec.resolved().space[name]
+        distributions[name] = FloatDistribution(range_.low / unit, range_.high / unit, log=range_.scale != "linear")
+    return distributions
+
+
+def to_relative(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert parameters of a trial to units of the scale of the rewards, without the last digits, which are errors."""
+    units = spec.resolved().units()
+    space = spec.resolved().space
+    relative = dict(trial_params)
+    for name, unit in units.items():
+        value = float(f"{trial_params[name] / unit:.{DIGITS}g}")
+        relative[name] = min(max(value, space[name].low / unit), space[name].high / unit)
+    return relative
+
+
+def from_relative(spec: StudySpec, relative: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert parameters in units of the scale of the rewards to those of a trial.
+
+    >>> spec = StudySpec(scenario="blips", scale=4.0)
+    >>> from_relative(spec, {"alpha0": 2.0, "beta0": 1.0, "epsilon": 0.1})
+    {'alpha0': 8.0, 'beta0': 1.0, 'epsilon': 1.6}
+    """
+    space = spec.resolved().space
+    trial_params = dict(relative)
+    for name, unit in spec.resolved().units().items():
+        trial_params[name] = min(max(relative[name] * unit, space[name].low), space[name].high)
+    return trial_params
 
 
 def from_trial_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, float]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from pydantic import Field, StrictFloat, model_validator
 
+from environments.errors import InputError
+from environments.reward_scale import scale_value
 from environments.text import format_count
 from policies import find_policy
 from policies.engine.parameters import Value
 from studies.registry import PAPER_VALUES, GridDefaults
 from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
-from studies.spec.source import ScenarioSource
+from studies.spec.source import ScenarioSource, Settings
 
 GRID_POLICY = "raven-ucb"
 
@@ -26,6 +29,19 @@ MAX_CELLS = 2500
 NAMED_FIELDS = ("alpha0", "beta0", "epsilon", "seed")
 
 
+def scaled_defaults(scenario: str, settings: Settings, horizon: int | None) -> dict[str, Any]:
+    """Return the default values of a grid that depend on the scale of the rewards; none if the scale is 1.
+
+    >>> scaled_defaults("stationary", {}, 1000)
+    {}
+    """
+    factor = ScenarioSource(scenario, settings).reward_scale(horizon).factor
+    if factor == 1.0:
+        return {}
+    alpha0 = tuple(value * factor for value in GridDefaults.alpha0)
+    return {"alpha0": alpha0, "epsilon": scale_value(GridDefaults.epsilon, factor, 2), "unit": factor}
+
+
 class GridSpec(SimulatedSpec):
     """A sensitivity grid.
 
@@ -36,12 +52,25 @@ class GridSpec(SimulatedSpec):
     alpha0: tuple[StrictFloat, ...] = Field(default=GridDefaults.alpha0, min_length=1, max_length=1000)
     beta0: tuple[StrictFloat, ...] = Field(default=GridDefaults.beta0, min_length=1, max_length=1000)
     epsilon: StrictFloat = GridDefaults.epsilon
+    unit: StrictFloat = Field(default=1.0, gt=0, description="Unit of the rewards, as of the policy's parameter unit.")
     replications: Replications = GridDefaults.replications
 
     @property
     def source(self) -> ScenarioSource:
         """The scenario as the source of rewards."""
         return ScenarioSource(self.scenario, self.settings)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _scale_to_rewards(cls, fields: Any) -> Any:
+        """Multiply default values by the scale of the rewards. Given values are never changed."""
+        if not isinstance(fields, Mapping) or {"alpha0", "epsilon"} <= fields.keys():
+            return fields
+        try:
+            scaled = scaled_defaults(fields["scenario"], fields.get("settings", {}), fields.get("horizon"))
+        except (InputError, KeyError):
+            return fields  # the fields are checked after this
+        return {**scaled, **fields}
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
@@ -71,6 +100,9 @@ class GridSpec(SimulatedSpec):
         spec = self.resolved()
         name = f"grid/{GRID_POLICY}/{spec.scenario}/T{spec.horizon}/K{spec.arms}"
         overrides = spec.overrides(NAMED_FIELDS)
+        for field, value in scaled_defaults(spec.scenario, spec.settings, spec.horizon).items():
+            if overrides.get(field) == value:
+                del overrides[field]
         for cells, values in (("paper", PAPER_VALUES), ("fine", FINE_VALUES)):
             if spec.alpha0 == spec.beta0 == values:
                 del overrides["alpha0"], overrides["beta0"]
@@ -84,7 +116,9 @@ class GridSpec(SimulatedSpec):
     def resolve_params(self, cell: dict[str, float]) -> dict[str, Value]:
         """Return all parameters of a cell's candidate."""
         spec = self.resolved()
-        return find_policy(GRID_POLICY).resolve({**cell}, spec.arms + self.source.extra_arms, spec.horizon)
+        return find_policy(GRID_POLICY).resolve(
+            {**cell, "unit": self.unit}, spec.arms + self.source.extra_arms, spec.horizon
+        )
 
 
 class ResolvedGridSpec(GridSpec):

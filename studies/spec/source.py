@@ -16,7 +16,7 @@ from environments.blocks import AnyScenario
 from environments.recorded.log_world import AUTOMATIC, LogScenario, open_log
 from environments.recorded.recording import recording_name
 from environments.recorded.trace_world import TraceScenario, open_trace
-from policies.engine.base import Policy
+from environments.reward_scale import RewardScale, scenario_scale
 
 Settings = Mapping[str, int | float | str]
 Content = TypeVar("Content", TraceScenario, LogScenario)
@@ -32,6 +32,8 @@ class ScenarioSource:
 
     name: str
     settings: Settings
+    scale: float | None = None
+    """Scale of the rewards relative to the scale that default ranges assume; None before the study is resolved."""
 
     kind: ClassVar[Literal["scenario"]] = "scenario"
 
@@ -44,14 +46,10 @@ class ScenarioSource:
         """Number of arms beyond K, such as arms that open later."""
         return self.open().extra_arms
 
-    def reward_factor(self, policy: type[Policy]) -> float:
-        """Return the scale of the rewards relative to the scale that the policy's default ranges assume."""
-        del policy
-        return 1.0
-
-    def reward_bounds(self) -> dict[str, float]:
-        """Return values of the parameters `low` and `high` that follow from the data; none for a scenario."""
-        return {}
+    def reward_scale(self, horizon: int | None) -> RewardScale:
+        """Return the scale of the rewards relative to the scenario at its default settings."""
+        scenario = self.open()
+        return scenario_scale(scenario, find_scenario(self.name), scenario.horizon if horizon is None else horizon)
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a specification that name this source."""
@@ -100,18 +98,9 @@ class RecordedSource(ABC, Generic[Content]):
         """The name that replaces the name of a scenario."""
         return recording_name(self.kind, self.path)
 
-    def reward_factor(self, policy: type[Policy]) -> float:
-        """Return the scale of the rewards relative to the scale that the policy's default ranges assume."""
-        if not policy.scalable:
-            return 1.0
-        return self.open().scale.factor if self.scale is None else self.scale
-
-    def reward_bounds(self) -> dict[str, float]:
-        """Return the 1st and 99th percentile of the rewards in the search segment; none once they are fixed values."""
-        if self.digest is not None:
-            return {}
-        scale = self.open().scale
-        return {"low": scale.low, "high": scale.high}
+    def reward_scale(self, horizon: int | None = None) -> RewardScale:
+        """Return the scale of the rewards in the search segment."""
+        return self.open().scale
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a specification that name this source."""
@@ -121,8 +110,7 @@ class RecordedSource(ABC, Generic[Content]):
         """Return the fields of a specification that are filled in when it is resolved."""
         if self.digest is not None:
             return {}
-        content = self.open()
-        return {"digest": content.digest, "scale": content.scale.factor}
+        return {"digest": self.open().digest}
 
 
 @dataclass(frozen=True)
@@ -178,7 +166,7 @@ def make_source(
         return TraceSource(trace, minimize, settings, digest, scale)
     if log is not None:
         return LogSource(log, minimize, settings, digest, scale, estimator)
-    return ScenarioSource(scenario, settings)
+    return ScenarioSource(scenario, settings, scale)
 
 
 def resolve_size(source: Source, horizon: int | None, arms: int | None) -> tuple[int, int]:

@@ -59,8 +59,8 @@ def default_range(param: Param, context: ParamContext, factor: float = 1.0) -> R
     low, high = (end(context) if callable(end) else end for end in (param.low, param.high))
     if low is None or high is None:
         raise ValueError(f"{param.name} has no default range")
-    if factor != 1.0:
-        low, high = round_digits(low * factor), round_digits(high * factor)
+    low *= factor
+    high *= factor
     if low >= high:
         raise InputError(
             f"{param.name} has no default range at horizon {context.horizon}; give a range or fix the parameter."

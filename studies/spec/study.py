@@ -10,10 +10,12 @@ from pydantic import Field, StrictFloat, field_validator, model_validator
 
 from environments.errors import InputError
 from environments.recorded.log_world import MIN_REPLAYS
+from environments.reward_scale import RewardScale, scale_value
+from environments.streams import Stream
 from environments.text import format_count, join_words
 from policies import find_policy
 from policies.engine.base import MAX_POLICY_BYTES, Policy
-from policies.engine.parameters import ParamContext, Value
+from policies.engine.parameters import Param, ParamContext, Value
 from studies.paper.advice import paper_advice
 from studies.registry import (
     DEFAULT_ESTIMATOR,
@@ -56,6 +58,9 @@ from studies.spec.source import (
 )
 from studies.spec.space import Range, default_range
 
+UNSCALED = RewardScale(low=0.0, high=1.0, factor=1.0)
+"""The scale of the rewards that default ranges and parameters are made for."""
+
 
 class StudyFields(FrozenModel):
     """The fields of a study. For a trace or a log, the scenario is named after its file.
@@ -82,7 +87,7 @@ class StudyFields(FrozenModel):
     )
     digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
     scale: float | None = Field(
-        default=None, gt=0, description="Scale of the file's rewards relative to the scale that default ranges assume."
+        default=None, gt=0, description="Scale c of the rewards, by which default ranges and parameters are multiplied."
     )
     space: dict[ParamName, Range] = Field(
         default_factory=dict, max_length=100, description="Search range of each parameter."
@@ -253,7 +258,7 @@ class StudySpec(StudyFields):
     def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
         """Return the given ranges, and the policy's default ranges for all other parameters that are not fixed."""
         arms += self.source.extra_arms
-        fixed, factor = self.resolved_fixed(), self.source.reward_factor(policy)
+        fixed = self.resolved_fixed()
         chosen: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
@@ -262,16 +267,41 @@ class StudySpec(StudyFields):
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:
-                space[param.name] = default_range(param, context, factor**param.power)
+                space[param.name] = default_range(param, context, self.unit(param))
             values[param.name] = param.resolve(chosen.get(param.name), context)
         return space
 
+    def reward_factor(self) -> float:
+        """Return the scale c of the rewards; 1 for a policy whose parameters cannot be converted."""
+        if not find_policy(self.policy).scalable:
+            return 1.0
+        return self.source.reward_scale(self.horizon).factor if self.scale is None else self.scale
+
+    def unit(self, param: Param) -> float:
+        """Return the unit of a parameter: 1 unless it depends on the scale c of the rewards (c for α₀, c² for ε)."""
+        return scale_value(1.0, self.reward_factor(), param.power) if param.power else 1.0
+
+    def units(self) -> dict[str, float]:
+        """Return the unit of each searched parameter whose unit is not 1.
+
+        >>> StudySpec(scenario="stationary", scale=4.0).resolved().units()
+        {'alpha0': 4.0, 'epsilon': 16.0}
+        """
+        units = {param.name: self.unit(param) for param in find_policy(self.policy).parameters}
+        return {name: units[name] for name in self.space if units[name] != 1.0}
+
     def resolved_fixed(self) -> dict[str, float | str]:
-        """Return the fixed parameters. For files, `low` and `high` default to percentiles of the search segment."""
-        fixed = dict(self.fixed)
-        bounds = self.source.reward_bounds()
-        free = {param.name for param in find_policy(self.policy).parameters} - {*self.space, *fixed}
-        return {**fixed, **bounds} if bounds.keys() <= free else fixed
+        """Return the fixed parameters, and those that follow from the scale of the rewards: unit, or low and high."""
+        policy = find_policy(self.policy)
+        free = {param.name for param in policy.parameters} - {*self.space, *self.fixed}
+        followed: dict[str, float] = {}
+        if "unit" in free and self.reward_factor() != 1.0:
+            followed["unit"] = self.reward_factor()
+        if {"low", "high"} <= free and policy.scalable:
+            scale = self.source.reward_scale(self.horizon)
+            if scale != UNSCALED:
+                followed |= {"low": scale.low, "high": scale.high}
+        return {**self.fixed, **followed}
 
     def resolved(self) -> ResolvedStudy:
         """Return the study with every default filled in, as it is stored."""
@@ -283,6 +313,7 @@ class StudySpec(StudyFields):
             "arms": arms,
             "space": self.resolved_space(policy, horizon, arms),
             "fixed": self.resolved_fixed(),
+            "scale": self.source.reward_scale(horizon).factor if self.scale is None else self.scale,
             **self.source.resolved_fields(),
         }
         return ResolvedStudy.model_construct(**{**dict(self), **defaults})
@@ -311,7 +342,13 @@ class StudySpec(StudyFields):
         spec = self.resolved()
         baselines = 1 + (paper_advice(spec.scenario, spec.horizon, spec.policy) is not None)
         finalists = min(self.candidates, self.trials) + baselines
-        return (finalists * self.selection + (1 + baselines) * self.report) * spec.horizon
+        selection = self.selection
+        report = self.report
+        if isinstance(spec.source, TraceSource):  # the errors of means are estimated from windows over all rows
+            trace = spec.source.read()
+            selection += trace.count_history(spec.horizon, self.selection, Stream.SELECTION)
+            report += trace.count_history(spec.horizon, self.report, Stream.REPORT)
+        return (finalists * selection + (1 + baselines) * report) * spec.horizon
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for trials to be comparable: all but name and budget."""
@@ -334,12 +371,9 @@ class StudySpec(StudyFields):
         return policy.resolve(chosen, spec.arms + self.source.extra_arms, spec.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
-        """Return the policy's defaults that depend on the scale of the rewards, converted to the file's scale."""
-        factor = self.source.reward_factor(policy)
-        if factor == 1.0:
-            return {}
+        """Return the policy's defaults that depend on the scale of the rewards, converted to that of the problem."""
         return {
-            param.name: param.default * factor**param.power
+            param.name: param.default * self.unit(param)
             for param in policy.parameters
             if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
         }
@@ -363,7 +397,8 @@ class ResolvedStudy(StudySpec):
         fields = StudyFields.model_validate(stored)
         if fields.horizon is None or fields.arms is None:
             raise ValueError("a stored specification must have horizon and arms")
-        return cls.model_construct(**dict(fields))
+        # Studies stored before scenarios had a scale were searched with unscaled ranges.
+        return cls.model_construct(**{**dict(fields), "scale": 1.0 if fields.scale is None else fields.scale})
 
     def resolved(self) -> ResolvedStudy:
         """Return the study itself."""
@@ -380,7 +415,7 @@ class ResolvedStudy(StudySpec):
         >>> StudySpec(scenario="blips", fixed={"epsilon": 0.5}, seed=3).resolved().overrides()
         {'epsilon': 0.5, 'seed': 3}
         """
-        space, fixed = self._default_ranges_and_values()
+        space, fixed = self.default_ranges_and_values()
         ranges = {
             name: _describe_range(range_, space.get(name))
             for name, range_ in self.space.items()
@@ -393,9 +428,11 @@ class ResolvedStudy(StudySpec):
             del fields["estimator"]
         return {**dict(sorted(self.settings.items())), **ranges, **dict(sorted(values.items())), **fields}
 
-    def _default_ranges_and_values(self) -> tuple[dict[str, Range], dict[str, float | str]]:
+    def default_ranges_and_values(self) -> tuple[dict[str, Range], dict[str, float | str]]:
         """Return the default ranges and fixed values; none if the policy has no defaults at this horizon."""
-        fields = {"policy": self.policy, "scenario": self.scenario, **self.source.fields()}
+        fields = {"policy": self.policy, "scenario": self.scenario, "horizon": self.horizon, **self.source.fields()}
+        if isinstance(self.source, ScenarioSource):
+            fields |= {"settings": self.settings, "scale": self.scale}
         plain = StudySpec.model_construct(**fields)  # unchecked: defaults of the scenario may not suit this horizon
         try:
             return plain.resolved_space(find_policy(self.policy), self.horizon, self.arms), plain.resolved_fixed()

@@ -43,7 +43,8 @@ def estimate_interval(values: Floats, simulated: bool = False) -> tuple[float, f
     """
     from scipy.stats import t
 
-    own, groups = split_by_log(values)
+    scale = 2.0 ** int(np.frexp(np.abs(values).max())[1])  # a power of 2 is exact; squares of large values overflow
+    own, groups = split_by_log(values / scale)
     count = groups.shape[0]
     within = float(groups.var(axis=1, ddof=1).mean())
     between = float(groups.mean(axis=1).var(ddof=1))
@@ -60,4 +61,4 @@ def estimate_interval(values: Floats, simulated: bool = False) -> tuple[float, f
     noise = between**2 / (count - 1) + (within / RUNS_PER_LOG) ** 2 / (groups.size - count)
     degrees = variance**2 / max(1e-300, factor**2 * noise)
     half = float(t.ppf(0.975, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
-    return mean, mean - half, mean + half
+    return scale * mean, scale * (mean - half), scale * (mean + half)

@@ -1,4 +1,4 @@
-"""Blocks of worlds and the reward scale."""
+"""Blocks of worlds and the average rewards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from environments import find_scenario
-from environments.blocks import reward_bounds, reward_scale
+from environments.blocks import reward_scale
 from environments.draw import draw_worlds
 from environments.streams import Stream
 from environments.world import world_tables
@@ -24,12 +24,3 @@ def test_the_reward_scale_is_the_average_over_the_tables(noise: str, name: str) 
     mean = np.mean([np.nanmean(means) for means, _ in tables])
     spread = np.sqrt(np.mean([np.nanmean(variances) for _, variances in tables]))
     assert reward_scale(scenario, 120, 4, seed=3, replications=6) == pytest.approx((mean, spread), rel=1e-12)
-
-
-def test_reward_bounds_are_percentiles_of_all_arms() -> None:
-    scenario = find_scenario(
-        "stationary", {"mean_low": 5.0, "mean_high": 5.0, "variance_low": 4.0, "variance_high": 4.0}
-    )
-    low, high = reward_bounds(scenario, 500, 4, seed=1, replications=200)
-    assert (low, high) == pytest.approx((5.0 - 2 * 2.326, 5.0 + 2 * 2.326), abs=0.25)
-    assert reward_bounds(scenario, 7, 4, seed=1) != (low, high)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from environments import Scenario, scenarios
 from environments.catalog import load_scenario_plugin
 from environments.errors import InputError
-from environments.recorded.recording import RewardScale
+from environments.reward_scale import RewardScale
 from environments.streams import Stream
 from environments.world import Floats, Ints, Worlds
 from policies import find_policy, policy_names

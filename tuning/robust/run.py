@@ -14,10 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from studies.results.robust import Front, RobustRecommendation, TunedSetting
+from studies.spec.distributions import make_distributions
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
+from studies.storage.trials import check_trials
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, ProgressCallback, search
@@ -155,9 +157,11 @@ def _resume(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
     """Return the specification to run, after checking that its trials are comparable with the stored ones."""
     label = f"study {study.study_name!r}"
     stored = require_loaded(keys.read_robust_spec(study), label)
-    count = len(study.get_trials(deepcopy=False))
+    trials = study.get_trials(deepcopy=False)
+    count = len(trials)
     check_comparable(label, "trials", spec.differences(stored))
     resolved = spec.resolved()
+    check_trials(study.study_name, make_distributions(resolved.base), len(study.directions), trials)
     base = resolved.base.model_copy(update={"trials": max(resolved.base.trials, count)})
     resolved = resolved.model_copy(update={"base": base})
     update_budget(

@@ -35,6 +35,7 @@ from studies.statistics.intervals import (
 )
 from studies.storage.keys import project_version
 from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, check_positive
+from tuning.search.widening import widened_spec
 from tuning.validation.choice import ChosenParameters, decide, make_design
 from tuning.validation.race import WorldMeasurements
 from tuning.validation.recommend import (
@@ -129,7 +130,8 @@ def recommend_robust(
     spec: ResolvedRobustSpec, study: optuna.Study, evaluator: RelativeEvaluator, tuned: Sequence[TunedSetting]
 ) -> RobustRecommendation:
     """Select a setting on the selection worlds of all scenarios and evaluate it on their report worlds."""
-    base = spec.base
+    base = widened_spec(spec.base, study.get_trials(deepcopy=False), maximize=False)
+    spec = spec.model_copy(update={"base": base})
     scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
     baselines = list_baselines(base, tuned)
@@ -153,6 +155,7 @@ def recommend_robust(
         contenders=contenders,
         importance=shares,
         edge=boundary_hits(base, best.values),
+        unit=base.reward_factor(),
         scales=[measure_scale(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )
 

@@ -7,6 +7,7 @@ search samples the interrupted batch again from the trials before it, and stores
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,20 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.errors import InputError
 from environments.world import Floats
 from policies import find_policy
 from policies.engine.parameters import Values
-from studies.spec.distributions import from_trial_params, make_distributions
+from studies.spec.distributions import (
+    from_relative,
+    from_trial_params,
+    make_distributions,
+    make_relative_distributions,
+    to_relative,
+)
 from studies.spec.study import StudySpec
 from studies.storage import keys
 from studies.storage.rows import store_trials
 from tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
 from tuning.search.samplers import TrialParams, ask_batch
+from tuning.search.widening import Widening
 from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna
+    from optuna.distributions import BaseDistribution
     from optuna.trial import FrozenTrial
 
 
@@ -79,15 +87,28 @@ class _Search:
     ) -> None:
         self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
         self.objective = evaluator.objective
-        self.space = make_distributions(spec)
         self.stored = self.study.get_trials(deepcopy=False)
-        _check_stored(study.study_name, self.stored)
         self.batch = len(self.stored) // spec.batch
         self.elite: Elite | None = None
         if spec.pruner == "race":
             self._resume_race()
-        self.mirror = _mirror(spec, study)
-        self.mirror.add_trials(self.stored[: self.batch * spec.batch])
+        self.widening = Widening(spec.resolved(), self.objective.maximize)
+        self.widening.add(self.stored[: self.batch * spec.batch])
+        self._build_mirror()
+
+    def _build_mirror(self) -> None:
+        """Copy the trials of all finished batches to a new mirror, on the present search space.
+
+        Optuna samples only parameters together that have the same range in all trials.
+        """
+        self.spec = self.widening.spec
+        self.space = make_distributions(self.spec)
+        self.mirror = _mirror(self.spec, self.study)
+        past = self.stored[: self.batch * self.spec.batch]
+        if self.spec.units() or self.widening.counts:
+            distributions = make_relative_distributions(self.spec)
+            past = [convert_trial(trial, to_relative(self.spec, trial.params), distributions) for trial in past]
+        self.mirror.add_trials(past)
 
     def run(self, callback: ProgressCallback, deadline: float | None) -> bool:
         """Run batches until all trials are stored; False if the deadline came first."""
@@ -103,7 +124,7 @@ class _Search:
         begin = time.perf_counter()
         spec, start = self.spec, self.batch * self.spec.batch
         trials = ask_batch(spec, self.mirror, self.batch, self.first)
-        candidates = [self._values(trial.params) for trial in trials]
+        candidates = [self._values(from_relative(spec, trial.params)) for trial in trials]
         stored = min(len(self.stored) - start, spec.batch)
         wanted = min(spec.trials - start, spec.batch)
         batch = Batch(candidates, trials, start, stored, wanted, self.elite)
@@ -117,6 +138,8 @@ class _Search:
         if wanted == spec.batch or stored == spec.batch:
             self._tell(trials, start)
             self.batch += 1
+            if self.widening.add(self.stored[start : start + spec.batch]):
+                self._build_mirror()
             if played.elite is not None:
                 self.elite = played.elite
                 keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
@@ -139,7 +162,7 @@ class _Search:
         return optuna.trial.create_trial(
             state=optuna.trial.TrialState.PRUNED if outcome.pruned else optuna.trial.TrialState.COMPLETE,
             values=values,
-            params=trial.params,
+            params=from_relative(self.spec, trial.params),
             distributions=self.space,
             user_attrs={
                 keys.STDERR: _standard_errors(sample),
@@ -191,19 +214,18 @@ def _standard_errors(sample: Floats) -> float | list[float] | None:
     return errors.tolist()  # type: ignore[no-any-return]
 
 
+def convert_trial(
+    trial: FrozenTrial, params: dict[str, Any], distributions: dict[str, BaseDistribution]
+) -> FrozenTrial:
+    """Return a copy of a trial with other parameters and distributions."""
+    converted = copy.copy(trial)
+    converted.distributions = distributions
+    converted.params = params
+    return converted
+
+
 def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
     """Create an in-memory study with the same name, which determines Hyperband's brackets."""
     import optuna
 
     return optuna.create_study(study_name=study.study_name, directions=study.directions, pruner=make_pruner(spec))
-
-
-def _check_stored(name: str, stored: list[Any]) -> None:
-    """Raise InputError if the study holds an unfinished trial, which ravenlab never stores."""
-    unfinished = [trial.number for trial in stored if trial.state.name not in ("COMPLETE", "PRUNED")]
-    if unfinished:
-        raise InputError(
-            f"study {name!r} holds an unfinished trial (number {unfinished[0]}); "
-            "delete the study or choose another name.",
-            field="name",
-        )

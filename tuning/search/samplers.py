@@ -18,11 +18,18 @@ import numpy as np
 
 from environments.errors import InputError
 from environments.world import Floats
+from policies import find_policy
 from studies.laws.axes import NoLawError
 from studies.laws.law import answer
 from studies.paper.advice import paper_advice
 from studies.registry import SAMPLERS
-from studies.spec.distributions import make_distributions, to_trial_params
+from studies.spec.distributions import (
+    DIGITS,
+    make_distributions,
+    make_relative_distributions,
+    to_relative,
+    to_trial_params,
+)
 from studies.spec.source import ScenarioSource
 from studies.spec.study import StudySpec
 from studies.statistics.sobol import scrambled_sobol
@@ -80,7 +87,6 @@ REQUIRED_PACKAGES = {"gp": "torch"}  # packages of optional dependency groups, b
 MIN_GENERATION = 4  # smallest generation of CMA-ES; a batch is one generation
 CMA_STEP = 1.0 / 6.0  # initial standard deviation of CMA-ES in the unit cube
 CMA_DECIMALS = 6  # of its points in the unit cube; differences in the last digit grow from generation to generation
-DIGITS = 8  # significant digits of proposed values
 TrialParams = dict[str, float | int]  # parameters under the names and on the scales of the trials
 
 
@@ -113,13 +119,19 @@ def resume_candidates(spec: StudySpec, stored: Sequence[Mapping[str, Any]], law:
 
 
 def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
-    """Return the paper's advice for a scenario at the study's horizon, or None if it has none for the policy.
+    """Return the paper's advice for a scenario at the study's horizon, scaled to the rewards.
+
+    None if the paper has no advice for the policy.
 
     >>> advice_for(StudySpec(scenario="blips", horizon=1000), "blips")
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
     """
     resolved = spec.resolved()
-    return paper_advice(scenario, resolved.horizon, resolved.policy)
+    advice = paper_advice(scenario, resolved.horizon, resolved.policy)
+    if advice is None:
+        return None
+    units = {param.name: resolved.unit(param) for param in find_policy(resolved.policy).parameters}
+    return {name: value * units[name] for name, value in advice.items()}
 
 
 def law_for(spec: StudySpec) -> dict[str, float] | None:
@@ -168,17 +180,17 @@ def check_sampler(spec: StudySpec) -> None:
 def ask_batch(
     spec: StudySpec, mirror: optuna.Study, batch: int, first: Sequence[TrialParams] | None = None
 ) -> list[optuna.Trial]:
-    """Sample a batch from the mirror, which holds the trials before it.
+    """Sample a batch from the mirror, which holds the trials before it, in units of the scale of the rewards.
 
     `first` replaces the usual first candidates.
     """
     start = batch * spec.batch
-    space = make_distributions(spec)
+    space = make_relative_distributions(spec)
     first = first_candidates(spec) if first is None else first
     build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
     mirror.sampler = _rounded(build(batch_seed(spec.seed, batch)))
     for params in first[start : start + spec.batch]:
-        mirror.enqueue_trial(params)
+        mirror.enqueue_trial(to_relative(spec, params))
     queued = max(0, min(len(first) - start, spec.batch))
     if spec.sampler in POINT_SAMPLERS and queued < spec.batch:
         request = _PointRequest(spec, mirror, space, batch, start + queued - len(first), spec.batch - queued)

@@ -24,6 +24,7 @@ from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Exce
 from studies.spec.study import ResolvedStudy
 from studies.statistics.sobol import scrambled_sobol
 from studies.statistics.surface import Surface, fit_surface, tied_range
+from studies.symbols import format_params
 from tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
 from tuning.validation.race import MIN_WORLDS, Race
 
@@ -203,6 +204,7 @@ def decide(
     better: bool,
     recorded: bool = False,
     shortage: str | None = None,
+    beaten: bool = False,
 ) -> Verdict:
     """Return the verdict.
 
@@ -214,30 +216,35 @@ def decide(
         better: Whether the chosen parameters are significantly better than the defaults on the report data.
         recorded: Whether the data are a trace or log, which may be too short to bound the excess.
         shortage: Why recorded data are not sufficient, if they are not.
+        beaten: Whether the defaults are significantly better than the chosen parameters on the report data.
     """
+    named = "the defaults"
+    if spec.reward_factor() != 1.0:
+        named = f"the scaled defaults ({format_params({name: defaults[name] for name in spec.space})})"
+    report = f"the report {'segment' if recorded else 'worlds'}"
     changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
     worse = better if recorded else excess is not None and excess.worse
     reason = shortage
     if reason is None and excess is None and spec.space:
         reason = (
-            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with the defaults;"
+            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with {named};"
             f" at least {format_count(MIN_WORLDS)} are needed"
         )
     if reason is None and trials < least_trials(spec) and not (changed and worse):
         reason = (
-            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than the"
-            f" defaults; at least {format_count(least_trials(spec))} are needed"
+            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than"
+            f" {named}; at least {format_count(least_trials(spec))} are needed"
         )
     if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
         data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
         reason = (
-            f"{data} not decide whether the defaults are within {format_percent(MARGIN)} of the best: their excess is"
+            f"{data} not decide whether {named} are within {format_percent(MARGIN)} of the best: their excess is"
             f" {format_percent(excess.low)} to {format_percent(excess.high)}"
         )
+    if reason is None and changed and beaten:
+        reason = f"tuning did not help: {named} have less regret on {report}"
     if reason is None and changed and not better:
-        reason = (
-            f"the difference from the defaults on the report {'segment' if recorded else 'worlds'} is not significant"
-        )
+        reason = f"the difference from {named} on {report} is not significant"
     decision: Decision = "use these values"
     if reason is not None:
         decision = "inconclusive"

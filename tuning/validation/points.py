@@ -19,10 +19,11 @@ TINY = 1e-12  # in place of zero on a logarithmic scale
 
 
 def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
-    """Return the searched parameters on their search scale."""
+    """Return the searched parameters on their search scale, in units that do not depend on the scale of the rewards."""
+    units = spec.units()
     point = []
     for name, range_ in spec.space.items():
-        x = float(values[name])  # type: ignore[arg-type]
+        x = float(values[name]) / units.get(name, 1.0)  # type: ignore[arg-type]
         if range_.scale == "one-minus":
             x = 1.0 - x
         point.append(x if range_.scale == "linear" else math.log(max(x, TINY)))
@@ -31,9 +32,10 @@ def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
 
 def from_point(spec: ResolvedStudy, point: Floats) -> Values:
     """Return the searched parameters of a point on the search scale."""
+    units = spec.units()
     values: Values = {}
     for (name, range_), x in zip(spec.space.items(), point.tolist(), strict=True):
-        value = x if range_.scale == "linear" else math.exp(x)
+        value = (x if range_.scale == "linear" else math.exp(x)) * units.get(name, 1.0)
         values[name] = clip_value(spec, name, 1.0 - value if range_.scale == "one-minus" else value)
     return values
 
@@ -46,14 +48,15 @@ def find_bounds(spec: ResolvedStudy) -> tuple[Floats, Floats]:
 
 
 def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digits: int) -> Values:
-    """Round parameters to significant digits (of 1 − x where that is searched)."""
+    """Round to significant digits, in units of the scale of the rewards (of 1 − x where that is searched)."""
+    units = spec.units()
     rounded: Values = {}
     for name in names:
-        x = float(values[name])
+        unit = units.get(name, 1.0)
+        x = float(values[name]) / unit
         if spec.space[name].scale == "one-minus":
             x = 1.0 - x
-        shown = f"{x:.{digits}g}"
-        value = float(shown)
+        value = float(f"{x:.{digits}g}") * unit
         if spec.space[name].scale == "one-minus":
             value = round(1.0 - value, 15)
         rounded[name] = clip_value(spec, name, value)

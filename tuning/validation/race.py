@@ -173,8 +173,14 @@ class Race:
         for worlds, accept in looks:
             self.data.extend([*self.references, candidate], worlds)
             self._race_references(worlds, least=1 if accept else 2)
-            mean, low, high = self.data.excess(candidate, self.references[0], worlds, error_rate)
-            tied = accept and len(self.references) == 1 and high <= MARGIN
+            # At the last look several references may remain: then the candidate is compared with each of them.
+            last = worlds == looks[-1][0]
+            rivals = self.references if last else self.references[:1]
+            excesses = [self.data.excess(candidate, rival, worlds, error_rate) for rival in rivals]
+            mean, low, high = excesses[0]
+            if low <= MARGIN:
+                mean, low, high = max(excesses, key=lambda excess: excess[2])
+            tied = accept and (last or len(self.references) == 1) and high <= MARGIN
             excess = Excess(mean=mean, low=low, high=high, worlds=worlds, tied=tied, worse=low > MARGIN)
             if excess.tied or excess.worse:
                 break

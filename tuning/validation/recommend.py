@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,16 +16,19 @@ from environments.errors import InputError
 from environments.recorded.log_world import LogScenario
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
+from environments.text import format_interval
 from environments.world import Floats
 from policies import find_policy
-from policies.engine.parameters import Param, Value, Values
+from policies.engine.parameters import Value, Values
 from policies.engine.play import REGRET, REWARD
 from policies.engine.simulation import run_in_threads
 from studies.results.recommendation import (
     Baseline,
+    BaselineName,
     Edge,
     Estimate,
     Failures,
+    FixedArm,
     LogFacts,
     Parameters,
     Recommendation,
@@ -35,12 +38,13 @@ from studies.results.recommendation import (
 from studies.results.verdict import Verdict
 from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.spec.space import Range
 from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.failures import grow_sample, include_unseen, include_unseen_in_mean
 from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from studies.storage.keys import project_version
+from tuning.search.loop import convert_trial
 from tuning.search.samplers import advice_for
+from tuning.search.widening import extend_range, widened_spec
 from tuning.validation.choice import (
     NOMINATION_SHARE,
     ChosenParameters,
@@ -73,8 +77,6 @@ LOG_EXTENSION = 3.0  # factor by which a log range is extended; a linear one is 
 MIN_TRIALS_FOR_IMPORTANCE = 20
 SHARE_DECIMALS = 9  # of importances
 
-BaselineName = Literal["paper", "defaults"]
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -102,10 +104,16 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     >>> recommend(spec, study, Evaluator(spec)).regret.replications
     20
     """
-    spec = spec.resolved()
+    planned = spec.resolved()
+    trials = study.get_trials(deepcopy=False)
+    spec = widened_spec(planned, trials, evaluator.objective.maximize)
     baselines = _list_baselines(spec)
     complete = complete_trials(spec, study)
-    candidates = shortlist(spec, complete, evaluator.objective.maximize, baselines.values())
+    # The class as constructed depends on the unit of the rewards, so it is no candidate in simulated worlds, where the
+    # recommendation must not depend on it.
+    simulated = isinstance(spec.source, ScenarioSource)
+    rivals = [candidate for name, candidate in baselines.items() if name != "as constructed" or not simulated]
+    candidates = shortlist(spec, complete, evaluator.objective.maximize, rivals)
     values = [candidate.values for candidate in candidates]
     baseline_values = [baseline.values for baseline in baselines.values()]
     shares = importance(spec, study)
@@ -159,8 +167,10 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
         ],
         importance=shares,
         edge=boundary_hits(spec, best.values),
+        widened={name: range_.bounds() for name, range_ in spec.space.items() if range_ != planned.space[name]},
         scale=validation.scale,
-        trials=len(study.get_trials(deepcopy=False)),
+        unit=spec.reward_factor(),
+        trials=len(trials),
         seed=spec.seed,
         version=project_version(),
         trace=validation.facts if isinstance(validation.facts, TraceFacts) else None,
@@ -170,12 +180,22 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
 
 
 def _list_baselines(spec: ResolvedStudy) -> dict[BaselineName, Candidate]:
-    """Return the paper's advice, if any, and the defaults; parameters that the study fixes stay fixed."""
+    """Return the paper's advice, if any, the class as constructed if it differs from the defaults, and the defaults.
+
+    The advice and the defaults are scaled to the rewards. Parameters that the study fixes stay fixed.
+    """
     advice = advice_for(spec, spec.scenario)
     baselines: dict[BaselineName, Candidate] = {}
     if advice is not None:
         baselines["paper"] = make_candidate(spec, {name: x for name, x in advice.items() if name not in spec.fixed})
-    baselines["defaults"] = make_candidate(spec, {})
+    defaults = make_candidate(spec, {})
+    policy = find_policy(spec.policy)
+    kept = {name: value for name, value in spec.fixed.items() if name not in ("unit", "low", "high")}
+    constructed = policy.resolve(kept, spec.arms + spec.source.extra_arms, spec.horizon)
+    if constructed != defaults.values:
+        shown = {name: constructed[name] for name in defaults.shown}
+        baselines["as constructed"] = Candidate(constructed, shown)
+    baselines["defaults"] = defaults
     return baselines
 
 
@@ -369,7 +389,7 @@ def _validate_on_worlds(
 def make_verdict(
     spec: ResolvedStudy, validation: Validation, defaults: Values, versus_defaults: BaselineDifference, trials: int
 ) -> Verdict:
-    """Decide between the defaults and the chosen parameters."""
+    """Decide between the defaults and the chosen parameters and, on recorded data, what was done without them."""
     match validation.facts:
         case TraceFacts(enough=False):
             shortage: str | None = "the report segment has too few independent rows"
@@ -378,7 +398,33 @@ def make_verdict(
         case _:
             shortage = None
     recorded = validation.facts is not None
-    return decide(spec, validation.choice, defaults, trials, versus_defaults.low > 0.0, recorded, shortage)
+    verdict = decide(
+        spec,
+        validation.choice,
+        defaults,
+        trials,
+        better=versus_defaults.low > 0.0,
+        recorded=recorded,
+        shortage=shortage,
+        beaten=versus_defaults.high < 0.0 and versus_defaults.conclusive is not False,
+    )
+    match validation.facts:
+        case TraceFacts(fixed_arm=FixedArm(wins=True, name=name)):
+            return verdict.model_copy(update={"decision": "use one arm", "arm": name, "reason": None})
+        case LogFacts(enough=True):
+            return _compare_with_logging(verdict, validation.regret)
+    return verdict
+
+
+def _compare_with_logging(verdict: Verdict, loss: Estimate) -> Verdict:
+    """Return the verdict after a comparison with the logging policy, whose mean reward minus the score is the loss."""
+    if loss.low > 0.0:
+        return verdict.model_copy(update={"decision": "keep the logging policy", "reason": None})
+    if loss.high < 0.0 or verdict.decision == "inconclusive":
+        return verdict
+    gain = format_interval(-loss.mean, -loss.high, -loss.low)
+    reason = f"the gain over the logging policy is not significant: {gain} per step"
+    return verdict.model_copy(update={"decision": "inconclusive", "reason": reason})
 
 
 def measure_scale(scenario: Scenario, horizon: int, arms: int, seed: int) -> RewardStatistics:
@@ -405,14 +451,19 @@ def importance(spec: StudySpec, study: optuna.Study) -> dict[str, float] | None:
     """Return the importance of each searched parameter (PED-ANOVA), or None with too few trials."""
     import optuna
 
-    values = [trial.value for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))]
+    trials = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
+    values = [trial.value for trial in trials]
     if len(values) < MIN_TRIALS_FOR_IMPORTANCE or len(set(values)) == 1:
         return None
     evaluator = optuna.importance.PedAnovaImportanceEvaluator(
         target_quantile=0.1, region_quantile=1.0, evaluate_on_local=True
     )
+    distributions = make_distributions(spec)
+    if any(trial.distributions != distributions for trial in trials):  # a range was widened
+        study = optuna.create_study(directions=study.directions)
+        study.add_trials(convert_trial(trial, trial.params, distributions) for trial in trials)
     try:
-        importances = evaluator.evaluate(study, params=list(make_distributions(spec)))
+        importances = evaluator.evaluate(study, params=list(distributions))
     except (ValueError, RuntimeError):
         return None
     weights = [float(importances[trial_param_name(name, range_)]) for name, range_ in spec.resolved().space.items()]
@@ -440,29 +491,7 @@ def boundary_hits(spec: StudySpec, values: Mapping[str, Value]) -> list[Edge]:
     for param in find_policy(spec.policy).parameters:
         if param.name in space:
             value = float(values[param.name])
-            low, high = _extend_range(param, space[param.name], value)
-            if (low, high) != (space[param.name].low, space[param.name].high):
-                hits.append(Edge(param=param.name, value=value, low=low, high=high))
+            wider = extend_range(param, space[param.name], value, zone=NEAR_BOUNDARY, factor=LOG_EXTENSION)
+            if wider != space[param.name]:
+                hits.append(Edge(param=param.name, value=value, low=wider.low, high=wider.high))
     return hits
-
-
-def _extend_range(param: Param, range_: Range, value: float) -> tuple[float, float]:
-    """Return the range, extended where the value is near a boundary."""
-    x = 1.0 - value if range_.scale == "one-minus" else value
-    least, most = param.least, param.most
-    if range_.scale == "one-minus":
-        least, most = max(0.0, 1.0 - param.most), min(1.0, 1.0 - param.least)
-    low, high = range_.low, range_.high
-    if range_.scale == "linear":
-        position = (x - low) / (high - low)
-        lower, upper = min(low, x) - (high - low), max(high, x) + (high - low)
-    else:
-        position = (math.log(x) - math.log(low)) / (math.log(high) - math.log(low)) if x > 0.0 else 0.0
-        lower, upper = min(low, x if x > 0.0 else low) / LOG_EXTENSION, max(high, x) * LOG_EXTENSION
-    if param.integer:
-        lower, upper = float(max(1, round(lower))), float(round(upper))
-    if position <= NEAR_BOUNDARY and not callable(param.low):
-        low = min(low, max(lower, least))
-    if position >= 1.0 - NEAR_BOUNDARY and not callable(param.high):
-        high = max(high, min(upper, most))
-    return low, high

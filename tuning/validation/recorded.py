@@ -20,6 +20,7 @@ from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play
 from studies.results.recommendation import (
     Estimate,
     Failures,
+    FixedArm,
     LogFacts,
     RequiredSample,
     RewardStatistics,
@@ -111,7 +112,10 @@ def play_on_trace(
     calls = [(evaluator.problem, values, stream, count) for values in candidates]
     played = evaluator.workers.run(_play_candidate, calls)
     if evaluator.on_steps is not None:
-        evaluator.on_steps(float(len(calls) * count * evaluator.problem.horizon))
+        scenario = evaluator.problem.scenario
+        assert isinstance(scenario, TraceScenario)
+        windows = count + scenario.count_history(evaluator.problem.horizon, count, stream)
+        evaluator.on_steps(float(len(calls) * windows * evaluator.problem.horizon))
     return TracePlay(*(np.stack(field) for field in zip(*played, strict=True)))
 
 
@@ -134,13 +138,16 @@ def play_history(problem: Problem, values: Mapping[str, Value], stream: Stream, 
     return locate_parts(played, history, scenario.segment(stream))
 
 
-def play_fixed_arm(problem: Problem, stream: Stream, count: int) -> tuple[Floats, Floats]:
-    """Return the reward [R] of the best fixed arm of each window, and the parts [n] of its regret as in `TracePlay`."""
+def play_fixed_arm(problem: Problem, stream: Stream, count: int, arm: int | None = None) -> tuple[Floats, Floats]:
+    """Return the reward [R] of one arm in each window, and the parts [n] of its regret as in `TracePlay`.
+
+    By default it is the best fixed arm of each window in hindsight.
+    """
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
-    fixed = scenario.play_fixed_arm(scenario.draw(problem.horizon, problem.seed, 0, count, stream))
+    fixed = scenario.play_fixed_arm(scenario.draw(problem.horizon, problem.seed, 0, count, stream), arm)
     history = scenario.draw_history(problem.horizon, count, stream)
-    return fixed.reward, locate_parts(scenario.play_fixed_arm(history), history, scenario.segment(stream))
+    return fixed.reward, locate_parts(scenario.play_fixed_arm(history, arm), history, scenario.segment(stream))
 
 
 def locate_parts(played: PlayedWindows | FixedArmPlay, history: TraceWorlds, segment: Segment) -> Floats:
@@ -252,6 +259,9 @@ def validate_on_trace(
         differences.append(BaselineDifference(float(regret.mean()), mean, mean + low, mean + high, dependence.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
     fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, spec.report)
+    arm = scenario.best_searched_arm
+    arm_reward, arm_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, spec.report, arm)
+    arm_parts -= played.parts[0]
     facts = TraceFacts(
         file=Path(path).name,
         digest=trace.digest,
@@ -264,6 +274,11 @@ def validate_on_trace(
         effective=autocorrelation.effective,
         enough=autocorrelation.enough,
         regret_fixed=_estimate(rows, window, fixed - played.reward[0], played.parts[0] - fixed_parts, spec.seed),
+        fixed_arm=FixedArm(
+            name=trace.names[arm],
+            difference=_estimate(rows, window, played.reward[0] - arm_reward, arm_parts, spec.seed),
+            decidable=row_autocorrelation(rows, window, arm_parts, Stream.REPORT).enough,
+        ),
         reach=scenario.nearby.reach,
         gap=scenario.nearby.gap,
         per_step=sign * float(played.reward[0].mean()) / window,
@@ -297,12 +312,14 @@ LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
 class LogMeasurements:
     """Results of candidates on the selection segment of a log.
 
-    The mean reward is compared, because the regret is not known: an excess is a loss of mean reward relative to the
-    absolute mean reward of the best candidate.
+    The mean reward is compared, because the regret is not known: an excess is a loss of mean reward relative to what is
+    at stake, the mean reward of the best arm minus that of all arms. Relative to the reward itself, 2 % would be a
+    sixth of the regret where rewards of all arms are alike, as with clicks, and nothing where they are near zero.
     """
 
     def __init__(self, spec: StudySpec, scenario: LogScenario, evaluator: Evaluator) -> None:
         self.spec, self.evaluator = spec, evaluator
+        self.stake = _measure_stake(scenario, Stream.SELECTION)
         self.simulated = scenario.prepared(Stream.SELECTION).simulator is not None
         self.loss: dict[ValuesKey, Floats] = {}
 
@@ -333,8 +350,7 @@ class LogMeasurements:
     def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
         """Return the loss of mean reward with its 95 % interval; the error rate of each bound is 2.5 %."""
         lost = estimate_interval(self.loss[make_key(values)] - self.loss[make_key(best)], self.simulated)
-        scale = abs(self.objective(best, worlds)) or 1.0
-        return lost[0] / scale, lost[1] / scale, lost[2] / scale
+        return lost[0] / self.stake, lost[1] / self.stake, lost[2] / self.stake
 
     def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
         """Return the indices of the candidates that are indistinguishable from the best, best first.
@@ -345,6 +361,16 @@ class LogMeasurements:
         losses = [self.loss[make_key(values)] for values in candidates]
         logs = np.stack([split_by_log(loss)[1].mean(axis=1) for loss in losses], axis=1)
         return order_best_first(means, step_down(means, logs - logs.mean(axis=0)))[1]
+
+
+def _measure_stake(scenario: LogScenario, stream: Stream) -> float:
+    """Return the mean reward of the best arm minus the average over arms, in a segment of a log."""
+    segment = scenario.segment(stream)
+    arm = scenario.log.arm[segment.first : segment.last]
+    reward = scenario.log.reward[segment.first : segment.last]
+    means = np.array([reward[arm == k].mean() for k in np.unique(arm)])
+    best = means.min() if scenario.minimize else means.max()
+    return abs(float(best - means.mean())) or 1.0
 
 
 def validate_on_log(

@@ -1,4 +1,4 @@
-"""Recommended parameters: a stored study of the same problem has precedence over the law."""
+"""Recommended parameters: a stored study of the same problem, or the law if it has less regret."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import pytest
 from environments.errors import InputError
 from studies.export import FORMATS, export
 from studies.laws.recommendation import RecommendationQuery, recommend_parameters
-from studies.results.recommendation import Recommendation
+from studies.results.recommendation import Estimate, Recommendation
 from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation
 
-STORED = make_recommendation(params={"alpha0": 7.0, "beta0": 2.0, "epsilon": 0.1})  # variance-drift, T 1,000, K 10
+LOW_REGRET = Estimate(mean=15.5, low=15.25, high=15.75, replications=2000)  # the law expects 17
+STORED = make_recommendation(  # variance-drift, T 1,000, K 10
+    params={"alpha0": 7.0, "beta0": 2.0, "epsilon": 0.1}, regret=LOW_REGRET
+)
 
 
 def query(**changes: object) -> RecommendationQuery:
@@ -21,7 +24,8 @@ def query(**changes: object) -> RecommendationQuery:
 def test_a_stored_study_of_the_problem_is_used() -> None:
     result = recommend_parameters(query(), [STORED])
     assert (result.kind, result.params, result.study) == ("stored", STORED.params, STORED)
-    assert result.regret == (41.5, 40.25, 42.75)
+    assert result.regret == (15.5, 15.25, 15.75)
+    assert result.reason == ""
 
 
 @pytest.mark.parametrize(
@@ -33,16 +37,33 @@ def test_studies_of_other_problems_are_not_used(changes: dict[str, object]) -> N
 
 
 def test_settings_are_compared_by_meaning() -> None:
-    stored = [make_recommendation(settings={"growth": 0.5})]
+    stored = [make_recommendation(settings={"growth": 0.5}, regret=LOW_REGRET)]
     assert recommend_parameters(query(settings={"growth": 0.5, "over": "100%"}), stored).kind == "stored"
 
 
-def test_default_names_and_long_searches_have_precedence() -> None:
-    named = make_recommendation(study="a", trials=900)
-    seeded = make_recommendation(study=f"{STORED.study}/seed=3", trials=50)
-    assert recommend_parameters(query(), [named, seeded, STORED]).study == STORED
-    assert recommend_parameters(query(), [named, seeded]).study == seeded
-    assert recommend_parameters(query(), [make_recommendation(study="b", trials=5), named]).study == named
+def test_the_stored_study_with_the_lowest_regret_is_used() -> None:
+    other = make_recommendation(study="a", trials=900, regret=LOW_REGRET.model_copy(update={"mean": 15.6}))
+    assert recommend_parameters(query(), [other, STORED]).study == STORED
+    assert recommend_parameters(query(), [other]).study == other
+
+
+def test_a_law_that_is_better_on_the_same_worlds_is_preferred() -> None:
+    """The stored parameters explore far too much, as if the search had stopped at the edge of a wrong range."""
+    regret = Estimate(mean=60.0, low=58.0, high=62.0, replications=2000)
+    worse = make_recommendation(params={"alpha0": 10.0, "beta0": 5.0, "epsilon": 0.1}, regret=regret)
+    result = recommend_parameters(query(), [worse])
+    assert (result.kind, result.study) == ("interpolated", None)
+    assert worse.study in result.reason
+    assert result.reason in result.describe()
+    assert result.as_object()["reason"] == result.reason
+
+
+def test_a_study_as_good_as_the_law_is_kept_with_the_reason() -> None:
+    params = recommend_parameters(query(), []).params
+    unlucky = make_recommendation(params=params, regret=Estimate(mean=30.0, low=29.0, high=31.0, replications=100))
+    result = recommend_parameters(query(), [unlucky])
+    assert (result.kind, result.study) == ("stored", unlucky)
+    assert "not have significantly less regret" in result.reason
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -37,7 +37,7 @@ def test_a_scenario_resolves_to_its_default_size() -> None:
     study = parse_study_spec({"scenario": "blips"}).resolved()
     assert isinstance(study, ResolvedStudy)
     assert (study.horizon, study.arms) == (10000, 10)
-    assert study.source == ScenarioSource("blips", {})
+    assert study.source == ScenarioSource("blips", {}, scale=1.0)
     assert isinstance(study.source.open(), Scenario)
 
 

@@ -8,13 +8,11 @@ import numpy as np
 import optuna
 import pytest
 
-from environments import InputError
 from environments.streams import Stream
 from studies.registry import PRUNERS, SAMPLERS
 from studies.spec.distributions import from_trial_params
 from studies.spec.study import StudySpec
 from studies.storage import keys
-from tests.messages import raises_naming
 from tuning.search.loop import Progress, search
 from tuning.search.samplers import law_for
 from tuning.workers.local import LocalWorkers
@@ -194,13 +192,6 @@ def test_deadline_stops_between_batches() -> None:
     assert not search(spec, study, Evaluator(spec), deadline=0.0)
     assert study.get_trials() == []
     assert search(spec, study, Evaluator(spec))
-
-
-def test_unfinished_trial_is_refused() -> None:
-    study = new_study()
-    study.ask()
-    with raises_naming(InputError, study.study_name):
-        search(small_spec(trials=3), study, Evaluator(small_spec(trials=3)))
 
 
 def test_search_beats_random_candidates() -> None:
