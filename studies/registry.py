@@ -167,6 +167,32 @@ class ComparisonDefaults:
     defaults: Literal["scaled", "original"] = "scaled"
 
 
+RARE_RATE = 0.1
+
+
+def untuned_policies(largest_rate: float | None) -> tuple[str, ...]:
+    """Return the policies to use at their defaults as long as nothing is tuned; docs/no-tuning.md has measurements.
+
+    Args:
+        largest_rate: The largest mean of an arm if rewards are 0 or 1; None for other rewards.
+
+    >>> untuned_policies(None), untuned_policies(0.06)
+    (('raven-auto',), ('thompson', 'raven-ucb'))
+    """
+    rare = largest_rate is not None and largest_rate <= RARE_RATE
+    return ("thompson", "raven-ucb") if rare else ("raven-auto",)
+
+
+def describe_untuned(largest_rate: float | None) -> str:
+    """Name the policies to use without tuning.
+
+    >>> describe_untuned(None), describe_untuned(0.06)
+    ('raven-auto', 'thompson or raven-ucb at their defaults')
+    """
+    policies = untuned_policies(largest_rate)
+    return policies[0] if len(policies) == 1 else f"{join_words(policies)} at their defaults"
+
+
 def robust_samplers() -> list[str]:
     """List the samplers that robust searches support.
 

@@ -1,13 +1,9 @@
-"""What fixed weights, narrow ranges and unscaled defaults cost in a comparison of policies.
+"""What fixed weights and narrow ranges cost in a comparison of policies.
 
     python -m tools.comparison_fairness --output tables.md
 
-prints two Markdown tables. T is 10,000 and K is 10.
-
-- Search spaces: each policy is tuned twice with the same budget, in the restricted search space of a case and in its
-  own. Regret is the mean on held-out worlds with its 95 % confidence interval.
-- Defaults: the mean regret of each policy at its original defaults and at defaults scaled to the spread of the rewards,
-  on the same worlds.
+prints a Markdown table. T is 10,000 and K is 10. Each policy is tuned twice with the same budget, in the restricted
+search space of a case and in its own. Regret is the mean on held-out worlds with its 95 % confidence interval.
 """
 
 from __future__ import annotations
@@ -21,9 +17,7 @@ from typing import Any
 import optuna
 
 import ravenlab
-from environments.streams import Stream
-from environments.text import format_interval, format_number
-from studies.spec.comparison import ComparisonSpec
+from environments.text import format_interval
 from tools.docs.marks import table
 
 HORIZON, ARMS = 10_000, 10
@@ -90,24 +84,6 @@ def compare_spaces(trials: int, report: int, jobs: int) -> list[str]:
     return table(["policy", "scenario", "restriction", "regret, restricted", "regret, own search space"], rows)
 
 
-def compare_defaults(scenario: str, replications: int) -> list[str]:
-    """Play each policy at its original and at its scaled defaults."""
-    rows = []
-    for policy in POLICIES:
-        cells = []
-        for defaults in ("original", "scaled"):
-            spec = ComparisonSpec(scenario=scenario, horizon=HORIZON, arms=ARMS, defaults=defaults)
-            played = ravenlab.simulate(
-                policy, scenario, horizon=HORIZON, arms=ARMS, replications=replications, stream=Stream.REPORT,
-                params=spec.default_params(policy),
-            )  # fmt: skip
-            error = played.regret.std(ddof=1) / replications**0.5
-            cells.append(f"{format_number(round(float(played.regret.mean()), 1))} ± {format_number(round(error, 1))}")
-        print(f"{policy} on {scenario}: {cells[0]} at original defaults, {cells[1]} at scaled ones", flush=True)
-        rows.append([f"`{policy}`", *cells])
-    return table(["policy", "original defaults", "scaled defaults"], rows)
-
-
 def main() -> None:
     """Entry point of `python -m tools.comparison_fairness`."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -117,11 +93,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="file for the tables")
     options = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    parts = [
-        compare_defaults("localized-jump", min(200, options.report)),
-        compare_spaces(options.trials, options.report, options.jobs),
-    ]
-    text = "\n\n".join("\n".join(part) for part in parts) + "\n"
+    text = "\n".join(compare_spaces(options.trials, options.report, options.jobs)) + "\n"
     print(text)
     if options.output is not None:
         options.output.write_text(text, encoding="utf-8")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from studies.results.recommendation import Recommendation
     from studies.results.robust import Front, RobustRecommendation
 
+    ExportableResult = Recommendation | RobustRecommendation | RecommendedParameters
     StoredResult = Recommendation | Grid | ComparisonResult | RobustRecommendation | Front
 
 
@@ -178,6 +179,7 @@ def diagnose(
     data: str | Path | Trace | Log | DataFrame | Floats,
     names: Sequence[str] = (),
     *,
+    minimize: bool = False,
     halves: int = 10,
     seed: int = 0,
 ) -> Diagnosis:
@@ -187,6 +189,8 @@ def diagnose(
         data: A trace or log: a file, a `Trace` or a `Log`; or a table with one row per step and one column per arm, as
             a DataFrame or an array, with NaN where no reward was observed.
         names: Names of the arms of an array.
+        minimize: Whether the values are costs. They are diagnosed as rewards: as negative costs, or 1 − cost if all
+            are 0 or 1.
         halves: Number of random halves of the rows to diagnose again, which shows how stable the result is.
         seed: Seed of the random halves.
 
@@ -207,6 +211,7 @@ def diagnose(
 
     from environments.checks import check_integer
     from environments.recorded.log_file import Log
+    from environments.recorded.recording import is_binary
     from environments.recorded.trace_file import Trace
     from studies.diagnosis.analysis import diagnose as diagnose_table
     from studies.diagnosis.analysis import log_table, read_rewards
@@ -229,6 +234,8 @@ def diagnose(
         names = tuple(names) or tuple(map(str, getattr(data, "columns", ())))
         if names and len(names) != values.shape[1]:
             raise InputError(f"names must have {values.shape[1]} items, one per arm, but got {len(names)}.")
+    if minimize:
+        values = (1.0 if is_binary(values) else 0.0) - values
     return diagnose_table(values, names, halves, seed)
 
 
@@ -308,11 +315,10 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
         if len(matches) > 1:
             raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
         (stored,) = matches
-        trials = store.get_all_trials(stored._study_id, deepcopy=False)
         if keys.GRID in stored.user_attrs:
-            result = read_grid(stored, trials)
+            result = read_grid(stored, store.get_all_trials(stored._study_id, deepcopy=False))
         elif keys.COMPARISON in stored.user_attrs:
-            comparison = read_comparison(stored, trials)
+            comparison = read_comparison(stored, store.get_all_trials(stored._study_id, deepcopy=False))
             result = None if comparison is None else analyze_comparison(comparison)
         elif keys.ROBUST in stored.user_attrs:
             result = keys.read_robust(stored)
@@ -324,13 +330,16 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
 
 
 def export(
-    studies: str | Sequence[str] | None = None, form: str = DEFAULT_FORMAT, *, storage: str | None = None
+    studies: str | ExportableResult | Sequence[str] | Sequence[ExportableResult] | None = None,
+    form: str = DEFAULT_FORMAT,
+    *,
+    storage: str | None = None,
 ) -> str:
-    """Export stored recommendations.
+    """Export recommendations: stored ones by name, or the results of `tune`, `tune_robust` and `recommend`.
 
     Args:
-        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*"; by default all but the
-            searches of comparisons.
+        studies: One or several names, unique prefixes or patterns such as "raven-ucb/*", or one or several results; by
+            default all stored recommendations but those of the searches of comparisons.
         form: The format: json, toml, yaml, csv, markdown, latex or python.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
 
@@ -338,7 +347,7 @@ def export(
         The text of the file.
 
     Raises:
-        InputError: No study matches, or the format is unknown.
+        InputError: No study matches, a result has no recommendation, or the format is unknown.
 
     Example:
 
@@ -346,16 +355,26 @@ def export(
     >>> from tuning.api import tune
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
-    ...     _ = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
-    ...     print(export(form="csv", storage=url).split(",")[0])
-    study
+    ...     result = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
+    ...     export(result) == export(result.study, storage=url)
+    True
     """
     from studies.export import export as export_text
+    from studies.laws.recommendation import RecommendedParameters
+    from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
     from studies.storage.database import use_storage
     from studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else as_list(studies)
+    if names and not all(isinstance(name, str) for name in names):
+        results = [
+            result.as_recommendation() if isinstance(result, RecommendedParameters) else result for result in names
+        ]
+        for result in results:
+            if not isinstance(result, Recommendation | RobustRecommendation):
+                raise InputError(f"studies must be names or recommendations but got {type(result).__name__}.")
+        return export_text(results, form)
     with use_storage(storage) as store:
         robust = [result for result in read_robust_results(store, names) if isinstance(result, RobustRecommendation)]
         return export_text([*read_recommendations(store, names), *robust], form)

@@ -25,7 +25,7 @@ from dashboards.figures.style import (
 from environments.text import format_interval, format_number, format_percent, join_words
 from studies.results.alternatives import BetterPolicy
 from studies.results.comparison import ComparisonResult, Standing
-from studies.results.describe import summarize_verdict
+from studies.results.describe import name_defaults, summarize_verdict
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.results.verdict import Verdict
@@ -276,7 +276,7 @@ def _context(policy: str, scenario: str, sizes: Any) -> str:
 
 def _baseline_row(recommendation: Recommendation, baseline: Baseline) -> CardRow:
     """Compare a baseline with the recommendation: in percent in simulated worlds, otherwise in units of the file."""
-    name = {"paper": "paper's advice", "defaults": "defaults"}[baseline.name]
+    name = {"paper": "paper's advice", "defaults": name_defaults(recommendation)}.get(baseline.name, baseline.name)
     mean = recommendation.regret.mean
     values = (baseline.difference, baseline.low, baseline.high)
     if recommendation.recorded is None and mean > 0.0:

@@ -1,4 +1,4 @@
-"""Other policies than the recommended one: which policy a stored comparison shows to be better.
+"""Other policies than those at hand: which policy a stored comparison shows to be better, and which was not compared.
 
 A comparison is evidence about a recommendation if both have the same problem: scenario with its settings, or content of
 the recording, horizon and arms. Both must be about mean regret, and the comparison must have tuned the policies.
@@ -6,12 +6,15 @@ the recording, horizon and arms. Both must be about mean regret, and the compari
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from environments.errors import InputError
+from environments.text import join_words
 from policies.engine.parameters import Value
-from studies.results.comparison import Comparison, Leaderboard
+from studies.registry import untuned_policies
+from studies.results.comparison import Comparison, ComparisonResult, Leaderboard
 from studies.results.recommendation import Recommendation
 from studies.spec.comparison import ResolvedComparisonSpec
 
@@ -98,3 +101,20 @@ def _compare(board: Leaderboard, recommendation: Recommendation, name: str) -> B
         worse=recommendation.policy,
         comparison=name,
     )
+
+
+def describe_untuned_policies(results: Sequence[ComparisonResult]) -> list[str]:
+    """Name the suggested policies without tuning that were not compared; nothing if all were."""
+    lines: dict[str, None] = {}
+    for result in results:
+        spec = result.comparison.spec
+        try:
+            largest_rate = spec.source.open().largest_rate
+        except InputError:
+            continue  # the file or the plugin of a stored comparison no longer exists
+        missing = [policy for policy in untuned_policies(largest_rate) if policy not in spec.policies]
+        if missing:
+            verb = "was" if len(missing) == 1 else "were"
+            line = f"{join_words(missing, 'and')}, suggested for such rewards without tuning, {verb} not compared."
+            lines[line] = None
+    return list(lines)

@@ -24,6 +24,7 @@ from policies import find_policy
 from policies.engine.parameters import Value
 from studies.export import SingleDocument
 from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
+from studies.spec.source import LogSource, TraceSource
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.statistics.failures import FailureSample
 from studies.symbols import format_params
@@ -170,9 +171,10 @@ class Comparison:
         """Describe a setting in words."""
         if setting == "tuned":
             return "all policies tuned"
-        if self.spec.defaults == "scaled":
-            return "all policies at defaults scaled to the spread of the rewards"
-        return "all policies at their defaults"
+        if self.spec.defaults == "original" or self.spec.scale == 1.0:
+            return "all policies at their defaults"
+        factor = "" if self.spec.scale is None else f", which is {format_number(self.spec.scale)} times the usual one"
+        return f"all policies at defaults scaled to the spread of the rewards{factor}"
 
 
 LEVEL = 0.05  # significance level of adjusted p-values
@@ -373,6 +375,10 @@ def describe_result(result: ComparisonResult) -> list[str]:
     board = result.main
     spec = result.comparison.spec
     worlds = f"{format_count(result.comparison.worlds)} held-out {spec.replications_name}"
+    if isinstance(spec.source, LogSource):
+        worlds = f"{worlds}, per step"
+    elif isinstance(spec.source, TraceSource):
+        worlds = f"{worlds} of {format_count(spec.horizon)} rows, per window"
     lines = [describe_best(board, worlds)]
     if len(board.ranked) > 1:
         lines.append(describe_margin(board))
@@ -383,6 +389,7 @@ def describe_result(result: ComparisonResult) -> list[str]:
     untuned = result.board("defaults")
     if board.setting == "tuned" and untuned is not None:
         lines.append(_describe_tuning(board.best, untuned))
+        lines += describe_failed_tuning(board, untuned)
     return lines + describe_reliability(board)
 
 
@@ -483,6 +490,18 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     same = untuned.best.policy == best.policy
     leader = "it" if same else untuned.best.policy
     return f"{change}; with {untuned.description}, {leader} has the lowest regret{' as well' if same else ''}."
+
+
+def describe_failed_tuning(board: Leaderboard, untuned: Leaderboard) -> list[str]:
+    """Name the policies that have more regret tuned than at their defaults; the best policy is described elsewhere."""
+    failed = [
+        f"{standing.policy} ({format_number(standing.mean)} tuned, {format_number(before)} at its defaults)"
+        for standing in board.ranked[1:]
+        if standing.entry.trials and (before := untuned.find(standing.policy).mean) < standing.mean
+    ]
+    if not failed:
+        return []
+    return [f"Tuning did not help {join_words(failed, 'and')}."]
 
 
 def _list_standings(standings: Sequence[Standing]) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from environments.text import (
     capitalize_first,
     describe_p_value,
-    format_approximate,
     format_count,
     format_interval,
     format_number,
@@ -18,9 +17,11 @@ from environments.text import (
 from studies.results.alternatives import BetterPolicy
 from studies.results.recommendation import (
     Baseline,
+    BaselineName,
     Edge,
     Estimate,
     Failures,
+    FixedArm,
     LogFacts,
     Recommendation,
     RequiredSample,
@@ -33,7 +34,14 @@ from studies.spec.space import find_parameters
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.symbols import format_params, format_symbol
 
-BASELINES = {"paper": "The paper's advice", "defaults": "The policy's defaults"}
+BASELINES = {
+    "paper": "The paper's advice",
+    "as constructed": "The class as constructed",
+    "defaults": "The policy's defaults",
+}
+
+MAX_LOG_RATIO = 100
+"""Size of a log, relative to the present one, above which collecting it is no advice."""
 
 WITHIN_NOISE = "within sampling noise"
 INCONCLUSIVE = "inconclusive"
@@ -56,11 +64,18 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
         shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
         lines.append(f"Parameter importance: {shares}.")
     lines += describe_edges(recommendation.policy, recommendation.edge)
+    if recommendation.widened:
+        lines.append(
+            f"Search ranges were widened, because the best trials were at their edge:"
+            f" {_format_ranges(recommendation.widened)}."
+        )
     match recommendation.recorded:
         case TraceFacts() as facts:
             lines += _describe_trace(recommendation, facts)
         case LogFacts() as facts:
             lines += _describe_log(facts)
+    if recommendation.recorded is None and recommendation.unit != 1.0:
+        lines.append(_describe_scale(recommendation.unit, "the scenario at its default settings"))
     unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
     scale = recommendation.scale
     lines.append(
@@ -71,23 +86,60 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
 
 
 def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
-    """Describe what to do and whether it matters, in one or two sentences."""
+    """Describe what to do and whether it matters, in a few sentences."""
+    return " ".join(
+        [_describe_decision(recommendation), *_warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
+    )
+
+
+def _warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    """State that parameters are not better than the best arm of the search rows; an empty list if they are."""
+    trace = recommendation.trace if isinstance(recommendation, Recommendation) else None
+    if trace is None or trace.fixed_arm is None or trace.fixed_arm.loses or recommendation.verdict.arm is not None:
+        return []
+    return [f"Always using {trace.fixed_arm.name!r} is not significantly worse."]
+
+
+def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    """State which values are at the edge of the search range, in one sentence; an empty list if none is."""
+    names = [format_symbol(edge.param) for edge in recommendation.edge]
+    if not names:
+        return []
+    values = f"value of {names[0]} is" if len(names) == 1 else f"values of {join_words(names, 'and')} are"
+    return [f"The {values} at the edge of the search range; better values may lie outside it."]
+
+
+def name_defaults(recommendation: Recommendation | RobustRecommendation) -> str:
+    """Return what the defaults are called: they are scaled if the rewards have another scale.
+
+    Scaled defaults are not those of the class as constructed.
+    """
+    return "defaults" if recommendation.unit == 1.0 else "scaled defaults"
+
+
+def _describe_decision(recommendation: Recommendation | RobustRecommendation) -> str:
     verdict, params = recommendation.verdict, recommendation.params
     values = format_params(params)
     match verdict.decision:
         case "keep the defaults":
-            return f"Keep the defaults ({values}): no parameters are better by more than {100 * MARGIN:g} %."
+            kept = f"Keep the {name_defaults(recommendation)} ({values})"
+            return f"{kept}: no parameters are better by more than {100 * MARGIN:g} %."
         case "set one parameter":
             (name,) = verdict.set
             others = [format_symbol(other) for other in recommendation.box if other != name]
             return (
-                f"Set only {format_params({name: params[name]})} and keep the other defaults"
+                f"Set only {format_params({name: params[name]})} and keep the other {name_defaults(recommendation)}"
                 f" ({format_params({key: value for key, value in params.items() if key != name})}):"
                 f" {_describe_others(others, verdict.excess)}. {_describe_stake(recommendation)}".rstrip()
             )
         case "use these values":
             return f"Use {values}. {_describe_stake(recommendation)}".rstrip()
-    return f"Inconclusive, because {verdict.reason}. The best estimate is {values}."
+        case "use one arm":
+            return f"Always use {verdict.arm!r}: it has less regret than the best parameters found ({values})."
+        case "keep the logging policy":
+            return f"Keep the logging policy: the best parameters found ({values}) are worse."
+    stake = _describe_stake(recommendation, "as constructed")
+    return f"Inconclusive, because {verdict.reason}. The best estimate is {values}. {stake}".rstrip()
 
 
 def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
@@ -99,17 +151,19 @@ def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
     return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
 
 
-def _describe_stake(recommendation: Recommendation | RobustRecommendation) -> str:
-    """State in one sentence by how much the defaults are worse; empty if that is not known."""
+def _describe_stake(recommendation: Recommendation | RobustRecommendation, name: BaselineName = "defaults") -> str:
+    """State in one sentence by how much a baseline is worse; empty if that is not known."""
     if isinstance(recommendation, RobustRecommendation):
         return ""
-    baseline = next((each for each in recommendation.versus if each.name == "defaults"), None)
+    baseline = next((each for each in recommendation.versus if each.name == name), None)
     if baseline is None or not baseline.significant or baseline.difference <= 0.0:
         return ""
     more = format_number(baseline.difference)
     if recommendation.recorded is None and recommendation.regret.mean > 0.0:
         more = format_percent(baseline.difference / recommendation.regret.mean)
-    return f"The defaults have {more} more regret."
+    if name == "defaults":
+        return f"The {name_defaults(recommendation)} have {more} more regret."
+    return f"{BASELINES[name]} ({format_params(baseline.params)}) has {more} more regret."
 
 
 def _is_tied(excess: Excess | None) -> bool:
@@ -117,19 +171,29 @@ def _is_tied(excess: Excess | None) -> bool:
 
 
 def summarize_verdict(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
-    """Return the verdict in a few words, and a sentence that explains it, which may be empty."""
-    verdict = recommendation.verdict
+    """Return the verdict in a few words, and sentences that explain it, which may be empty."""
+    headline, explanation = _summarize_decision(recommendation)
+    warnings = [*_warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
+    return headline, " ".join([explanation, *warnings]).strip()
+
+
+def _summarize_decision(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
+    verdict, defaults = recommendation.verdict, name_defaults(recommendation)
     match verdict.decision:
         case "keep the defaults":
-            return "Keep the defaults", f"No parameters are better by more than {100 * MARGIN:g} %."
+            return f"Keep the {defaults}", f"No parameters are better by more than {100 * MARGIN:g} %."
         case "set one parameter":
             (name,) = verdict.set
             others = join_words([format_symbol(other) for other in recommendation.box if other != name], "and")
             value = format_params({name: recommendation.params[name]})
             matter = "do not matter" if _is_tied(verdict.excess) else "matter little"
-            return f"Set only {value}", f"Keep the defaults of {others}, which {matter}."
+            return f"Set only {value}", f"Keep the {defaults} of {others}, which {matter}."
         case "use these values":
             return "Use these values", ""
+        case "use one arm":
+            return f"Always use {verdict.arm!r}", "It has less regret than the best parameters found:"
+        case "keep the logging policy":
+            return "Keep the logging policy", "The best parameters found are worse:"
     return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate:"
 
 
@@ -269,7 +333,7 @@ def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})"
     """Describe the size of a log that would make each inconclusive difference significant."""
     baselines = {"the defaults": facts.versus_defaults, "the logging policy": facts.versus_logged}
     return [
-        f"Sample size needed for a significant difference from {name}: {_format_needed(needed)}{rule}."
+        f"Sample size needed for a significant difference from {name}: {_format_needed(needed, facts.events)}{rule}."
         for name, needed in baselines.items()
         if needed is not None
     ]
@@ -356,6 +420,8 @@ def format_price(price: Price) -> str:
 
 def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
     name = BASELINES[baseline.name]
+    if baseline.name == "defaults":
+        name = f"The {name_defaults(recommendation)}"
     if baseline.params == recommendation.params and baseline.difference == 0.0:
         return f"{name} {'is' if baseline.name == 'paper' else 'are'} identical to this recommendation."
     direction = "higher" if baseline.difference >= 0 else "lower"
@@ -379,10 +445,24 @@ def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) ->
         f"Mean regret {format_estimate(regret)} per window of {format_count(recommendation.horizon)} steps, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
-        f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}."
+        *_describe_fixed_arm(facts.fixed_arm),
+        f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
         f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
         f"{'' if facts.enough else needed}.",
+    ]
+
+
+def _describe_fixed_arm(arm: FixedArm | None) -> list[str]:
+    """Compare the recommendation with the best arm of the search rows; nothing for results of earlier versions."""
+    if arm is None:
+        return []
+    more = "more" if arm.difference.mean >= 0.0 else "less"
+    size = format_number(abs(arm.difference.mean))
+    unclear = "" if arm.wins or arm.loses else f"; {INCONCLUSIVE}"
+    return [
+        f"Always using {arm.name!r}, the best arm of the search rows, has {size} {more} regret per window (95 % CI of"
+        f" the difference {format_number(arm.difference.low)} to {format_number(arm.difference.high)}{unclear})."
     ]
 
 
@@ -397,7 +477,7 @@ def _describe_trace(recommendation: Recommendation, facts: TraceFacts) -> list[s
         f"{facts.file}: {format_count(facts.rows)} rows, {plural(len(facts.arms), 'arm')}; {gaps}{empty}.",
         f"{_describe_segments(facts)}; windows of {format_count(recommendation.horizon)} rows.",
         _describe_scale(facts.scale),
-        *(["Cells are costs: pass their negatives to the policy as rewards."] if facts.minimize else []),
+        *(["Cells are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
     ]
 
 
@@ -436,7 +516,7 @@ def _describe_log(facts: LogFacts) -> list[str]:
         f" has {plural(facts.arms[rarest], 'event')}.",
         f"{_describe_segments(facts)}{blocks}.",
         _describe_scale(facts.scale),
-        *(["Rewards in the log are costs: pass their negatives to the policy."] if facts.minimize else []),
+        *(["Rewards in the log are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
     ]
 
 
@@ -445,15 +525,17 @@ def _describe_segments(facts: TraceFacts | LogFacts) -> str:
     return capitalize_first(join_words(uses, "and"))
 
 
-def _describe_scale(scale: float) -> str:
+def _describe_scale(scale: float, reference: str = "simulated worlds") -> str:
     return (
-        f"Ranges and defaults that depend on the reward scale are multiplied by {format_number(scale)} relative to"
-        " simulated worlds."
+        f"The scale of the rewards is {format_number(scale)} times that of {reference}; ranges, defaults"
+        " and the paper's advice are scaled accordingly."
     )
 
 
-def _format_needed(needed: RequiredSample) -> str:
+def _format_needed(needed: RequiredSample, events: int) -> str:
     if needed.effective is None or needed.events is None:
         return "no log is large enough, because the estimated difference is zero"
-    effective, events = format_approximate(needed.effective), format_approximate(needed.events)
-    return f"about {effective} effective events, that is a log of about {events}"
+    if needed.events > MAX_LOG_RATIO * events:
+        return f"more than {MAX_LOG_RATIO} logs of this size; the difference is too small to matter or to be measured"
+    effective, total = (format_count(int(float(f"{count:.2g}"))) for count in (needed.effective, needed.events))
+    return f"about {effective} effective events, that is a log of about {total} events"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from environments.display import Card
 
 Parameters = dict[str, float | str]
+BaselineName = Literal["paper", "as constructed", "defaults"]
 
 
 class Estimate(FrozenModel):
@@ -30,7 +31,7 @@ class Estimate(FrozenModel):
 class Baseline(FrozenModel):
     """A baseline compared with the recommended parameters on the same worlds."""
 
-    name: Literal["paper", "defaults"]
+    name: BaselineName
     params: Parameters
     regret: float = Field(description="Mean regret on the report stream.")
     difference: float = Field(description="Regret of the baseline minus that of the recommendation, paired.")
@@ -84,6 +85,24 @@ class Edge(FrozenModel):
     high: float
 
 
+class FixedArm(FrozenModel):
+    """The arm with the best mean on the search rows of a trace, used at every step of the report windows."""
+
+    name: str
+    difference: Estimate = Field(description="Its regret minus that of the recommendation, per window, paired.")
+    decidable: bool = Field(description="Whether the effective sample size of the difference suffices.")
+
+    @property
+    def wins(self) -> bool:
+        """Whether it has significantly less regret than the recommendation."""
+        return self.decidable and self.difference.high < 0.0
+
+    @property
+    def loses(self) -> bool:
+        """Whether it has significantly more regret than the recommendation."""
+        return self.decidable and self.difference.low > 0.0
+
+
 class TraceFacts(FrozenModel):
     """The trace that a recommendation was tuned on, and how regret was estimated from it."""
 
@@ -91,13 +110,16 @@ class TraceFacts(FrozenModel):
     digest: str = Field(description="SHA-256 of the arms' names and the values.")
     rows: int
     empty_rows: int = Field(description="Rows without any value, which were dropped.")
-    arms: dict[str, int] = Field(description="Missing cells by arm; the arm is unavailable there.")
-    minimize: bool = Field(description="Cells are costs: pass their negatives to the policy as rewards.")
+    arms: dict[str, int] = Field(
+        description="Missing cells by arm, in the order of the columns; the arm is unavailable there."
+    )
+    minimize: bool = Field(description="Whether cells are costs.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last row of each segment, counted from 1.")
     block: int = Field(description="Block length of the bootstrap, in rows.")
     effective: float = Field(description="Effective sample size of the rows.")
     enough: bool = Field(description="Whether the effective sample size suffices for a reliable interval.")
-    regret_fixed: Estimate = Field(description="Regret relative to the best fixed arm of each window.")
+    regret_fixed: Estimate = Field(description="Regret relative to the best fixed arm of each window, in hindsight.")
+    fixed_arm: FixedArm | None = Field(default=None, description="The best arm of the search rows as a baseline.")
     reach: int | None = Field(
         default=None, description="Rows before and after each row whose means determine the benchmark arm."
     )
@@ -119,8 +141,8 @@ class LogFacts(FrozenModel):
     file: str = Field(description="File name.")
     digest: str = Field(description="SHA-256 of the events.")
     events: int
-    arms: dict[str, int] = Field(description="Events by arm.")
-    minimize: bool = Field(description="Rewards are costs: pass their negatives to the policy as rewards.")
+    arms: dict[str, int] = Field(description="Events by arm, in alphabetical or numerical order.")
+    minimize: bool = Field(description="Whether rewards in the log are costs.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last event of each segment, counted from 1.")
     estimator: str = Field(description="Events that the reward of an arm at a step is drawn from, and the reason.")
     block: int = Field(description="Block length of the bootstrap, in events; 1 unless rewards are autocorrelated.")
@@ -164,7 +186,11 @@ class Recommendation(Result, FrozenModel):
     versus: list[Baseline]
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
+    widened: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="Search ranges that were widened because the best trials were at their edge."
+    )
     scale: RewardStatistics
+    unit: float = Field(default=1.0, description="Scale c of the rewards, by which ranges and defaults are multiplied.")
     trials: int
     seed: int
     version: str
@@ -186,6 +212,8 @@ class Recommendation(Result, FrozenModel):
         for kind in ("trace", "log", "failures", "attainable"):
             if out[kind] is None:
                 del out[kind]
+        if not self.widened:
+            del out["widened"]
         out["verdict"] = self.verdict.as_object()
         for baseline in out["versus"]:
             for field in ("decidable", "failure_rate"):

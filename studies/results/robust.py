@@ -87,6 +87,7 @@ class RobustRecommendation(_Outcome):
     )
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
+    unit: float = Field(default=1.0, description="Scale c of the rewards, by which ranges and defaults are multiplied.")
     scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
 
     def as_object(self) -> dict[str, Any]:

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from studies.spec.fields import FrozenModel
 
-Decision = Literal["keep the defaults", "set one parameter", "use these values", "inconclusive"]
+Decision = Literal[
+    "keep the defaults",
+    "set one parameter",
+    "use these values",
+    "use one arm",
+    "keep the logging policy",
+    "inconclusive",
+]
 
 MARGIN = 0.02
 """Excess regret, relative to the best candidate, up to which a candidate is tied with it."""
@@ -32,7 +39,10 @@ class Excess(FrozenModel):
 
 
 class Verdict(FrozenModel):
-    """What to do: keep the defaults, set one parameter, use the recommended values, or no conclusion."""
+    """What to do: keep the defaults, set one parameter, use the recommended values, or no conclusion.
+
+    On recorded data it may be best not to use the policy: to use one arm (trace), or to keep the logging policy (log).
+    """
 
     decision: Decision
     set: list[str] = Field(description="Searched parameters whose recommended values differ from their defaults.")
@@ -44,6 +54,7 @@ class Verdict(FrozenModel):
         default=None,
         description="Excess of the recommended parameters over the best candidate, if simpler ones are recommended.",
     )
+    arm: str | None = Field(default=None, description="The arm to use, if one arm is better than the policy.")
     reason: str | None = Field(default=None, description="Why the study is inconclusive.")
 
     def as_object(self) -> dict[str, Any]:

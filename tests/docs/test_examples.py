@@ -69,9 +69,10 @@ def write_policy(folder: Path) -> None:
         "scenario": "blips",
         "horizon": 1000,
         "arms": 4,
+        "feedback": "rewards",
         "params": {"tau": 0.1},
     }
-    text = json.dumps({"schema": 1, "recommendations": [entry]})
+    text = json.dumps({"schema": 2, "recommendations": [entry]})
     (folder / "service-policy.json").write_text(text, encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ import typer
 import ravenlab
 from policies import policy_names
 from tests.docs.markdown import Page, pages, read_page
-from tests.project import DOCS, ROOT
+from tests.project import DOCS, ROOT, python, source_files
 from tools.benchmarks.__main__ import GROUPS
 from tools.docs.pages import generate_files, outdated_files
 from tuning.cli.app import COMMANDS, app_for
@@ -80,6 +80,23 @@ def test_all_benchmarks_are_on_the_page() -> None:
     text = (DOCS / "performance.md").read_text(encoding="utf-8")
     for group in GROUPS:
         assert f"<!-- {group} -->" in text, group
+
+
+def test_benchmarks_that_the_readme_names_need_no_packages_for_tests() -> None:
+    groups = re.findall(r"python -m tools.benchmarks --only (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('pytest', 'psycopg', 'playwright', 'hypothesis')));"
+        f"from tools.benchmarks.__main__ import find_group; [find_group(group) for group in {groups}]"
+    )
+    assert groups
+    completed = python("-c", code)
+    assert completed.returncode == 0, completed.stderr
+
+
+def test_pages_named_in_sources_exist() -> None:
+    for path in source_files():
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8")):
+            assert (ROOT / page).exists(), f"{path.name} names {page}"
 
 
 def test_all_policies_have_a_formula() -> None:

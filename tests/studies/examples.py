@@ -11,7 +11,7 @@ import optuna
 
 from environments.world import Floats
 from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
-from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics
+from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics, TraceFacts
 from studies.results.verdict import Excess, Verdict
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.grid import GridSpec
@@ -77,6 +77,26 @@ def make_recommendation(**changes: Any) -> Recommendation:
     }
     fields.setdefault("study", "{policy}/{scenario}/T{horizon}/K{arms}".format(**fields))
     return Recommendation(**fields)
+
+
+def make_trace_facts(names: Sequence[str], *, minimize: bool = False) -> TraceFacts:
+    """Make plausible facts of a trace with these arms."""
+    return TraceFacts(
+        file="trace.csv",
+        digest="0" * 64,
+        rows=1000,
+        empty_rows=0,
+        arms=dict.fromkeys(names, 0),
+        minimize=minimize,
+        segments={"search": (1, 500), "selection": (501, 700), "report": (701, 1000)},
+        block=1,
+        effective=300.0,
+        enough=True,
+        regret_fixed=Estimate(mean=1.0, low=0.5, high=1.5, replications=100),
+        reach=6,
+        per_step=9.5,
+        scale=2.0,
+    )
 
 
 def store_study(storage: Any, spec: StudySpec, done: int, recommendation: Recommendation | None = None) -> optuna.Study:

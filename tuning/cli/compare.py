@@ -160,6 +160,7 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
         overview_caption,
         overview_table,
     )
+    from studies.results.alternatives import describe_untuned_policies
     from studies.results.comparison import describe_marks, describe_result, describe_search
     from studies.results.overview import describe_overview
     from tuning.cli.output import print_line, print_table
@@ -182,3 +183,5 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     if untuned is not None:
         print_table(NO_TUNING_CAPTION, untuned.columns, untuned.to_numpy().tolist(), numbers=untuned.columns[2:])
     print_line(describe_marks(results))
+    for line in describe_untuned_policies(results):
+        print_line(line)

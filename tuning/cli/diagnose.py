@@ -58,18 +58,16 @@ def diagnose(
     """
     from dashboards.pages.diagnosis import render_diagnosis
     from environments.text import plural
-    from studies.diagnosis import diagnose as diagnose_rewards
-    from studies.diagnosis.analysis import read_rewards
     from studies.diagnosis.proposal import propose_study
     from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from tuning.cli.output import command_name, print_json, print_line, print_table
     from tuning.files import atomic_write, check_file_writable
+    from tuning.queries import diagnose as diagnose_file
 
     for path in (output, study_file):
         if path is not None:
             check_file_writable(path)
-    names, rewards = read_rewards(file)
-    diagnosis = diagnose_rewards(rewards, names, halves=halves)
+    diagnosis = diagnose_file(file, minimize=minimize, halves=halves)
     proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.conclusive else ""
     recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
     parameters = [] if recommendation is None else recommendation.describe()

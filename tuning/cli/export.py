@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from environments.text import escape_unprintable, plural
+from environments.text import plural
 from studies.export import DEFAULT_FORMAT, FORMATS
 from tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
 
@@ -54,15 +54,19 @@ def export(
         kinds = {row.name: row.kind for row in list_studies(store, internal=True)} if without else {}
     recommendations: list[Recommendation | RobustRecommendation] = list(single)
     recommendations += [result for result in robust.values() if isinstance(result, RobustRecommendation)]
+    notes = []
     for name in without:
         if isinstance(robust.get(name), RobustRecommendation):
             continue
         reason = WITHOUT_RECOMMENDATION.get(kinds[name], "has no recommendation yet")
         if name in robust:
             reason = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        print_message(f"ravenlab: study {escape_unprintable(repr(name))} {reason}.")
+        notes.append(f"study {name!r} {reason}.")
     if not recommendations:
-        raise InputError("nothing to export: no study has a recommendation; run ravenlab tune first.")
+        reasons = " ".join(notes) or "no study has a recommendation; run ravenlab tune first."
+        raise InputError(f"nothing to export: {reasons}")
+    for note in notes:
+        print_message(f"ravenlab: {note}")
     text = export_text(recommendations, form)
     if output is None:
         print_exact(text)

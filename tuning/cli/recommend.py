@@ -46,9 +46,10 @@ def recommend(
 ) -> None:
     """Recommend parameters for a scenario and a horizon.
 
-    Uses the stored study of this problem. If there is none, evaluates the parameter law, a formula fitted to many
-    studies; this needs no search and no storage. Prints the expected regret with its interval. A problem outside the
-    range of the law is rejected; the message contains the ravenlab tune command to run instead.
+    Uses the stored study of this problem with the lowest regret. If there is none, evaluates the parameter law, a
+    formula fitted to many studies; this needs no search and no storage. If the law expects less regret than a stored
+    study has, both are compared on the same worlds. Prints the expected regret with its interval. A problem outside
+    the range of the law is rejected; the message contains the ravenlab tune command to run instead.
 
     Examples:
         # from the law, at once
@@ -98,7 +99,7 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
 
         for line in describe_recommendation(result.study, result.better):
             print_line(line)
-        print_line(f"From the stored study of this problem, {result.study.study}.")
+        print_line(f"From the stored study of this problem, {result.study.study}. {result.reason}".rstrip())
         return
     for line in result.describe():
         print_line(line)

@@ -14,7 +14,7 @@ from tuning.cli import options
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Baseline, Recommendation
+    from studies.results.recommendation import Baseline, BaselineName, Recommendation
     from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tuning.study_run import StudyRun
     from tuning.workers.local import Workers
 
+BASELINE_COLUMNS: dict[BaselineName, str] = {
+    "paper": "paper's advice",
+    "as constructed": "class as constructed",
+    "defaults": "defaults",
+}
 MAX_PRINTED_FRONT = 20  # settings of a Pareto front that are printed
 SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
 PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
@@ -275,6 +280,8 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
         print_line(f"{name}{describe_verdict(recommendation)}")
+    found = {baseline.name for recommendation in recommendations for baseline in recommendation.versus}
+    shown = {name: column for name, column in BASELINE_COLUMNS.items() if name != "as constructed" or name in found}
     rows = []
     for recommendation in recommendations:
         baselines = {each.name: _format_extra_regret(each, recommendation) for each in recommendation.versus}
@@ -285,12 +292,11 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
                 format_params(recommendation.params),
                 format_interval(regret.mean, regret.low, regret.high, level=None),
                 format_failures(recommendation.failures),
-                baselines.get("paper", "–"),
-                baselines.get("defaults", "–"),
+                *(baselines.get(name, "–") for name in shown),
             ]
         )
     held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
-    columns = ["study", "parameters", "regret (95 % CI)", "failures", "paper's advice", "defaults"]
+    columns = ["study", "parameters", "regret (95 % CI)", "failures", *shown.values()]
     print_table(
         f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
         " baselines: extra regret",

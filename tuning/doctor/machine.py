@@ -12,6 +12,7 @@ from tuning.doctor import NOTE, PROBLEM, Check, reason
 
 OURS = "ravenlab"
 REINSTALL = "pip install --upgrade ravenlab"
+DEVELOPMENT_EXTRAS = ("docs", "test")
 
 SCENARIO = "incremental-drift"
 HORIZON, ARMS, WORLDS = 10_000, 10, 4
@@ -40,12 +41,15 @@ def check_versions() -> list[Check]:
 def unmet_requirements() -> list[str]:
     """List requirements of ravenlab that are missing or have a wrong version; those of extras may be missing.
 
+    Extras for the development of ravenlab are not checked: no command needs them.
+
     >>> unmet_requirements()
     []
     """
     from packaging.requirements import Requirement
 
     extras = metadata.metadata(OURS).get_all("Provides-Extra") or []
+    extras = [extra for extra in extras if extra not in DEVELOPMENT_EXTRAS]
     unmet = []
     for requirement in map(Requirement, metadata.requires(OURS) or []):
         marker, version = requirement.marker, installed_version(requirement.name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,8 @@ from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.intervals import paired_interval
+from studies.storage.faults import reading_study
+from studies.storage.hardening import parse_attribute
 from studies.storage.keys import (
     COMPARISON,
     GRID,
@@ -40,7 +41,7 @@ from studies.storage.keys import (
     read_spec,
 )
 from studies.storage.library import find_better_policies, select_studies
-from studies.storage.trials import read_grid
+from studies.storage.trials import is_number, read_grid
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -160,7 +161,8 @@ def load_report_data(
         if COMPARISON in study.user_attrs:  # comparisons have their own page
             continue
         try:
-            known = _load_study(storage, study, data, grids)
+            with reading_study(study.study_name):
+                known = _load_study(storage, study, data, grids)
         except InputError:
             known = False
         if not known:
@@ -406,7 +408,7 @@ def _read_points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> l
     if not rows:
         return []
     params: dict[int, dict[str, Any]] = {}
-    errors: dict[int, float] = {}
+    errors: dict[int, object] = {}
     ids = [row[0] for row in rows]
     with storage.engine.connect() as connection:
         select_params = text(
@@ -419,9 +421,7 @@ def _read_points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> l
             "SELECT trial_id, value_json FROM trial_user_attributes WHERE key = :key AND trial_id IN :ids"
         ).bindparams(bindparam("ids", expanding=True))
         for trial, value in connection.execute(select_errors, {"key": STDERR, "ids": ids}):
-            error = json.loads(value)
-            if isinstance(error, int | float):
-                errors[trial] = float(error)
+            errors[trial] = parse_attribute(value)
     return [
         make_history_point(spec, number, value, str(state), errors.get(trial), params.get(trial, {}))
         for trial, number, state, value in rows
@@ -429,9 +429,9 @@ def _read_points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> l
 
 
 def make_history_point(
-    spec: StudySpec, number: int, value: float, state: str, stderr: float | None, trial_params: Mapping[str, Any]
+    spec: StudySpec, number: int, value: float, state: str, stderr: object, trial_params: Mapping[str, Any]
 ) -> HistoryPoint:
-    """Make the point of a trial; parameters get the policy's names unless some are missing.
+    """Make the point of a trial; parameters get the policy's names unless some are missing. Only numbers are kept.
 
     >>> make_history_point(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), 0, 9.0, "COMPLETE", 0.5,
     ...                    {"one_minus_gamma": 0.25}).params
@@ -440,6 +440,6 @@ def make_history_point(
     from dashboards.figures import HistoryPoint
 
     expected = {trial_param_name(name, bounds) for name, bounds in spec.resolved().space.items()}
-    complete = expected <= trial_params.keys()
-    params = from_trial_params(spec, trial_params) if complete else dict(trial_params)
-    return HistoryPoint(number, value, stderr, state, params)
+    numbers = {name: value for name, value in trial_params.items() if is_number(value)}
+    params = from_trial_params(spec, numbers) if expected <= numbers.keys() else numbers
+    return HistoryPoint(number, value, float(stderr) if is_number(stderr) else None, state, params)

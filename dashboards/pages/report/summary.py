@@ -13,9 +13,9 @@ from environments.text import (
     format_number,
     format_percent,
     format_signed,
-    join_words,
     plural,
 )
+from studies.results import describe
 from studies.results.describe import (
     INCONCLUSIVE,
     WITHIN_NOISE,
@@ -28,12 +28,16 @@ from studies.results.describe import (
 )
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import Front, RobustRecommendation
-from studies.symbols import format_symbol
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 
-BASELINES = {"paper": "the paper's advice", "defaults": "the policy's defaults"}
-LANE_NAMES = {"recommended": "Recommended", "paper": "Paper's advice", "defaults": "Defaults"}
+BASELINES = {name: text.replace("The", "the", 1) for name, text in describe.BASELINES.items()}
+LANE_NAMES = {
+    "recommended": "Recommended",
+    "paper": "Paper's advice",
+    "as constructed": "As constructed",
+    "defaults": "Defaults",
+}
 CUTS = (" (", ": ", ", because ", " and keep ", ". The ")  # the decision of a verdict ends before one of these
 WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest
 
@@ -194,10 +198,6 @@ def _list_warnings(recommendation: Recommendation) -> list[str]:
     lines = [] if recommendation.log is None else warn_inconclusive(recommendation.log)
     if recommendation.objective != "mean":
         lines.append(f"Selected by the objective {recommendation.objective}, not by mean regret.")
-    edges = [format_symbol(edge.param) for edge in recommendation.edge]
-    if edges:
-        verb = "is" if len(edges) == 1 else "are"
-        lines.append(f"{join_words(edges, 'and')} {verb} at the edge of the search range; search a wider range.")
     if recommendation.failures is not None and not recommendation.failures.reliable:
         lines.append("The upper end of the interval may be too low, because failures are rare; use more report worlds.")
     return lines

@@ -21,7 +21,8 @@ from tests.messages import assert_names
 from tests.studies.examples import make_comparison, make_recommendation, store_comparison, store_recommendations
 from tuning.cli.app import run
 
-RECOMMENDATION = make_recommendation()
+# The parameters of the law, so that the law is not better than this stored study.
+RECOMMENDATION = make_recommendation(params={"alpha0": 0.969, "beta0": 0.166, "epsilon": 0.0551})
 MEANS = {"raven-ucb": 40.0, "sw-raven": 30.0, "ucb1": 32.0}
 
 

@@ -104,6 +104,18 @@ def test_published_policies_at_their_defaults(tmp_path: Path, capsys: Captured) 
     assert "published-ucb1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("highest", "suggested"), [("0.06", "thompson and raven-ucb"), ("0.6", "raven-auto")])
+def test_suggested_policies_follow_the_kind_of_reward(
+    highest: str, suggested: str, tmp_path: Path, capsys: Captured
+) -> None:
+    rewards = ["--noise=bernoulli", "--set=mean_low=0.01", f"--set=mean_high={highest}"]
+    command = compare_command(tmp_path, "stationary", *SMALL, "--tune=0", "--quiet", *rewards)
+    assert run(command) == 0
+    assert f"\n{suggested}, suggested for such rewards without tuning," in capsys.readouterr().out
+    assert run([*command, "--policies=ucb1,thompson,raven-ucb,raven-auto"]) == 0
+    assert "suggested for such rewards" not in capsys.readouterr().out
+
+
 def test_policies_without_parameters_are_compared_with_tuned_ones(tmp_path: Path, capsys: Captured) -> None:
     arguments = [argument for argument in TUNED if not argument.startswith("--policies")]
     command = compare_command(tmp_path, "blips", "stationary", *arguments)

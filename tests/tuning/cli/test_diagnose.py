@@ -56,13 +56,23 @@ def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path, capsys
     answer, check = diagnosis["recommendation"], diagnosis["check"]
     assert (answer["scenario"], answer["horizon"], answer["arms"]) == ("localized-jump", 3000, 4)
     assert answer["settings"]["mean_low"] == diagnosis["base"]["mean_low"]
-    assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon"]
+    assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon", "unit"]
     assert check["regret"] < check["defaults"]
     assert run(["diagnose", str(path), "--halves", "0"]) == 0
     assert "Check on windows of" in capsys.readouterr().out
     assert run(["diagnose", str(path), "--json", "--halves", "0", "--minimize"]) == 0
-    costs = json.loads(capsys.readouterr().out)["check"]
-    assert costs["regret"] != check["regret"]
+    costs = json.loads(capsys.readouterr().out)
+    assert costs["check"]["regret"] != check["regret"]
+    assert costs["base"]["mean_high"] < 0.0  # diagnosed as rewards, which are negative costs
+    assert costs["base"] == ravenlab.diagnose(path, minimize=True, halves=0).to_dict()["base"]
+
+
+def test_binary_costs_stay_binary() -> None:
+    costs = (np.random.default_rng(1).random((2000, 3)) < np.array([0.1, 0.3, 0.4])).astype(float)
+    costs[:5, 0] = np.nan
+    base = ravenlab.diagnose(costs, minimize=True, halves=0).to_dict()
+    assert base["noise"] == "bernoulli"
+    assert base["base"] == ravenlab.diagnose(1.0 - costs, halves=0).to_dict()["base"]
 
 
 def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(

@@ -12,6 +12,7 @@ import pytest
 import tuning.doctor.machine
 import tuning.doctor.storage
 from environments.fingerprint import identity, installed_version
+from studies.storage.database import create_sqlite_file
 from tests.messages import assert_names, is_named
 from tests.project import python
 from tuning.cli.app import run
@@ -75,13 +76,10 @@ def test_links_are_followed_to_their_file_system(tmp_path: Path) -> None:
 
 
 def create_database(path: Path, journal: str = "wal") -> str:
-    """Create a small SQLite file with the tables of Optuna and return its URL."""
+    """Create an empty storage and return its URL."""
+    create_sqlite_file(path)
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA journal_mode={journal}")
-        for table in ("studies", "trials", "version_info", "alembic_version"):
-            connection.execute(f"CREATE TABLE {table} (x INTEGER)")
-        for table in ("version_info", "alembic_version"):
-            connection.execute(f"INSERT INTO {table} VALUES (1)")
     connection.close()
     return f"sqlite:///{path}"
 
@@ -168,6 +166,12 @@ def test_incompatible_versions_are_named(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not any("psycopg" in requirement for requirement in unmet)  # part of an extra that is not installed
     rows = {row.check: row for row in check_versions()}
     assert rows["dependencies"].verdict == PROBLEM
+
+
+def test_requirements_of_development_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = {"setuptools": "65.5.0", "pytest": "1.0", "mkdocs": "1.0"}
+    monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
+    assert unmet_requirements() == []
 
 
 def test_unsupported_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

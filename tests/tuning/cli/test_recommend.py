@@ -16,6 +16,7 @@ from tests.studies.examples import make_recommendation, store_recommendations
 from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
+RARE = ["--noise", "bernoulli", "--set", "mean_low=0.01", "--set", "mean_high=0.06"]
 JUMPS = ["recommend", "localized-jump", "--horizon", "10k", "--set", "every=5%", "--set", "variance_high=0.09"]
 
 
@@ -94,6 +95,8 @@ def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
         (["stationary", "--horizon", "50", "--arms", "4"], ["300", "ravenlab tune stationary --horizon 50 --arms 4"]),
         (["blips", "--horizon", "3000", "--set", "every=2", "--set", "lasting=1"], ["T / every", "50"]),
         (["blips", "--horizon", "3000", "--noise", "bernoulli"], ["ravenlab tune", "--noise bernoulli"]),
+        (["stationary", "--horizon", "3000", *RARE], ["thompson or raven-ucb", "ravenlab tune stationary"]),
+        (["stationary", "--horizon", "3000", "--noise", "bernoulli"], ["raven-auto", "ravenlab tune stationary"]),
         (["blip", "--horizon", "3000"], ["'blips'"]),
         (["blips", "--horizon", "3000", "--arms", "1"], ["arms"]),
         (["blips", "--horizon", "many"], ["--horizon"]),

@@ -52,10 +52,11 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
     assert run(["show", "robust", url]) == 0
     assert_names(capsys.readouterr().out, "stationary")
     assert run(["show", "robust", url, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["robust"] == entry
+    shown = json.loads(capsys.readouterr().out)["robust"]
+    assert {**shown, "feedback": "rewards", "extra_arms": 0} == entry
     assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
     assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["robust"] == {**entry, "study": "copied"}
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["robust"] == {**shown, "study": "copied"}
 
 
 def test_pareto_front(tmp_path: Path, capsys: Captured) -> None:

@@ -76,6 +76,8 @@ def test_comparison_on_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         for standing in board["standings"]:
             assert 0.2 < standing["reward_per_step"] < 0.6
             assert standing["low"] < standing["mean"] < standing["high"]
+    assert run(["show", comparison["study"], "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
+    assert "raven-auto, suggested for such rewards without tuning," in capsys.readouterr().out
     page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert_names(page, "--log", "Estimator: resampling from all events of the arm, because")
 
