@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from environments.errors import InputError
 
@@ -110,6 +111,23 @@ def new_file(target: Path) -> Iterator[tuple[int, Path]]:
     finally:
         if name is not None:
             Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def open_new_file(target: Path) -> Iterator[IO[str]]:
+    """Open a text file that replaces `target` when the block succeeds, and is removed when it fails."""
+    with new_file(target) as (handle, new):
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+        allow_usual_access(new)
+        new.replace(target)
+
+
+def allow_usual_access(path: Path) -> None:
+    """Give a file of `new_file`, which is private, the mode that the umask gives to other new files."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
 
 
 def _remove_stale_files(target: Path, now: float) -> None:

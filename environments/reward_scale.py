@@ -3,7 +3,7 @@
 The factor c is the standard deviation of the rewards (twice that of binary ones), within and between arms, relative to
 that of the problem that default parameters and search ranges were made for. α₀ and similar parameters are multiplied by
 c, ε by c². For a scenario that problem is the same scenario at its default settings, so that c is 1 there; for recorded
-data it is the base world.
+data and binary rewards it is the base world.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Among 0.3 to 4 times the standard deviation, 1.6 to 2.5 times it had the lowest regret of RAVEN-UCB for clicks with
 # rates of 1 to 80 %, and twice it at most a quarter more for rates of 0.1 to 0.6 %: S² is 0 until an arm's first click.
 BINARY_FACTOR = 2.0
+BASE_DEVIATION = math.sqrt(BaseDraw().reward_variance)
 QUARTILES_OF_NORMAL = 1.349  # interquartile range of a normal distribution / its standard deviation
 
 
@@ -61,13 +62,14 @@ def scenario_scale(scenario: Scenario, default: Scenario, horizon: int) -> Rewar
     >>> round(scenario_scale(stationary.with_settings(settings), stationary, 100).factor, 9)
     100.0
     """
+    binary = scenario.noise == "bernoulli"
+    if scenario == default or (binary and default.noise == "bernoulli" and scenario.base == default.base):
+        return RewardScale(low=0.0, high=1.0, factor=1.0)
     deviation = math.sqrt(scenario.reward_variance(horizon))
+    if binary:  # 0 and 1 have no other unit: described clicks have the scale of recorded ones, whatever the scenario is
+        return RewardScale(low=0.0, high=1.0, factor=BINARY_FACTOR * deviation / BASE_DEVIATION)
     usual = math.sqrt(default.reward_variance(horizon))
     factor = deviation / usual if deviation > 0.0 and usual > 0.0 else 1.0
-    if scenario.noise == "bernoulli" != default.noise:
-        factor *= BINARY_FACTOR
-    if scenario.noise == "bernoulli" or scenario == default:
-        return RewardScale(low=0.0, high=1.0, factor=factor)
     mean = scenario.base.mean
     usual_mean = default.base.mean
     return RewardScale(low=mean - usual_mean * factor, high=mean + (1.0 - usual_mean) * factor, factor=factor)
@@ -96,4 +98,4 @@ def recorded_scale(rewards: Floats, what: str) -> RewardScale:
         deviation = BINARY_FACTOR * rewards.std()
     elif upper == lower or np.mean(rewards == middle) >= 0.5:
         deviation = rewards.std()
-    return RewardScale(float(low), float(high), float(deviation) / math.sqrt(BaseDraw().reward_variance))
+    return RewardScale(float(low), float(high), float(deviation) / BASE_DEVIATION)

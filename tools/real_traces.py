@@ -1,7 +1,8 @@
 """Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
 `python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
-part of the project, and writes the page. Finished studies are kept; run it again to resume.
+part of the project, and writes the page. Finished studies are kept; run it again to resume. The last section of the
+page, about tuning that does not help, is kept as it is.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ POLICIES = (
 )
 REFERENCE = "raven-ucb"
 PAGE = DOCS / "real-traces.md"
+KEPT_SECTION = "## When tuning does not help"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
     "Made by `python -m tools.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched with",
@@ -137,7 +139,8 @@ def main() -> None:
     text = ["# Results on two real traces", "", *METHOD, ""]
     for name in TRACES:
         text += section(asked.folder / name, asked.storage)
-    asked.output.write_text("\n".join(text), encoding="utf-8")
+    _, heading, kept = PAGE.read_text(encoding="utf-8").partition(KEPT_SECTION)
+    asked.output.write_text("\n".join(text) + f"\n{heading}{kept}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from environments.errors import InputError
-from environments.paths import new_file, resolve_path
+from environments.paths import open_new_file, resolve_path
 
 MAX_NAME_BYTES = 255  # longest name of a file or folder that common file systems accept
 
@@ -75,11 +75,8 @@ def atomic_write(path: Path) -> Iterator[IO[str]]:
     target = path.resolve()  # a link is kept, and the file that it refers to is replaced
     with noting_interrupts(path):
         try:
-            with new_file(target) as (handle, new):
-                with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                    yield file
-                new.chmod(0o666 & ~_umask())
-                new.replace(target)
+            with open_new_file(target) as file:
+                yield file
         except PermissionError as error:
             if error.filename != str(target):
                 raise
@@ -105,9 +102,3 @@ def _open_device(path: Path) -> IO[str]:
         raise InputError(f"{path} can't be written: {reason}.") from None
     os.set_blocking(handle, True)
     return os.fdopen(handle, "w", encoding="utf-8", newline="")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

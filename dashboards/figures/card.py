@@ -22,10 +22,18 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.text import format_interval, format_number, format_percent, join_words
+from environments.text import capitalize_first, format_interval, format_number, format_percent, join_words
 from studies.results.alternatives import BetterPolicy
-from studies.results.comparison import ComparisonResult, Standing
-from studies.results.describe import name_defaults, summarize_verdict
+from studies.results.comparison import ComparisonResult, Standing, describe_failed_tuning
+from studies.results.describe import (
+    format_unit,
+    list_contenders,
+    name_baseline,
+    name_edges,
+    name_regret_unit,
+    summarize_decision,
+    warn_of_fixed_arm,
+)
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.results.verdict import Verdict
@@ -48,6 +56,10 @@ HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pi
 MAX_TILES = 4  # more parameters are written as lines
 MAX_ROWS = 4  # rows of the interval plot
 MIN_ROW, MAX_ROW = 34, 54  # height of a row of the interval plot, in pixels
+LINE = 17  # height of a line of text, in pixels
+HEADLINE = 32  # height of a line of the headline
+SPACE = 5  # below a text
+TILES = 56  # height of the parameters
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ class CardContent:
 
 def plot_recommendation_card(recommendation: Recommendation, better: BetterPolicy | None = None) -> go.Figure:
     """Show the verdict of a study, the parameters, and the regret compared with the paper's advice and the defaults."""
-    headline, explanation = summarize_verdict(recommendation)
+    headline, explanation = summarize_decision(recommendation)
     regret, verdict = recommendation.regret, recommendation.verdict
     rows = [
         CardRow(
@@ -93,10 +105,11 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
         )
     ]
     rows += [_baseline_row(recommendation, baseline) for baseline in recommendation.versus if not baseline.same]
-    hint = ""
+    hints = _warn_of_edges(recommendation)
     if better is not None:
         less = "less" if better.reduction is None else f"{format_percent(better.reduction)} less"
-        hint = f"Another policy is better: tuned {better.policy} has {less} regret."
+        hints.append(f"Another policy is better: tuned {better.policy} has {less} regret.")
+    hints += warn_of_fixed_arm(recommendation)
     return plot_card(
         CardContent(
             context=_context(recommendation.policy, recommendation.scenario, recommendation),
@@ -104,11 +117,11 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
             explanation=explanation,
             params=recommendation.params,
             rows=rows,
-            axis="regret on held-out data, 95 % CI"
+            axis=f"held-out regret{name_regret_unit(recommendation)}, 95 % CI"
             if recommendation.recorded
             else "mean regret on held-out worlds, 95 % CI",
             sure=verdict.decision != "inconclusive",
-            hint=hint,
+            hint=" ".join(hints),
             tags=_tag_defaults(verdict, recommendation.params),
         )
     )
@@ -123,8 +136,8 @@ def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
         headline = f"{len(kept)} settings on the Pareto front"
         explanation, params, settings = "The most balanced one:", kept[0].params, kept
     else:
-        params, settings = result.params, result.contenders
-        headline, explanation = summarize_verdict(result)
+        params, settings = result.params, list_contenders(result)
+        headline, explanation = summarize_decision(result)
         explanation = explanation or "One setting, if the scenario is not known."
     verdict = None if isinstance(result, Front) else result.verdict
     return plot_card(
@@ -136,9 +149,14 @@ def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
             [_price_row(setting) for setting in settings],
             "excess over the tuned settings (%), 95 % CI",
             sure=verdict is None or verdict.decision != "inconclusive",
+            hint="" if isinstance(result, Front) else " ".join(_warn_of_edges(result)),
             tags={} if verdict is None else _tag_defaults(verdict, params),
         )
     )
+
+
+def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    return [f"{capitalize_first(edges)}." for edges in name_edges(recommendation)]
 
 
 def _tag_defaults(verdict: Verdict, params: Mapping[str, float | str]) -> dict[str, str]:
@@ -152,6 +170,7 @@ def plot_comparison_card(result: ComparisonResult) -> go.Figure:
     board, spec = result.main, result.comparison.spec
     tied = [each.policy for each in board.standings[1:] if each.among_the_best]
     best = board.best
+    untuned = result.board("defaults")
     if tied:
         are = "is" if len(tied) == 1 else "are"
         explanation = (
@@ -168,6 +187,7 @@ def plot_comparison_card(result: ComparisonResult) -> go.Figure:
             rows=[_standing_row(each) for each in board.standings],
             axis=f"mean regret on {result.comparison.worlds:,} held-out {spec.replications_name}, 95 % CI",
             sure=not tied,
+            hint="" if untuned is None else " ".join(describe_failed_tuning(board, untuned)),
         )
     )
 
@@ -176,7 +196,8 @@ def plot_card(card: CardContent) -> go.Figure:
     """Draw a card."""
     color = GOOD if card.sure else UNSURE
     rows = card.rows[:MAX_ROWS]
-    texts, y = _write_lines(card, color)
+    tiles = TILES if 0 < len(card.params) <= MAX_TILES else 0
+    texts, y = _write_lines(card, color, INNER - tiles - MIN_ROW * len(rows))
     if len(card.params) <= MAX_TILES:
         for i, (name, value) in enumerate(card.params.items()):
             x, tag = i / max(3, len(card.params)), card.tags.get(name)
@@ -184,7 +205,7 @@ def plot_card(card: CardContent) -> go.Figure:
             shown = value if isinstance(value, str) else format_number(value)
             texts.append(_text(escape_text(label, 16), 12, MUTED, x, y))
             texts.append(_text(f"<b>{escape_text(shown, 10)}</b>", 22, TEXT, x, y + 17))
-        y += 56 if card.params else 0
+        y += tiles
     height = min(MAX_ROW, max(MIN_ROW, (INNER - y) / max(1, len(rows))))
     ink = {"size": 11, "color": MUTED}
     lines: dict[str, Any] = {"gridcolor": GRID, "linecolor": GRID, "tickcolor": GRID}
@@ -207,26 +228,40 @@ def plot_card(card: CardContent) -> go.Figure:
     )
 
 
-def _write_lines(card: CardContent, color: str) -> tuple[list[dict[str, Any]], int]:
-    """Write everything above the tiles; return it with the position below it, in pixels."""
+def _write_lines(card: CardContent, color: str, room: int) -> tuple[list[dict[str, Any]], int]:
+    """Write everything above the tiles; return it with the position below it, in pixels.
+
+    The explanation gets the lines that the other texts leave of the room, because it is the text that can be cut.
+    """
     params = format_params(card.params) if len(card.params) > MAX_TILES else ""
+    context = _wrap(card.context, 2)
+    headline = _wrap(card.headline, 2, HEADLINE_LETTERS)
+    hint = _wrap(card.hint, 4)
+    values = _wrap(params, 2)
+    others = len(context) + len(hint) + len(values)
+    left = room - others * LINE - len(headline) * HEADLINE - 5 * SPACE
     blocks = (
-        # text, lines, letters per line, size, color, height of a line, space below
-        (card.context, 2, TEXT_LETTERS, 12, MUTED, 17, 6),
-        (card.headline, 2, HEADLINE_LETTERS, 25, color, 32, 4),
-        (card.explanation, 3, TEXT_LETTERS, 12, TEXT, 17, 6),
-        (card.hint, 2, TEXT_LETTERS, 12, UNSURE, 17, 6),
-        (params, 2, TEXT_LETTERS, 12, TEXT, 17, 6),
+        (context, 12, MUTED, LINE),
+        (headline, 25, color, HEADLINE),
+        (_wrap(card.explanation, max(0, left // LINE)), 12, TEXT, LINE),
+        (hint, 12, UNSURE, LINE),
+        (values, 12, TEXT, LINE),
     )
     texts, y = [], 0
-    for text, most, letters, size, ink, height, space in blocks:
-        lines = textwrap.wrap(UNBREAKABLE.sub(NO_BREAK, text), letters)[:most]
+    for lines, size, ink, height in blocks:
         for line in lines:
-            shown = escape_text(line, letters + 1)
+            shown = escape_text(line, TEXT_LETTERS + 1)
             texts.append(_text(f"<b>{shown}</b>" if size > 20 else shown, size, ink, 0.0, y))
             y += height
-        y += space if lines else 0
+        y += SPACE if lines else 0
     return texts, y
+
+
+def _wrap(text: str, most: int, letters: int = TEXT_LETTERS) -> list[str]:
+    """Break a text into at most so many lines; a text that is cut ends with an ellipsis."""
+    if most == 0:
+        return []
+    return textwrap.wrap(UNBREAKABLE.sub(NO_BREAK, text), letters, max_lines=most, placeholder="…")
 
 
 def _text(text: str, size: int, color: str, x: float, y: float) -> dict[str, Any]:
@@ -271,12 +306,13 @@ def _interval(row: CardRow, place: int, color: str) -> PlotlyTrace:
 
 
 def _context(policy: str, scenario: str, sizes: Any) -> str:
-    return f"{policy} in {scenario}, T = {sizes.horizon:,}, K = {sizes.arms}"
+    scale = format_unit(sizes) if isinstance(sizes, Recommendation | RobustRecommendation) else ""
+    return ", ".join(filter(None, [f"{policy} in {scenario}", f"T = {sizes.horizon:,}", f"K = {sizes.arms}", scale]))
 
 
 def _baseline_row(recommendation: Recommendation, baseline: Baseline) -> CardRow:
     """Compare a baseline with the recommendation: in percent in simulated worlds, otherwise in units of the file."""
-    name = {"paper": "paper's advice", "defaults": name_defaults(recommendation)}.get(baseline.name, baseline.name)
+    name = name_baseline(baseline.name, recommendation)
     mean = recommendation.regret.mean
     values = (baseline.difference, baseline.low, baseline.high)
     if recommendation.recorded is None and mean > 0.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dashboards.figures.style import (
     PlotlyTrace,
@@ -20,14 +20,16 @@ from dashboards.figures.style import (
     round_numbers,
 )
 from environments.text import format_interval, format_number, format_percent, format_signed, join_words
-from studies.results.describe import BASELINES
-from studies.results.recommendation import Baseline, Recommendation
+from studies.results.describe import BASELINES, name_in_sentence
+from studies.results.recommendation import Baseline, BaselineName, Recommendation
 from studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-SETTINGS = {"recommended": "recommended", **{key: name.lower() for key, name in BASELINES.items()}}
+Setting = BaselineName | Literal["recommended"]
+
+SETTINGS: tuple[Setting, ...] = ("recommended", *BASELINES)
 SYMBOLS = ("diamond", "square", "circle")
 
 ROW_HEIGHT = 34
@@ -55,17 +57,17 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
         return make_empty_figure(format_title(title), "There are no recommendations.")
     drawn = list(recommendations)[:MAX_RECOMMENDATIONS]
     single = len(drawn) == 1
-    rows: dict[str, list[tuple[int, IntervalRow]]] = {name: [] for name in SETTINGS}
+    rows: dict[Setting, list[tuple[int, IntervalRow]]] = {name: [] for name in SETTINGS}
     labels: list[str] = []
     for recommendation in drawn:
         for place, (name, row) in enumerate(_rows(recommendation)):
-            label = f"{SETTINGS[name]}<br>{escape_text(row.label, 44)}"
+            label = f"{_name(name, recommendation)}<br>{escape_text(row.label, 44)}"
             if not single:
                 label = _label(recommendation) if place == 0 else ""
             rows[name].append((len(labels), row))
             labels.append(label)
     traces = [
-        _interval_trace(SETTINGS[name], found, place) for place, (name, found) in enumerate(rows.items()) if found
+        _interval_trace(_name(name, *drawn), found, place) for place, (name, found) in enumerate(rows.items()) if found
     ]
     every = [value for found in rows.values() for _, row in found for value in (row.mean, row.low, row.high)]
     first = drawn[0]
@@ -101,23 +103,28 @@ def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure
     )
 
 
-def _rows(recommendation: Recommendation) -> list[tuple[str, IntervalRow]]:
+def _rows(recommendation: Recommendation) -> list[tuple[Setting, IntervalRow]]:
     regret = recommendation.regret
     interval = format_interval(regret.mean, regret.low, regret.high)
     params = format_params(recommendation.params)
     hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {interval}"
+    rows: list[tuple[Setting, IntervalRow]]
     rows = [("recommended", IntervalRow(params, regret.mean, regret.low, regret.high, hover))]
     for baseline in recommendation.versus:
         low, high = regret.mean + baseline.low, regret.mean + baseline.high
-        params, hover = format_params(baseline.params), _describe_baseline(baseline)
+        params, hover = format_params(baseline.params), _describe_baseline(recommendation, baseline)
         rows.append((baseline.name, IntervalRow(params, baseline.regret, low, high, hover)))
     return rows
 
 
-def _describe_baseline(baseline: Baseline) -> str:
+def _name(setting: Setting, *recommendations: Recommendation) -> str:
+    return setting if setting == "recommended" else name_in_sentence(setting, *recommendations).lower()
+
+
+def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
     difference = f"{format_signed(baseline.difference)} (95 % CI {format_number(baseline.low)} to"
     return (
-        f"<b>{SETTINGS[baseline.name]}</b><br>{escape_text(format_params(baseline.params))}"
+        f"<b>{_name(baseline.name, recommendation)}</b><br>{escape_text(format_params(baseline.params))}"
         f"<br>mean regret {format_number(baseline.regret)}"
         f"<br>difference {difference} {format_number(baseline.high)})"
     )
@@ -151,5 +158,5 @@ def _describe(recommendation: Recommendation) -> str:
         extra = format_signed(baseline.difference)
         if regret.mean > 0.0:
             extra = format_percent(baseline.difference / regret.mean, signed=True)
-        parts.append(f"{SETTINGS[baseline.name]} {extra}")
+        parts.append(f"{_name(baseline.name, recommendation)} {extra}")
     return ", ".join(parts)

@@ -26,6 +26,7 @@ from dashboards.figures.style import (
     wrap_tick_label,
 )
 from environments.text import format_interval, format_number, format_percent
+from studies.results.describe import list_contenders
 from studies.results.robust import EvaluatedSetting, Front, FrontMember, RobustRecommendation
 from studies.symbols import format_params
 
@@ -155,7 +156,7 @@ def plot_prices(result: RobustRecommendation) -> go.Figure:
 
     Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.
     """
-    rows = list(reversed(result.contenders))
+    rows = list(reversed(list_contenders(result)))
     across, down = list(range(len(result.scenarios))), list(range(len(rows)))
     shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
     top = max(max(row) for row in shades) or 1.0
@@ -221,7 +222,7 @@ def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
 def _describe_prices(result: RobustRecommendation) -> str:
     lines = [
         f"{each.name}: " + ", ".join(f"{format_percent(world.price.mean)} in {world.scenario}" for world in each.worlds)
-        for each in result.contenders
+        for each in list_contenders(result)
     ]
     return (
         f"Heat map of the prices of settings of {result.policy}, T = {result.horizon:,}, K = {result.arms}: their"

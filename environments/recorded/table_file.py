@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
+import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -27,6 +29,8 @@ CHUNK_CELLS = 200_000  # cells that are read at a time
 MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
 OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MAX_DECODED_BYTES = 500_000_000  # of the columns of a Parquet file that are read; a compressed file may be tiny
+MAX_READ_BYTES = 1_000_000_000  # that a process may add while it reads a Parquet file, whose stated sizes may be false
+MAX_TEXT_LETTERS = 100_000  # of a text in a Parquet file, which may be compressed to a few bytes
 LONG_LINE = f"a line is longer than {MAX_LINE_LETTERS:,} characters."
 MISPLACED_QUOTE = re.compile(r'[^,\r\n]"[^,\r\n]')  # within a cell, where pandas leaves it out: "1"5 would be 15
 TEXT_BATCH_ROWS = 1000  # of a Parquet file with texts, whose lengths are unknown before they are read
@@ -48,6 +52,8 @@ def to_texts(column: Any) -> list[str]:
         return [str(cell).strip() for cell in column]
     encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
     texts = ["" if cell is None else str(cell).strip() for cell in encoded.dictionary.to_pylist()]
+    if any(len(text) > MAX_TEXT_LETTERS for text in texts):
+        raise InputError(f"a text is longer than {MAX_TEXT_LETTERS:,} characters.")
     return ["" if code is None else texts[code] for code in encoded.indices.to_pylist()]
 
 
@@ -248,20 +254,27 @@ class ParquetTable(Table):
                 raise InputError(f"column {name[:60]!r} occurs {count} times.")
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
-        from pyarrow import types
+        from pyarrow.types import is_dictionary
 
         if self.file.metadata.num_rows > max_rows:
             raise InputError(too_long)
         names, first = [self.names[position] for position in positions], 1
         self._check_size(names)
-        tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-        texts = [self.names[i] for i in positions if any(test(self.column_type(i)) for test in tests)]
+        texts = [self.names[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))]
         with open_parquet(self.path, texts) as file:
             rows = max(1, CHUNK_CELLS // len(names))
+            rows = min(rows, TEXT_BATCH_ROWS) if texts else rows
             size = 0
-            for batch in file.iter_batches(min(rows, TEXT_BATCH_ROWS) if texts else rows, columns=names):
-                size += sum(getattr(column, "indices", column).nbytes for column in batch.columns)
-                _check_decoded(size + max(_dictionary_bytes(column) for column in batch.columns))
+            dictionaries: dict[int, Any] = {}
+            # Without threads, because pyarrow crashes if it lacks the memory to start one.
+            for batch in file.iter_batches(rows, columns=names, use_threads=False):
+                for index, column in enumerate(batch.columns):
+                    size += getattr(column, "indices", column).nbytes
+                    dictionary = getattr(column, "dictionary", None)
+                    if dictionary is not None and dictionary != dictionaries.get(index):
+                        dictionaries[index] = dictionary  # batches of a row group share one
+                        size += dictionary.nbytes
+                _check_decoded(size)
                 batch.validate(full=True)  # indices of texts in a damaged file may be out of range
                 numbers = np.arange(first, first + batch.num_rows)
                 yield numbers, {position: batch.column(self.names[position]) for position in positions}
@@ -295,15 +308,35 @@ class ParquetTable(Table):
         return None if any(test(kind) for test in tests) else str(kind)
 
 
-def _dictionary_bytes(column: Any) -> int:
-    return int(column.dictionary.nbytes) if hasattr(column, "dictionary") else 0
-
-
 def _check_decoded(size: int) -> None:
     """Raise InputError for columns that are too large; the sizes that a file states may be false."""
     if size > MAX_DECODED_BYTES:
         limit = format_bytes(MAX_DECODED_BYTES)
         raise InputError(f"its columns have {format_bytes(size)} when decompressed, more than the maximum of {limit}.")
+
+
+@contextmanager
+def _limit_memory() -> Iterator[None]:
+    """Limit the memory that this process adds in a block; a lack of memory is an InputError.
+
+    The limit holds for the whole process, so only the main thread sets it: two threads might restore it out of order.
+    """
+    if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    import resource
+
+    used = int(re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = used + MAX_READ_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (limit if soft < 0 else min(soft, limit), hard))
+    try:
+        yield
+    except MemoryError:
+        size = format_bytes(MAX_READ_BYTES)
+        raise InputError(f"its columns take more than {size} of memory when decompressed.") from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def open_csv(path: Path | str) -> TextIO:
@@ -361,6 +394,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
             raise InputError("it is not a file.")
         with ExitStack() as stack:
             if path.suffix.lower() == ".parquet":
+                stack.enter_context(_limit_memory())
                 yield ParquetTable(path, stack.enter_context(open_parquet(path)))
             else:
                 yield CsvTable(stack.enter_context(open_csv(path)), must)
@@ -391,6 +425,8 @@ def open_parquet(path: Path, texts: Collection[str] = ()) -> Iterator[Any]:
     try:
         with parquet.ParquetFile(path, read_dictionary=list(texts)) as file:
             yield file
+    except MemoryError:  # of Python or of pyarrow
+        raise
     except pyarrow.ArrowException as error:
         raise InputError(f"it is not a Parquet file: {_shorten(error)}.") from None
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from environments.checks import MAX_STEPS, check_dotted_keys, check_integer, check_number
 from environments.errors import InputError
 from environments.reward_scale import RewardScale, scale_value
-from environments.text import format_bytes, format_count
+from environments.text import escape_unprintable, format_bytes, format_count
 from policies import find_policy
 from policies.engine.base import MAX_POLICY_BYTES, Policy
 from policies.engine.parameters import Value, Values
@@ -48,7 +48,7 @@ class Entry:
     arms: int
     params: Mapping[str, Value]
     feedback: str | None = None
-    """"rewards" or "costs"; None in a file of schema 1 that was tuned on costs."""
+    """"rewards" or "costs"; None in a file of schema 1, which does not say it."""
     names: Sequence[str] | None = None
     extra_arms: int = 0
     """Arms that open later."""
@@ -101,8 +101,8 @@ def load_policy(
         loaded.close(arm)
     if entry.feedback is None:
         warnings.warn(
-            f"{path} was exported by an earlier version and tuned on costs: pass negative costs to the policy, or"
-            " export the study again to pass costs.",
+            f"{escape_unprintable(str(path))} was exported by an earlier version: pass rewards to the policy, or the"
+            " negative of costs if it was tuned on costs; a policy of a new export takes costs as they are.",
             stacklevel=3,
         )
     return loaded
@@ -214,15 +214,7 @@ def _parse_entry(where: str, entry: object, schema: int) -> Entry:
     feedback = entry.get("feedback")
     if schema == SCHEMA and feedback not in FEEDBACK:
         raise InputError(f"feedback of {where} must be {' or '.join(FEEDBACK)} but got {str(feedback)[:40]!r}.")
-    if schema != SCHEMA:
-        feedback = None if _was_tuned_on_costs(entry) else "rewards"
-    return Entry(**fields, feedback=feedback)
-
-
-def _was_tuned_on_costs(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry of schema 1 was tuned on a trace or log of costs."""
-    facts = (entry.get(kind) for kind in ("trace", "log"))
-    return any(isinstance(recorded, dict) and recorded.get("minimize") is True for recorded in facts)
+    return Entry(**fields, feedback=feedback if schema == SCHEMA else None)
 
 
 def _find_entry(

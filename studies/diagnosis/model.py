@@ -118,12 +118,17 @@ def mixture_share(time: Floats, start: float | Floats, end: float | Floats) -> F
 
 def _explained(columns: Floats, residuals: Floats, weights: Floats) -> Floats:
     """Compute the sum of squares of residuals [B, K] that each column [G, B] explains in addition to a constant."""
-    total = weights.sum(axis=0)
+    total = _sum_weights(weights)
     center = multiply(columns, weights) / total
     cross = multiply(columns, weights * residuals) - center * (weights * residuals).sum(axis=0)
     square = multiply(columns**2, weights) - center**2 * total
     explained = np.divide(cross**2, square, out=np.zeros_like(cross), where=square > 1e-9 * total)
     return np.asarray(explained.sum(axis=1))
+
+
+def _sum_weights(weights: Floats) -> Floats:
+    """Sum weights [B, K] by arm; positive also for an arm without observations, of which nothing is explained."""
+    return np.asarray(np.maximum(weights.sum(axis=0), 1e-300))
 
 
 def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
@@ -167,7 +172,8 @@ def _periodogram(waves: tuple[Floats, Floats], residuals: Floats, weights: Float
     This is the Lomb–Scargle periodogram with a floating mean and block weights, summed over arms.
     """
     sine, cosine = waves
-    total, weighted = weights.sum(axis=0), weights * residuals
+    total = _sum_weights(weights)
+    weighted = weights * residuals
     mean_sine, mean_cosine = multiply(sine, weights) / total, multiply(cosine, weights) / total
     level = weighted.sum(axis=0)
     sr = multiply(sine, weighted) - mean_sine * level

@@ -45,8 +45,10 @@ def fit_random_walk(blocks: TraceBlocks) -> RandomWalkFit:
     [False, True]
     """
     observed = blocks.counts > 0
-    error = np.where(observed, blocks.noise / np.maximum(blocks.counts, 1.0), np.inf)
-    unit = np.median(np.where(observed, error, np.nanmedian(np.where(observed, error, np.nan), axis=0)), axis=0)
+    variance = blocks.noise / np.maximum(blocks.counts, 1.0)
+    error = np.where(observed, variance, np.inf)
+    # The path of an arm without observations is constant for any unit, but not for NaN.
+    unit = np.nanmedian(np.where(observed | ~observed.any(axis=0), variance, np.nan), axis=0)
     steps, dispersions = np.meshgrid(STEP_RATIOS, DISPERSIONS, indexing="ij")
     table = _deviance(blocks.means, error, steps[..., None] * unit, dispersions[..., None])
     arms = np.arange(blocks.arms)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from environments.text import format_number
 from studies.export.markdown_table import format_arms, name_problem
-from studies.results.describe import format_failures
+from studies.results.describe import format_failures, format_verdict, name_regret_unit
 from studies.results.recommendation import Estimate, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import SYMBOLS
@@ -36,13 +36,13 @@ SPECIAL = {
 
 
 PACKAGES = r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}"
-TITLES = ("Study", "Policy", "Scenario", "$T$", "$K$", "Parameters", r"Regret (95\,\%)", "Failures")
+TITLES = ("Study", "Policy", "Scenario", "$T$", "$K$", "Verdict", "Parameters", r"Regret (95\,\%)", "Failures")
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """Write a tabular with one row per recommendation."""
     rows = [_format_cells(recommendation) for recommendation in flatten_recommendations(recommendations)]
-    return f"{PACKAGES}\n{format_tabular('lllrrlrr', TITLES, rows)}\n"
+    return f"{PACKAGES}\n{format_tabular('lllrrllrr', TITLES, rows)}\n"
 
 
 def format_tabular(alignment: str, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -66,10 +66,18 @@ def _format_cells(recommendation: Recommendation) -> list[str]:
         escape(name_problem(recommendation)),
         f"${number(recommendation.horizon)}$",
         f"${format_arms(recommendation)}$",
+        _write_symbols(escape(format_verdict(recommendation))),
         parameters(recommendation.params),
-        _format_estimate(recommendation.regret),
+        f"{_format_estimate(recommendation.regret)}{name_regret_unit(recommendation)}",
         escape(format_failures(recommendation.failures)) if recommendation.failures else "",
     ]
+
+
+def _write_symbols(text: str) -> str:
+    """Write the symbols of parameters in an escaped text in math mode; most fonts lack them."""
+    for symbol in SYMBOLS.values():
+        text = text.replace(escape(symbol.unicode), f"${symbol.latex}$")
+    return text
 
 
 def _format_estimate(estimate: Estimate) -> str:

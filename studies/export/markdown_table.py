@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from environments.text import format_count, format_interval, format_number, format_signed
+from environments.text import capitalize_first, format_count, format_interval, format_number, format_signed
 from studies.export.deployment import describe_deployment
-from studies.results.describe import format_failures
-from studies.results.recommendation import Baseline, Recommendation
+from studies.results.describe import (
+    format_failures,
+    format_unit,
+    format_verdict,
+    list_baselines,
+    name_regret_unit,
+)
+from studies.results.recommendation import Baseline, BaselineName, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import format_params
 
@@ -18,19 +24,22 @@ COLUMNS = (
     "Scenario",
     "T",
     "K",
+    "Verdict",
     "Parameters",
     "Regret (95 %)",
     "Failures",
-    "Paper's advice",
-    "Defaults",
 )
-ALIGNMENT = ("---", "---", "---", "---:", "---:", "---", "---:", "---:", "---:", "---:")
+ALIGNMENT = ("---", "---", "---", "---:", "---:", "---", "---", "---:", "---:")
 
 
-def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """Write a table with one row per recommendation; the last two columns are the excess regret of the baselines."""
-    rows = [_format_cells(recommendation) for recommendation in flatten_recommendations(recommendations)]
-    return format_rows([COLUMNS, ALIGNMENT, *rows]) + "\n"
+def write(results: Sequence[Recommendation | RobustRecommendation]) -> str:
+    """Write a table with one row per recommendation; the last columns are the excess regret of the baselines."""
+    recommendations = flatten_recommendations(results)
+    baselines = list_baselines(recommendations)
+    columns = [*COLUMNS, *map(capitalize_first, baselines.values())]
+    alignment = [*ALIGNMENT, *("---:" for _ in baselines)]
+    rows = [_format_cells(recommendation, list(baselines)) for recommendation in recommendations]
+    return format_rows([columns, alignment, *rows]) + "\n"
 
 
 def format_rows(rows: Iterable[Sequence[str]]) -> str:
@@ -42,7 +51,7 @@ def format_rows(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
-def _format_cells(recommendation: Recommendation) -> tuple[str, ...]:
+def _format_cells(recommendation: Recommendation, names: Sequence[BaselineName]) -> tuple[str, ...]:
     baselines = {baseline.name: _format_baseline(baseline) for baseline in recommendation.versus}
     regret = recommendation.regret
     return (
@@ -51,18 +60,19 @@ def _format_cells(recommendation: Recommendation) -> tuple[str, ...]:
         escape(name_problem(recommendation)),
         format_count(recommendation.horizon),
         format_arms(recommendation),
+        escape(format_verdict(recommendation)),
         escape(format_params(recommendation.params)),
-        format_interval(regret.mean, regret.low, regret.high, level=None),
+        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}{name_regret_unit(recommendation)}",
         format_failures(recommendation.failures),
-        baselines.get("paper", "–"),
-        baselines.get("defaults", "–"),
+        *(baselines.get(name, "–") for name in names),
     )
 
 
 def name_problem(recommendation: Recommendation) -> str:
-    """Return the name of the scenario, trace or log; costs are mentioned."""
-    costs = describe_deployment(recommendation).feedback == "costs"
-    return f"{recommendation.scenario}{' (costs)' if costs else ''}"
+    """Return the name of the scenario, trace or log; costs and an unusual scale of the rewards are mentioned."""
+    costs = "costs" if describe_deployment(recommendation).feedback == "costs" else ""
+    details = ", ".join(filter(None, [costs, format_unit(recommendation)]))
+    return f"{recommendation.scenario} ({details})" if details else recommendation.scenario
 
 
 def format_arms(recommendation: Recommendation) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from environments.text import format_number, format_percent
+from environments.text import escape_unprintable, format_number, format_percent
 from policies import find_policy, policy_names
 from studies.export.deployment import describe_deployment
+from studies.results.describe import summarize_verdict
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 
@@ -34,9 +35,11 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     study = f"{recommendation.study!a}"
+    headline, explanation = summarize_verdict(recommendation)
+    verdict = escape_unprintable(f"    # Verdict: {headline}. {explanation}".rstrip())
     obstacle = _find_obstacle(recommendation)
     if obstacle is not None:
-        return [f"    # {study}: {obstacle}"]
+        return [f"    # {study}: {obstacle}", verdict]
     policy = find_policy(recommendation.policy)
     deployment = describe_deployment(recommendation)
     arms = recommendation.arms + deployment.extra_arms
@@ -44,6 +47,7 @@ def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list
     horizon = int(float(values.pop("horizon", recommendation.horizon)))
     return [
         f"    # {recommendation.scenario!a}, horizon {recommendation.horizon}: {_describe_result(recommendation)}",
+        verdict,
         f"    {study}: ravenlab.{policy.__name__}(",
         f"        arms={arms},",
         *([] if deployment.names is None else [f"        names={deployment.names!a},"]),

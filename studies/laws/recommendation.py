@@ -21,12 +21,16 @@ from studies.symbols import format_params
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from environments.world import Floats
     from policies.engine.parameters import Value
     from studies.results.alternatives import BetterPolicy
     from studies.results.recommendation import Recommendation
 
 
-# Worlds in which a stored study and the law are compared, within a limit of steps.
+MAX_COMPARED_STUDIES = 4  # of the same problem
+COMPARISON_SEED = 0
+
+# Worlds in which stored studies and the law are compared, within a limit of steps.
 MIN_COMPARED_WORLDS = 200
 MAX_COMPARED_WORLDS = 2000
 MAX_COMPARED_STEPS = 20_000_000
@@ -142,6 +146,12 @@ class RecommendedParameters(Result):
             f"Expected mean regret {format_number(mean)}, 95 % interval {format_number(low)} to {format_number(high)}.",
         ]
         lines += [self.reason] if self.reason else []
+        unit = float(self.params.get("unit", 1.0))
+        if unit != 1.0:
+            # Imported here because it imports SciPy, which an answer in the usual scale must not wait for.
+            from studies.results.describe import describe_scale
+
+            lines.append(describe_scale(unit, "the scenario at its default settings"))
         if answered.excess is not None:
             lines.append(f"Excess regret over {describe_excess(answered.excess)}.")
         if self.law.outside:
@@ -213,8 +223,8 @@ class RecommendedParameters(Result):
 def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
     """Return the parameters of the best matching stored recommendation, or those of the law.
 
-    The law answers if there is no stored study, or if it expects less regret than the study has and the same worlds
-    confirm this.
+    Several stored studies are compared on the same worlds. The law answers if there is none, or if it may have less
+    regret than the best of them and the same worlds confirm this.
 
     Raises:
         NoLawError: No recommendation is stored, and no law holds.
@@ -225,33 +235,51 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     """
     scenario, arms = query.open()
     problem = (query.policy, query.scenario, dict(query.settings), query.horizon, arms)
-    study = _find_stored(query, scenario, arms, stored)
-    if study is None:
+    studies = _find_stored(query, scenario, arms, stored)
+    if not studies:
         law = answer(scenario, query.horizon, arms, query.policy)
         return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law)
-    from_study = RecommendedParameters("stored", *problem, params=dict(study.params), study=study)
+    study = studies[0]
+    reason = ""
+    if len(studies) > 1:
+        regrets = _play_all(query, scenario, arms, [item.params for item in studies])
+        study = studies[int(regrets.mean(axis=1).argmin())]
+        reason = f"Of {len(studies)} stored studies it has the lowest regret on the same {_worlds(regrets)}. "
+    from_study = RecommendedParameters(
+        "stored", *problem, params=dict(study.params), study=study, reason=reason.strip()
+    )
     try:
         law = answer(scenario, query.horizon, arms, query.policy)
     except NoLawError:
         return from_study
-    if law.answer.regret[0] >= study.regret.mean:
+    if law.answer.regret[0] >= study.regret.high:
         expected = format_number(law.answer.regret[0])
-        return replace(from_study, reason=f"The law does not expect less regret: {expected} for its own parameters.")
-    worlds, mean, low, high = _play_both(query, scenario, arms, study, law.answer)
+        return replace(from_study, reason=f"{reason}The law expects more regret for its own parameters: {expected}.")
+    regrets = _play_all(query, scenario, arms, [study.params, law.answer.params])
+    # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
+    from studies.statistics.intervals import paired_interval
+
+    of_study, of_law = regrets
+    mean, low, high = paired_interval(of_study, of_law, COMPARISON_SEED)
     evidence = (
-        f"on the same {format_count(worlds)} worlds (difference {format_signed(mean)}, 95 % CI {format_signed(low)} to"
+        f"on the same {_worlds(regrets)} (difference {format_signed(mean)}, 95 % CI {format_signed(low)} to"
         f" {format_signed(high)})."
     )
     if low <= 0.0:
-        return replace(from_study, reason=f"The law's parameters do not have significantly less regret {evidence}")
+        doubt = f"The law's parameters do not have significantly less regret {evidence}"
+        return replace(from_study, reason=f"{reason}{doubt}")
     reason = f"These parameters of the law have less regret than those of the stored study {study.study} {evidence}"
     return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law, reason=reason)
 
 
-def _play_both(
-    query: RecommendationQuery, scenario: Scenario, arms: int, study: Recommendation, law: LawAnswer
-) -> tuple[int, float, float, float]:
-    """Return the number of worlds played, and the regret of the study minus that of the law with its 95 % interval."""
+def _worlds(regrets: Floats) -> str:
+    return f"{format_count(regrets.shape[1])} worlds"
+
+
+def _play_all(
+    query: RecommendationQuery, scenario: Scenario, arms: int, candidates: Sequence[Mapping[str, Any]]
+) -> Floats:
+    """Return the regret of each candidate in each of the same worlds, which no study has used."""
     # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
     import numpy as np
 
@@ -260,19 +288,15 @@ def _play_both(
     from environments.streams import Stream
     from policies import find_policy
     from policies.engine.play import REGRET, evaluate
-    from studies.statistics.intervals import paired_interval
 
     policy = find_policy(query.policy)
     count = max(MIN_COMPARED_WORLDS, min(MAX_COMPARED_WORLDS, MAX_COMPARED_STEPS // query.horizon))
-    candidates = [
-        policy.resolve(params, arms + scenario.extra_arms, query.horizon) for params in (study.params, law.params)
-    ]
+    resolved = [policy.resolve(params, arms + scenario.extra_arms, query.horizon) for params in candidates]
     regrets = []
     for first, size in split_into_blocks(scenario, query.horizon, arms, count):
-        worlds = draw_worlds(scenario, query.horizon, arms, study.seed, first, size, Stream.SIMULATE)
-        regrets.append(evaluate(policy, candidates, worlds, study.seed, first, Stream.SIMULATE)[..., REGRET])
-    of_study, of_law = np.concatenate(regrets, axis=1)
-    return count, *paired_interval(of_study, of_law, study.seed)
+        worlds = draw_worlds(scenario, query.horizon, arms, COMPARISON_SEED, first, size, Stream.SIMULATE)
+        regrets.append(evaluate(policy, resolved, worlds, COMPARISON_SEED, first, Stream.SIMULATE)[..., REGRET])
+    return np.concatenate(regrets, axis=1)
 
 
 def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
@@ -297,8 +321,8 @@ def find_parameters(query: RecommendationQuery, storage: str | None, internal: b
 
 def _find_stored(
     query: RecommendationQuery, scenario: Scenario, arms: int, stored: Sequence[Recommendation]
-) -> Recommendation | None:
-    """Return the matching recommendation with the lowest regret."""
+) -> list[Recommendation]:
+    """Return the matching recommendations with the lowest upper limits of regret."""
     matching = [
         recommendation
         for recommendation in stored
@@ -309,7 +333,7 @@ def _find_stored(
         and recommendation.objective == "mean"
         and find_scenario(recommendation.scenario, dict(recommendation.settings)) == scenario
     ]
-    return min(matching, key=lambda item: (item.regret.mean, item.study), default=None)
+    return sorted(matching, key=lambda item: (item.regret.high, item.study))[:MAX_COMPARED_STUDIES]
 
 
 def describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None = None) -> InputError:

@@ -20,18 +20,21 @@ from studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagno
 from studies.paper.results import ReproductionResult
 from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
 from studies.results.describe import (
-    BASELINES,
     INCONCLUSIVE,
     WITHIN_NOISE,
     describe_front,
     describe_recommendation,
     describe_robust,
+    describe_unit,
     describe_verdict,
     format_estimate,
     format_price,
+    list_contenders,
+    name_in_sentence,
+    name_regret_unit,
 )
 from studies.results.grid import Grid
-from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation, TraceFacts
+from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.symbols import format_params, format_symbol
 
@@ -52,16 +55,17 @@ def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
 
 def recommendation_card(recommendation: Recommendation) -> Card:
     """State the verdict, the regret with its scale, and the baselines."""
+    facts = [_describe_regret(recommendation), *describe_unit(recommendation)]
     return Card(
         answer=describe_verdict(recommendation),
-        facts=[_describe_scale(recommendation)],
+        facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
         tables=[_baseline_table(recommendation)],
-        details=describe_recommendation(recommendation)[1:],
+        details=[line for line in describe_recommendation(recommendation)[1:] if line not in facts],
     )
 
 
-def _describe_scale(recommendation: Recommendation) -> str:
+def _describe_regret(recommendation: Recommendation) -> str:
     """Describe the regret in one sentence: absolute, relative to the baselines, and to the attainable reward."""
     match recommendation.recorded:
         case LogFacts() as facts:
@@ -69,16 +73,13 @@ def _describe_scale(recommendation: Recommendation) -> str:
             return (
                 f"Mean {unit} per step {format_estimate(facts.score)}; logging policy {format_estimate(facts.logged)}."
             )
-        case TraceFacts():
-            window = format_count(recommendation.horizon)
-            sentence = f"Mean regret {format_estimate(recommendation.regret)} per window of {window} steps"
         case _:
-            sentence = f"Mean regret {format_estimate(recommendation.regret)}"
+            sentence = f"Mean regret {format_estimate(recommendation.regret)}{name_regret_unit(recommendation)}"
             if recommendation.attainable is not None and recommendation.attainable > 0.0:
                 share = recommendation.regret.mean / recommendation.attainable
                 sentence += f", {format_percent(share)} of the attainable reward"
     extra = [
-        f"{BASELINES[baseline.name].lower()} {_format_extra(recommendation, baseline)}"
+        f"{name_in_sentence(baseline.name, recommendation).lower()} {_format_extra(recommendation, baseline)}"
         for baseline in recommendation.versus
         if not baseline.same
     ]
@@ -103,13 +104,14 @@ def _baseline_table(recommendation: Recommendation) -> CardTable:
         difference = "identical" if baseline.same else _format_difference(baseline)
         rows.append(
             [
-                BASELINES[baseline.name],
+                name_in_sentence(baseline.name, recommendation),
                 *_format_values(baseline.params, names),
                 format_number(baseline.regret),
                 difference,
             ]
         )
-    columns = ["", *map(format_symbol, names), "Mean regret", "Difference (95 % CI)"]
+    regret = f"Mean regret{name_regret_unit(recommendation)}"
+    columns = ["", *map(format_symbol, names), regret, "Difference (95 % CI)"]
     return CardTable(columns, rows)
 
 
@@ -246,12 +248,13 @@ def comparison_frame(result: ComparisonResult) -> DataFrame:
 def robust_card(result: RobustRecommendation) -> Card:
     """State the setting for an unknown scenario and its price."""
     answer, price, *details = describe_robust(result)
+    unit = describe_unit(result)
     return Card(
         answer=answer,
-        facts=[price],
+        facts=[price, *unit],
         label=f"Robust recommendation of study {result.study!r}",
-        tables=[_settings_table(result.scenarios, result.contenders)],
-        details=details,
+        tables=[_settings_table(result.scenarios, list_contenders(result))],
+        details=[line for line in details if line not in unit],
     )
 
 

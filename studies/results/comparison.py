@@ -482,21 +482,23 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     """Describe how tuning changed the regret of the best policy, and which policy is best without tuning."""
     before = untuned.find(best.policy)
     was, now = format_number(before.mean), format_number(best.mean)
-    change = f"Tuning did not reduce the regret of {best.policy} ({was} at its defaults)"
+    same = untuned.best.policy == best.policy
+    leader = f"has the lowest regret{' as well' if same else ''}."
+    change = f"Tuning did not change the regret of {best.policy} ({now})"
     if not best.entry.trials:
         change = f"{best.policy} has no parameters to tune"
     elif before.mean > best.mean:
         change = f"Tuning reduced the regret of {best.policy} from {was} to {now}"
-    same = untuned.best.policy == best.policy
-    leader = "it" if same else untuned.best.policy
-    return f"{change}; with {untuned.description}, {leader} has the lowest regret{' as well' if same else ''}."
+    elif before.mean < best.mean:  # stated together with the other policies that tuning did not help
+        return f"With {untuned.description}, {untuned.best.policy} {leader}"
+    return f"{change}; with {untuned.description}, {'it' if same else untuned.best.policy} {leader}"
 
 
 def describe_failed_tuning(board: Leaderboard, untuned: Leaderboard) -> list[str]:
-    """Name the policies that have more regret tuned than at their defaults; the best policy is described elsewhere."""
+    """Name the policies that have more regret tuned than at their defaults; an empty list if there are none."""
     failed = [
         f"{standing.policy} ({format_number(standing.mean)} tuned, {format_number(before)} at its defaults)"
-        for standing in board.ranked[1:]
+        for standing in board.ranked
         if standing.entry.trials and (before := untuned.find(standing.policy).mean) < standing.mean
     ]
     if not failed:

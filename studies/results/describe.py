@@ -34,10 +34,10 @@ from studies.spec.space import find_parameters
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.symbols import format_params, format_symbol
 
-BASELINES = {
+BASELINES: dict[BaselineName, str] = {
     "paper": "The paper's advice",
     "as constructed": "The class as constructed",
-    "defaults": "The policy's defaults",
+    "defaults": "The defaults",
 }
 
 MAX_LOG_RATIO = 100
@@ -64,18 +64,14 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
         shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
         lines.append(f"Parameter importance: {shares}.")
     lines += describe_edges(recommendation.policy, recommendation.edge)
-    if recommendation.widened:
-        lines.append(
-            f"Search ranges were widened, because the best trials were at their edge:"
-            f" {_format_ranges(recommendation.widened)}."
-        )
+    lines += _describe_widening(recommendation)
     match recommendation.recorded:
         case TraceFacts() as facts:
             lines += _describe_trace(recommendation, facts)
         case LogFacts() as facts:
-            lines += _describe_log(facts)
-    if recommendation.recorded is None and recommendation.unit != 1.0:
-        lines.append(_describe_scale(recommendation.unit, "the scenario at its default settings"))
+            lines += _describe_log(recommendation, facts)
+        case _:
+            lines += describe_unit(recommendation)
     unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
     scale = recommendation.scale
     lines.append(
@@ -88,11 +84,11 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
 def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
     """Describe what to do and whether it matters, in a few sentences."""
     return " ".join(
-        [_describe_decision(recommendation), *_warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
+        [_describe_decision(recommendation), *warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
     )
 
 
-def _warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     """State that parameters are not better than the best arm of the search rows; an empty list if they are."""
     trace = recommendation.trace if isinstance(recommendation, Recommendation) else None
     if trace is None or trace.fixed_arm is None or trace.fixed_arm.loses or recommendation.verdict.arm is not None:
@@ -109,12 +105,49 @@ def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> lis
     return [f"The {values} at the edge of the search range; better values may lie outside it."]
 
 
-def name_defaults(recommendation: Recommendation | RobustRecommendation) -> str:
+def name_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    """Name the parameters at the edge of the search range, in a few words; an empty list if there are none."""
+    names = ", ".join(format_symbol(edge.param) for edge in recommendation.edge)
+    return [f"at the edge of the search range: {names}"] if names else []
+
+
+def format_unit(recommendation: Recommendation | RobustRecommendation) -> str:
+    """Format the scale of the rewards for a table; empty if it is the usual one."""
+    return "" if recommendation.unit == 1.0 else f"reward scale {format_number(recommendation.unit)}"
+
+
+def name_defaults(*recommendations: Recommendation | RobustRecommendation) -> str:
     """Return what the defaults are called: they are scaled if the rewards have another scale.
 
     Scaled defaults are not those of the class as constructed.
     """
-    return "defaults" if recommendation.unit == 1.0 else "scaled defaults"
+    names = {"defaults" if each.unit == 1.0 else "scaled defaults" for each in recommendations}
+    return " or ".join(sorted(names)) or "defaults"
+
+
+def name_baseline(name: BaselineName, *recommendations: Recommendation) -> str:
+    """Return what a baseline is called in tables and figures."""
+    if name == "defaults":
+        return name_defaults(*recommendations)
+    return BASELINES[name].removeprefix("The ").removeprefix("class ")
+
+
+def name_in_sentence(name: BaselineName, *recommendations: Recommendation) -> str:
+    """Return what a baseline is called at the beginning of a sentence."""
+    return f"The {name_defaults(*recommendations)}" if name == "defaults" else BASELINES[name]
+
+
+def list_baselines(recommendations: Sequence[Recommendation]) -> dict[BaselineName, str]:
+    """List the baselines of a table by name; the class as constructed only if a recommendation has it."""
+    found = {baseline.name for recommendation in recommendations for baseline in recommendation.versus}
+    names: list[BaselineName] = ["paper", "as constructed", "defaults"]
+    return {name: name_baseline(name, *recommendations) for name in names if name != "as constructed" or name in found}
+
+
+def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetting]:
+    """List the settings of a robust recommendation; defaults that are scaled are called so."""
+    defaults = {"name": name_defaults(recommendation)}
+    return [each.model_copy(update=defaults) if each.name == "defaults" else each for each in recommendation.contenders]
 
 
 def _describe_decision(recommendation: Recommendation | RobustRecommendation) -> str:
@@ -171,13 +204,19 @@ def _is_tied(excess: Excess | None) -> bool:
 
 
 def summarize_verdict(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
-    """Return the verdict in a few words, and sentences that explain it, which may be empty."""
-    headline, explanation = _summarize_decision(recommendation)
-    warnings = [*_warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
+    """Return the verdict in a few words, and sentences that explain it and warn, which may be empty."""
+    headline, explanation = summarize_decision(recommendation)
+    warnings = [*warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
     return headline, " ".join([explanation, *warnings]).strip()
 
 
-def _summarize_decision(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
+def format_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
+    """Format the verdict for a table: the decision, and the parameters at the edge of their search range."""
+    return "; ".join([summarize_decision(recommendation)[0], *name_edges(recommendation)])
+
+
+def summarize_decision(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
+    """Return the decision in a few words, and a reason, which may be empty; parameters are shown below it."""
     verdict, defaults = recommendation.verdict, name_defaults(recommendation)
     match verdict.decision:
         case "keep the defaults":
@@ -191,10 +230,10 @@ def _summarize_decision(recommendation: Recommendation | RobustRecommendation) -
         case "use these values":
             return "Use these values", ""
         case "use one arm":
-            return f"Always use {verdict.arm!r}", "It has less regret than the best parameters found:"
+            return f"Always use {verdict.arm!r}", "It has less regret than the best parameters found (below)."
         case "keep the logging policy":
-            return "Keep the logging policy", "The best parameters found are worse:"
-    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate:"
+            return "Keep the logging policy", "The best parameters found (below) are worse."
+    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate is below."
 
 
 def describe_better_policy(better: BetterPolicy) -> str:
@@ -292,6 +331,13 @@ def describe_indistinguishable(candidates: Sequence[object], box: Mapping[str, t
     ]
 
 
+def _describe_widening(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    if not recommendation.widened:
+        return []
+    ranges = _format_ranges(recommendation.widened)
+    return [f"Search ranges were widened, because the best trials were at their edge: {ranges}."]
+
+
 def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     """Describe values at the edge of their search range, each with the wider range to search.
 
@@ -317,6 +363,16 @@ def format_estimate(estimate: Estimate) -> str:
     return format_interval(estimate.mean, estimate.low, estimate.high)
 
 
+def name_regret_unit(recommendation: Recommendation) -> str:
+    """Return what the regret is measured for, after a space; empty in simulated worlds, where it is the horizon."""
+    match recommendation.recorded:
+        case TraceFacts():
+            return f" per window of {format_count(recommendation.horizon)} steps"
+        case LogFacts():
+            return " per step"
+    return ""
+
+
 def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
     """Format the rows or events of one segment: search, selection or report."""
     first, last = facts.segments[name]
@@ -329,9 +385,12 @@ def warn_inconclusive(facts: LogFacts) -> list[str]:
     return [] if facts.inconclusive is None else [f"Inconclusive: {facts.inconclusive}."]
 
 
-def describe_needed_events(facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})") -> list[str]:
+def describe_needed_events(
+    recommendation: Recommendation, facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})"
+) -> list[str]:
     """Describe the size of a log that would make each inconclusive difference significant."""
-    baselines = {"the defaults": facts.versus_defaults, "the logging policy": facts.versus_logged}
+    defaults = f"the {name_defaults(recommendation)}"
+    baselines = {defaults: facts.versus_defaults, "the logging policy": facts.versus_logged}
     return [
         f"Sample size needed for a significant difference from {name}: {_format_needed(needed, facts.events)}{rule}."
         for name, needed in baselines.items()
@@ -361,11 +420,13 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
         )
     defaults = recommendation.contenders[-1]
     lines.append(
-        f"Price of the policy's defaults ({format_params(defaults.params)}): {format_price(defaults.price)};"
-        f" measure {recommendation.measure}."
+        f"Price of the {name_defaults(recommendation)} ({format_params(defaults.params)}):"
+        f" {format_price(defaults.price)}; measure {recommendation.measure}."
     )
     lines += describe_ranges(recommendation)
     lines += describe_edges(recommendation.policy, recommendation.edge)
+    lines += _describe_widening(recommendation)
+    lines += describe_unit(recommendation)
     trials = plural(recommendation.trials, "trial")
     lines.append(f"{trials}, seed {recommendation.seed}, version {recommendation.version}.")
     return lines
@@ -419,9 +480,7 @@ def format_price(price: Price) -> str:
 
 
 def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
-    name = BASELINES[baseline.name]
-    if baseline.name == "defaults":
-        name = f"The {name_defaults(recommendation)}"
+    name = name_in_sentence(baseline.name, recommendation)
     if baseline.params == recommendation.params and baseline.difference == 0.0:
         return f"{name} {'is' if baseline.name == 'paper' else 'are'} identical to this recommendation."
     direction = "higher" if baseline.difference >= 0 else "lower"
@@ -442,7 +501,7 @@ def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) ->
     regret = recommendation.regret
     needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
     return [
-        f"Mean regret {format_estimate(regret)} per window of {format_count(recommendation.horizon)} steps, on"
+        f"Mean regret {format_estimate(regret)}{name_regret_unit(recommendation)}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
         *_describe_fixed_arm(facts.fixed_arm),
@@ -476,7 +535,7 @@ def _describe_trace(recommendation: Recommendation, facts: TraceFacts) -> list[s
     return [
         f"{facts.file}: {format_count(facts.rows)} rows, {plural(len(facts.arms), 'arm')}; {gaps}{empty}.",
         f"{_describe_segments(facts)}; windows of {format_count(recommendation.horizon)} rows.",
-        _describe_scale(facts.scale),
+        *describe_unit(recommendation),
         *(["Cells are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
     ]
 
@@ -492,7 +551,7 @@ def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list
         f"Estimator: {facts.estimator}.",
         f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
         f" {_compare_to_logging(recommendation, facts)}.",
-        *describe_needed_events(facts),
+        *describe_needed_events(recommendation, facts),
     ]
 
 
@@ -508,14 +567,14 @@ def _compare_to_logging(recommendation: Recommendation, facts: LogFacts) -> str:
     return f"{amount} (95 % CI of the gain {format_number(low)} to {format_number(high)}; {INCONCLUSIVE})"
 
 
-def _describe_log(facts: LogFacts) -> list[str]:
+def _describe_log(recommendation: Recommendation, facts: LogFacts) -> list[str]:
     rarest = min(facts.arms, key=lambda name: facts.arms[name])
     blocks = f"; bootstrap blocks of {format_count(facts.block)} events" if facts.block > 1 else ""
     return [
         f"{facts.file}: {plural(facts.events, 'event')}, {plural(len(facts.arms), 'arm')}; the rarest arm, {rarest!r},"
         f" has {plural(facts.arms[rarest], 'event')}.",
         f"{_describe_segments(facts)}{blocks}.",
-        _describe_scale(facts.scale),
+        *describe_unit(recommendation),
         *(["Rewards in the log are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
     ]
 
@@ -525,7 +584,17 @@ def _describe_segments(facts: TraceFacts | LogFacts) -> str:
     return capitalize_first(join_words(uses, "and"))
 
 
-def _describe_scale(scale: float, reference: str = "simulated worlds") -> str:
+def describe_unit(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+    """Describe the scale of the rewards; an empty list if it is the usual one."""
+    if recommendation.unit == 1.0:
+        return []
+    if isinstance(recommendation, Recommendation) and recommendation.recorded is not None:
+        return [describe_scale(recommendation.unit)]
+    return [describe_scale(recommendation.unit, "the scenario at its default settings")]
+
+
+def describe_scale(scale: float, reference: str = "simulated worlds") -> str:
+    """Describe the scale of the rewards relative to that of other worlds, in one sentence."""
     return (
         f"The scale of the rewards is {format_number(scale)} times that of {reference}; ranges, defaults"
         " and the paper's advice are scaled accordingly."

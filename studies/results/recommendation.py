@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from environments.display import Result
 from studies.results.verdict import Verdict
@@ -201,6 +201,15 @@ class Recommendation(Result, FrozenModel):
     )
     failures: Failures | None = Field(default=None, description="Present if tuned on simulated worlds.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, fields: Any) -> Any:
+        """Add the scale to results of earlier versions, which stated it for recorded data only."""
+        recorded = isinstance(fields, dict) and (fields.get("trace") or fields.get("log"))
+        if not recorded or "unit" in fields:
+            return fields
+        return {**fields, "unit": recorded["scale"] if isinstance(recorded, dict) else recorded.scale}
+
     @property
     def recorded(self) -> TraceFacts | LogFacts | None:
         """The recorded data it was tuned on; None for simulated worlds."""
@@ -214,6 +223,8 @@ class Recommendation(Result, FrozenModel):
                 del out[kind]
         if not self.widened:
             del out["widened"]
+        if self.trace is not None and self.trace.fixed_arm is None:
+            del out["trace"]["fixed_arm"]
         out["verdict"] = self.verdict.as_object()
         for baseline in out["versus"]:
             for field in ("decidable", "failure_rate"):

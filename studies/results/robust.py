@@ -87,12 +87,18 @@ class RobustRecommendation(_Outcome):
     )
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
+    widened: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="Search ranges that were widened because the best trials were at their edge."
+    )
     unit: float = Field(default=1.0, description="Scale c of the rewards, by which ranges and defaults are multiplied.")
     scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
 
     def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data; fields of the verdict that do not apply are omitted."""
-        return {**super().as_object(), "verdict": self.verdict.as_object()}
+        """Convert to plain JSON data; ranges that were not widened and unused fields of the verdict are omitted."""
+        out = {**super().as_object(), "verdict": self.verdict.as_object()}
+        if not self.widened:
+            del out["widened"]
+        return out
 
     def rows(self) -> list[Recommendation]:
         """Convert to ordinary recommendations, one per scenario, for tables."""

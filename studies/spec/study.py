@@ -342,6 +342,10 @@ class StudySpec(StudyFields):
         spec = self.resolved()
         baselines = 1 + (paper_advice(spec.scenario, spec.horizon, spec.policy) is not None)
         finalists = min(self.candidates, self.trials) + baselines
+        # The class as constructed is a baseline if defaults are scaled. On recorded data it may be selected, too.
+        if any(spec.unit(param) != 1.0 for param in find_policy(spec.policy).parameters):
+            baselines += 1
+            finalists += not isinstance(spec.source, ScenarioSource)
         selection = self.selection
         report = self.report
         if isinstance(spec.source, TraceSource):  # the errors of means are estimated from windows over all rows

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from environments.errors import InputError
+from studies.storage.hardening import parse_attribute
 from studies.storage.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
 from studies.storage.rows import Row, Rows, insert_rows, insert_trials, optuna_tables
 
@@ -83,7 +84,7 @@ def _renumber_notes(rows: list[Row], ids: dict[int, int]) -> list[Row]:
 
 def _rename(key: str, text: str, name: str) -> str:
     """Replace the name of the study in an attribute."""
-    value = json.loads(text)
+    value = parse_attribute(text)
     if not isinstance(value, dict):
         return text
     if key in (SPEC, GRID, COMPARISON):

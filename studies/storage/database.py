@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from environments.errors import InputError
-from environments.paths import hold_lock_file, new_file, resolve_path
+from environments.paths import allow_usual_access, hold_lock_file, new_file, resolve_path
 from studies.storage.faults import StorageReplaced, translate_errors
 from studies.storage.hardening import find_foreign_sql, protect_connection, tolerate_damaged_values
 from studies.storage.postgres import open_postgres
@@ -246,7 +246,7 @@ def create_sqlite_file(path: Path) -> None:
             file.write(_empty_database())
             file.flush()
             os.fsync(file.fileno())
-        new.chmod(0o666 & ~_umask())
+        allow_usual_access(new)
         with hold_lock_file(folder / f".{path.name}.new.lock", seconds=-1.0):
             if not path.exists() or path.stat().st_size == 0:  # some programs leave an empty file behind
                 _remove_log(_log_path(path))  # of a removed database: SQLite would apply it to the new one
@@ -270,12 +270,6 @@ def _empty_database() -> bytes:
 
 def _do_not_sync(connection: Any, _: Any) -> None:
     connection.execute("PRAGMA synchronous=OFF")  # the file is temporary
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def check_sqlite_file(path: Path, create: bool) -> None:

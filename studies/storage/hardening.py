@@ -14,13 +14,15 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-MAX_VALUE_BYTES = 200_000_000  # of a stored value; the results of a comparison of 100,000 worlds take 2 MB per policy
+MAX_VALUE_BYTES = 40_000_000  # of a stored value; 1.5 million worlds of an entry of a comparison take 30 MB
+MAX_ITEMS = 2_000_000  # of an attribute; an empty list takes 3 bytes in a file, but 64 in memory
 MAX_DEPTH = 100  # of nested lists in an attribute; Python fails from a few hundred on
 SIGNAL_STEPS = 100_000  # of SQLite's virtual machine between two checks for signals: about a millisecond
 UNREADABLE = "a value that cannot be read"  # no specification and no number, so each of its readers refuses it
 
 STATEMENT = re.compile(r"CREATE\s+(?:TABLE|(?:UNIQUE\s+)?INDEX)\s+(?:\w+|\"\w+\")\s*(?=[(]|ON\b)", re.IGNORECASE)
 IGNORED = re.compile(r"'\w*'|\bCONSTRAINT\s+\w+", re.IGNORECASE)  # values of an enumeration, names of constraints
+GENERATED = re.compile(r"\bAS\b", re.IGNORECASE)  # the word before the expression of a generated column
 PUNCTUATION = re.compile(r"[\s\d(),=\"]*")
 SQL_WORDS = {
     *("on", "not", "null", "unique", "primary", "foreign", "key", "references", "check", "in"),
@@ -63,6 +65,15 @@ def find_foreign_sql(connection: sqlite3.Connection) -> str | None:
     return None
 
 
+def has_computed_values(connection: sqlite3.Connection) -> bool:
+    """Return whether reading a database may execute SQL of the file: views, virtual tables or generated columns.
+
+    Unlike `find_foreign_sql` it accepts tables of other programs, and does not import Optuna, which takes a second.
+    """
+    statements = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return not all(STATEMENT.match(str(sql)) and not GENERATED.search(str(sql)) for (sql,) in statements)
+
+
 def _optuna_names() -> set[str]:
     """Return the names of Optuna's tables and their columns."""
     from optuna.storages._rdb.models import BaseModel
@@ -87,7 +98,8 @@ def parse_attribute(text: Any) -> Any:
     ([0.5], 'a value that cannot be read')
     """
     try:
-        if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        containers = text.count("[") + text.count("{")
+        if containers + text.count(",") > MAX_ITEMS or (containers > MAX_DEPTH and _depth(text) > MAX_DEPTH):
             return UNREADABLE
         return json.loads(text)
     except (AttributeError, RecursionError, TypeError, ValueError):

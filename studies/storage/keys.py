@@ -19,6 +19,7 @@ from studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
 from studies.spec.grid import GridSpec, ResolvedGridSpec
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec
 from studies.spec.study import ResolvedStudy, StudySpec
+from studies.storage.hardening import UNREADABLE
 
 if TYPE_CHECKING:
     import optuna
@@ -158,12 +159,24 @@ def write_comparison_spec(study: optuna.Study, spec: ComparisonSpec) -> None:
 
 def read_further_worlds(study: optuna.Study | FrozenStudy) -> list[dict[str, Any]] | None:
     """Read the results of a comparison's entries on further worlds; None before it was decided whether to play any."""
-    return _read(study, FURTHER_WORLDS, list[dict[str, Any]], "comparison", "list of results")
+    results = _read(study, FURTHER_WORLDS, list[dict[str, Any]], "comparison", "list of results")
+    if results is None:
+        return None
+    attributes = study.user_attrs
+    regrets = [attributes.get(f"{FURTHER_WORLDS}:{number}", UNREADABLE) for number in range(len(results))]
+    return [{"regret": regret, **result} for regret, result in zip(regrets, results, strict=True)]
 
 
 def write_further_worlds(study: optuna.Study, results: list[dict[str, Any]]) -> None:
-    """Store the results of a comparison's entries on further worlds, which completes the comparison."""
-    study.set_user_attr(FURTHER_WORLDS, results)
+    """Store the results of a comparison's entries on further worlds, which completes the comparison.
+
+    The regrets of each entry are an attribute of their own, because the size of a value is limited. Earlier versions
+    stored them with the other results.
+    """
+    for number, result in enumerate(results):
+        study.set_user_attr(f"{FURTHER_WORLDS}:{number}", result["regret"])
+    others = [{key: value for key, value in result.items() if key != "regret"} for result in results]
+    study.set_user_attr(FURTHER_WORLDS, others)
 
 
 def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:

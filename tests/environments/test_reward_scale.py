@@ -47,11 +47,12 @@ def test_clicks_have_the_scale_of_their_rate(rate: float) -> None:
     clicks = np.zeros(20_000)
     clicks[: round(rate * clicks.size)] = 1.0
     recorded = recorded_scale(clicks, "rewards").factor
-    stationary = find_scenario("stationary")
-    described = stationary.with_settings({"noise": "bernoulli", "mean_low": rate, "mean_high": rate})
-    usual = np.sqrt(stationary.reward_variance(100))
+    usual = np.sqrt(find_scenario("stationary").reward_variance(100))
     assert recorded == pytest.approx(2.0 * np.sqrt(rate * (1.0 - rate)) / usual)
-    assert recorded == pytest.approx(scenario_scale(described, stationary, 100).factor)
+    for name in ("stationary", "bernoulli", "periodic"):
+        default = find_scenario(name)
+        described = default.with_settings({"noise": "bernoulli", "mean_low": rate, "mean_high": rate})
+        assert recorded == pytest.approx(scenario_scale(described, default, 100).factor)
 
 
 def test_an_outage_hardly_changes_the_scale_of_a_recording() -> None:

@@ -8,11 +8,13 @@ write-ahead log.
 
 from __future__ import annotations
 
+import faulthandler
 import os
-import resource
+import re
 import shutil
 import signal
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +27,12 @@ from tests.command import run_command
 from tests.faults.damage import write_damaged
 from tests.faults.template import COMPARE, GRID, ROBUST, SMALL_TUNE, make_storage
 from tests.messages import assert_names
+from tests.project import python
 
 COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "300"))
 """Number of commands, each on a storage with other damage."""
 MAX_SECONDS = 60  # of a command; a signal then has to end it
+END_SECONDS = 90  # after which the process is ended if the signal did not end the command
 MAX_KILOBYTES = 10**6  # of memory that a command may add to this process
 
 READ_COMMANDS = [
@@ -91,7 +95,8 @@ def run_and_check(words: list[str], path: Path) -> tuple[int, str]:
     before = storage_bytes(path, words)
     code, _, err = run_command(words)
     if code and words[0] != "doctor":  # its exit code 1 means that its table lists problems
-        assert err.splitlines()[-1].startswith("ravenlab: "), (words, err)
+        (line,) = err.splitlines()
+        assert line.startswith("ravenlab: "), (words, err)
     assert "Traceback" not in err
     log = path.with_name(f"{path.name}-wal")
     if code or words in READ_COMMANDS:
@@ -102,20 +107,60 @@ def run_and_check(words: list[str], path: Path) -> tuple[int, str]:
 
 @contextmanager
 def limits() -> Iterator[None]:
-    """Interrupt a block that takes too long, and fail if it takes too much memory."""
+    """Interrupt a block that takes too long, and fail if it takes too much memory.
+
+    A block that cannot be interrupted ends the process with a traceback.
+    """
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the present size
+    before = peak_kilobytes()
     handler = signal.signal(signal.SIGALRM, interrupt)
     signal.alarm(MAX_SECONDS)
+    faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.alarm(0)
         signal.signal(signal.SIGALRM, handler)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MAX_KILOBYTES
+    assert peak_kilobytes() - before < MAX_KILOBYTES
+
+
+def peak_kilobytes() -> int:
+    """Return the largest memory of this process since the peak was reset."""
+    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
+    assert match is not None
+    return int(match[1])
+
+
+def test_limits_notice_memory_below_an_earlier_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The highest memory of a process so far, as the system reports it, hides later allocations."""
+    monkeypatch.setattr(sys.modules[__name__], "MAX_KILOBYTES", 50_000)
+    bytearray(b"x") * 200_000_000
+    with limits():
+        bytearray(b"x") * 20_000_000
+    with pytest.raises(AssertionError), limits():
+        bytearray(b"x") * 100_000_000
+
+
+def test_command_that_cannot_be_interrupted_ends_the_process() -> None:
+    code = """
+from tests.faults import test_damage
+test_damage.MAX_SECONDS, test_damage.END_SECONDS = 1, 2
+with test_damage.limits():
+    while True:
+        try:
+            while True:
+                pass
+        except KeyboardInterrupt:
+            pass
+"""
+    done = python("-c", code)
+    assert done.returncode == 1
+    assert "Timeout" in done.stderr
 
 
 @pytest.mark.parametrize("seed", range(-(-COMMANDS_RUN // COMMANDS_PER_TEST)))

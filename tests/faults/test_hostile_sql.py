@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -52,7 +52,8 @@ def test_sql_of_the_file_is_refused(kind: str, storage: Path) -> None:
         reason = "without Optuna studies" if kind == "view of the names" else "not a table or index of Optuna"
         assert_names(line, "storage", "studies.sqlite3", reason)
     assert storage.read_bytes() == before
-    assert stored_names("sqlite:///studies.sqlite3") == ["kept"] if kind != "view of the names" else True
+    computed = kind in ("endless view", "view of the names", "generated column", "trigger", "virtual table")
+    assert stored_names("sqlite:///studies.sqlite3") == ([] if computed else ["kept"])
 
 
 def test_statement_under_another_name_is_refused(storage: Path) -> None:
@@ -66,9 +67,39 @@ def test_statement_under_another_name_is_refused(storage: Path) -> None:
     assert (code, len(err.splitlines())) == (2, 1)
 
 
-def test_completion_of_an_endless_view_ends(storage: Path) -> None:
-    add_sql(storage, SCHEMAS["view of the names"])
-    with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+HUGE = "hex(zeroblob(90000000))"  # in a view or a generated column it takes memory, but few steps
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"DROP TABLE studies; CREATE VIEW studies AS SELECT 1 study_id, {HUGE} study_name",
+        "DROP TABLE studies; CREATE TABLE studies (study_id INTEGER, "
+        f"study_name TEXT GENERATED ALWAYS /**/as/**/({HUGE})); INSERT INTO studies (study_id) VALUES (1)",
+        f"PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql = 'CREATE VIEW studies AS SELECT {HUGE} study_name',"
+        " rootpage = 0 WHERE name = 'studies'",
+    ],
+)
+def test_completion_executes_no_sql_of_the_file(script: str, storage: Path) -> None:
+    add_sql(storage, script)
+    queries: list[str] = []
+    url = "sqlite:///studies.sqlite3"
+    before = hardening.protect_connection
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "studies.storage.database.protect_connection",
+            lambda connection: (before(connection), connection.set_trace_callback(queries.append)),
+        )
+        with suppress(sqlite3.DatabaseError):  # a schema that cannot be read
+            assert stored_names(url) == []
+    assert not any("FROM studies" in query for query in queries)
+
+
+def test_completion_reads_no_long_names(storage: Path) -> None:
+    with closing(sqlite3.connect(storage)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = 1")
+        connection.execute("UPDATE studies SET study_name = hex(zeroblob(1000000))")
+    with pytest.raises(sqlite3.DataError, match="too big"):
         stored_names("sqlite:///studies.sqlite3")
 
 

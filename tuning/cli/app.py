@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import sys
@@ -167,11 +166,8 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         return FAULT
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        file = error.filename or (
-            "standard output" if full else None
-        )  # all other files are named where they are written
-        return _print_error(": ".join(str(part) for part in (error.strerror or error, file) if part), FAULT)
+        parts = (error.strerror or error, error.filename)
+        return _print_error(": ".join(str(part) for part in parts if part), FAULT)
     if code == INTERRUPTED:
         return _print_error(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
@@ -250,8 +246,24 @@ class _ForgivingFile(io.FileIO):
             return len(message)
 
 
+class _StandardOutput(io.FileIO):
+    """Standard output; its first error names it, as those of other files do, and the rest is dropped."""
+
+    failed = False
+
+    def write(self, data: Any, /) -> int:
+        if self.failed:  # Python writes what is buffered once more when it ends
+            return len(data)
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failed = True
+            error.filename = "standard output"
+            raise
+
+
 def open_standard_streams() -> None:
-    """Open standard streams that the caller has closed, and ignore errors of stderr, such as a full disk.
+    """Open standard streams that the caller has closed; name stdout in errors; ignore errors of stderr: a full disk.
 
     Python sets closed streams to None, which many libraries do not expect. Files that are opened later would get their
     numbers, and messages would be written into them.
@@ -261,6 +273,10 @@ def open_standard_streams() -> None:
     os.close(descriptor)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stdout is sys.__stdout__ and os.name == "posix":  # Windows has another class for its console
+        named = io.BufferedWriter(_StandardOutput(1, "w", closefd=False))
+        buffered = sys.stdout.line_buffering
+        sys.stdout = io.TextIOWrapper(named, sys.stdout.encoding, sys.stdout.errors, line_buffering=buffered)
     if sys.stderr is None or sys.stderr is sys.__stderr__:
         encoding = sys.stderr.encoding if sys.stderr else "utf-8"
         unbuffered: Any = _ForgivingFile(2, "w", closefd=False)

@@ -6,6 +6,7 @@ Completion is silent and has no side effects: it creates no file, and any failur
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 
@@ -15,6 +16,7 @@ from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 MAX_QUERY_STEPS = 1_000_000  # of SQLite's virtual machine; a name takes about 10
+MAX_TEXT_BYTES = 100_000  # of a name, and of a statement of the schema
 NAMES_QUERY = "SELECT study_name FROM studies ORDER BY study_name"
 
 
@@ -106,11 +108,15 @@ def stored_names(url: str) -> list[str]:
     path = sqlite_file(url)
     if path is not None:
         from studies.storage.database import connect_sqlite
+        from studies.storage.hardening import has_computed_values
 
         has_writer = path.with_name(f"{path.name}-wal").exists()
         mode = "mode=ro" if has_writer else "mode=ro&immutable=1"
         with closing(connect_sqlite(f"{path.resolve().as_uri()}?{mode}")) as database:
-            database.set_progress_handler(lambda: 1, MAX_QUERY_STEPS)  # ends a query of a view that never ends
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)
+            database.set_progress_handler(lambda: 1, MAX_QUERY_STEPS)
+            if has_computed_values(database):
+                return []
             return [str(name) for (name,) in database.execute(NAMES_QUERY)]
     from sqlalchemy import create_engine, text
 

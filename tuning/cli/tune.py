@@ -14,7 +14,7 @@ from tuning.cli import options
 from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Baseline, BaselineName, Recommendation
+    from studies.results.recommendation import Baseline, Recommendation
     from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from tuning.study_run import StudyRun
     from tuning.workers.local import Workers
 
-BASELINE_COLUMNS: dict[BaselineName, str] = {
-    "paper": "paper's advice",
-    "as constructed": "class as constructed",
-    "defaults": "defaults",
-}
 MAX_PRINTED_FRONT = 20  # settings of a Pareto front that are printed
 SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
 PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
@@ -273,24 +268,33 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
     from environments.text import format_interval
-    from studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
+    from studies.results.describe import (
+        describe_failures,
+        describe_regret,
+        describe_unit,
+        describe_verdict,
+        format_failures,
+        list_baselines,
+        name_regret_unit,
+    )
     from studies.symbols import format_params
     from tuning.cli.output import print_line, print_table
 
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
-        print_line(f"{name}{describe_verdict(recommendation)}")
-    found = {baseline.name for recommendation in recommendations for baseline in recommendation.versus}
-    shown = {name: column for name, column in BASELINE_COLUMNS.items() if name != "as constructed" or name in found}
+        for line in (describe_verdict(recommendation), *describe_unit(recommendation)):
+            print_line(f"{name}{line}")
+    shown = list_baselines(recommendations)
     rows = []
     for recommendation in recommendations:
         baselines = {each.name: _format_extra_regret(each, recommendation) for each in recommendation.versus}
         regret = recommendation.regret
+        interval = format_interval(regret.mean, regret.low, regret.high, level=None)
         rows.append(
             [
                 recommendation.study,
                 format_params(recommendation.params),
-                format_interval(regret.mean, regret.low, regret.high, level=None),
+                f"{interval}{name_regret_unit(recommendation)}",
                 format_failures(recommendation.failures),
                 *(baselines.get(name, "–") for name in shown),
             ]
@@ -350,7 +354,7 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
 
 def print_robust(result: RobustRecommendation | Front) -> None:
     """Print the conclusions, and the settings in every scenario."""
-    from studies.results.describe import describe_front, describe_robust
+    from studies.results.describe import describe_front, describe_robust, list_contenders
     from studies.results.robust import Front
     from tuning.cli.output import print_line
 
@@ -363,7 +367,7 @@ def print_robust(result: RobustRecommendation | Front) -> None:
         _print_settings(title, result.scenarios, settings[:MAX_PRINTED_FRONT])
     else:
         title = f"{result.study}: regret (excess over the parameters tuned for the scenario)"
-        _print_settings(title, result.scenarios, result.contenders)
+        _print_settings(title, result.scenarios, list_contenders(result))
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:

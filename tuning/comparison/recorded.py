@@ -12,20 +12,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from environments.recorded.log_world import LogScenario
+from environments.recorded.log_world import LogScenario, LogWorlds
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.parameters import Value
-from policies.engine.play import REGRET, REWARD, play_windows
+from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
 from studies.results.comparison import (
     RecordedResult,
     RegretCurve,
 )
 from studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from studies.statistics.resampled_logs import estimate_interval, split_by_log
-from tuning.validation.recorded import play_history, play_on_log
-from tuning.workers.problem import Evaluator, Problem, problem_policy
+from tuning.validation.recorded import join_logs, play_history
+from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 MAX_PARTS = 4000  # contributions that are stored per entry; of a longer trace, sums of consecutive rows
 
@@ -74,9 +74,9 @@ def _scale_errors(curve: RegretCurve, error: float) -> RegretCurve:
 def _play_log_entry(
     evaluator: Evaluator, scenario: LogScenario, values: Mapping[str, Value], count: int
 ) -> tuple[Floats, RegretCurve, RecordedResult, float]:
-    begin = time.thread_time()
-    (played,) = play_on_log(evaluator, [dict(values)], Stream.REPORT, count)
-    seconds = time.thread_time() - begin
+    parts = evaluator.map_ranges(_play_log_range, dict(values), Stream.REPORT, 0, count)
+    played = join_logs([part for part, _ in parts])
+    seconds = sum(seconds for _, seconds in parts)
     sign = -1.0 if scenario.minimize else 1.0
     effective = float(split_by_log(played.effective)[0].mean())
     prepared = scenario.prepared(Stream.REPORT)
@@ -90,3 +90,17 @@ def _play_log_entry(
     )
     curve = RegretCurve((), (), ())
     return played.logged - played.score, curve, result, 1e9 * seconds / (count * played.events)
+
+
+def _play_log_range(
+    problem: Problem, values: Mapping[str, Value], stream: int, first: int, count: int
+) -> tuple[PlayedLogs, float]:
+    """Return the results in a range of replications, and thread seconds without those for drawing them."""
+    policy = problem_policy(problem)
+    worlds = cached_worlds(problem, stream, first, count)
+    assert isinstance(worlds, LogWorlds)
+    one = worlds._replace(log=worlds.log[:1], key=worlds.key[:1])
+    play_logs(policy, values, one, problem.seed, first, stream)  # compiles the loop before time is measured
+    begin = time.thread_time()
+    played = play_logs(policy, values, worlds, problem.seed, first, stream)
+    return played, time.thread_time() - begin

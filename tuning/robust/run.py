@@ -24,6 +24,7 @@ from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
 from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, ProgressCallback, search
 from tuning.search.samplers import TrialParams, advice_for, inside_search_space
+from tuning.search.widening import widest_spec
 from tuning.study_run import (
     SILENT,
     Direction,
@@ -161,7 +162,7 @@ def _resume(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
     count = len(trials)
     check_comparable(label, "trials", spec.differences(stored))
     resolved = spec.resolved()
-    check_trials(study.study_name, make_distributions(resolved.base), len(study.directions), trials)
+    check_trials(study.study_name, make_distributions(widest_spec(resolved.base)), len(study.directions), trials)
     base = resolved.base.model_copy(update={"trials": max(resolved.base.trials, count)})
     resolved = resolved.model_copy(update={"base": base})
     update_budget(

@@ -130,7 +130,8 @@ def recommend_robust(
     spec: ResolvedRobustSpec, study: optuna.Study, evaluator: RelativeEvaluator, tuned: Sequence[TunedSetting]
 ) -> RobustRecommendation:
     """Select a setting on the selection worlds of all scenarios and evaluate it on their report worlds."""
-    base = widened_spec(spec.base, study.get_trials(deepcopy=False), maximize=False)
+    planned = spec.base
+    base = widened_spec(planned, study.get_trials(deepcopy=False), maximize=False)
     spec = spec.model_copy(update={"base": base})
     scenarios = [find_scenario(name, dict(base.settings)) for name in spec.scenarios]
     measure = parse_measure(spec.measure)
@@ -155,6 +156,7 @@ def recommend_robust(
         contenders=contenders,
         importance=shares,
         edge=boundary_hits(base, best.values),
+        widened={name: range_.bounds() for name, range_ in base.space.items() if range_ != planned.space[name]},
         unit=base.reward_factor(),
         scales=[measure_scale(scenario, base.horizon, base.arms, base.seed) for scenario in scenarios],
     )

@@ -6,7 +6,8 @@ The choice has two parts. With simulated worlds they use separate selection worl
    these results and to the trials gives the best values, rounded, and simple proposals.
 2. Race. The defaults and the proposals are compared with the best until each is tied or worse.
 
-A trace or log has one selection segment for both, no worlds can be added, and the race has one look.
+A trace or log has one selection segment for both, no worlds can be added, and the race has one look; the defaults are
+chosen unless they are significantly worse there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from environments.text import format_count, format_percent, plural
 from environments.world import Floats
 from policies.engine.parameters import Values
 from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
+from studies.spec.source import ScenarioSource
 from studies.spec.study import ResolvedStudy
 from studies.statistics.sobol import scrambled_sobol
 from studies.statistics.surface import Surface, fit_surface, tied_range
@@ -172,7 +174,9 @@ def choose(
     """Choose the defaults if they are tied with the best, otherwise the simplest proposal that is as good, or the best.
 
     A proposal is as good if it is tied, or if it remains undecided and its estimated excess is at most `MARGIN`: then
-    the best is not known to be better, and which candidate has the lowest mean is mostly chance.
+    the best is not known to be better, and which candidate has the lowest mean is mostly chance. No worlds can be added
+    to a trace or log, so its defaults are chosen unless the selection segment shows that they are worse: the lowest of
+    many noisy estimates lost 4 % more clicks than the class as constructed in logs of clicks, the defaults lost fewer.
 
     Args:
         spec: The study.
@@ -182,7 +186,8 @@ def choose(
         most: Largest number of worlds for the defaults.
     """
     excess = race.compare(defaults, most)
-    if excess.tied:
+    recorded = not isinstance(spec.source, ScenarioSource)
+    if excess.tied or (recorded and excess.low <= 0.0):
         return ChosenParameters(defaults, excess)
     best = race.settle(spec.selection)
     for values in proposals:

@@ -107,15 +107,21 @@ def play_on_trace(
 ) -> TracePlay:
     """Play windows 0 … count − 1 of a stream of a trace.
 
-    One task per candidate plays all windows, so that sums do not depend on the number of workers.
+    One task per candidate plays all windows, so that sums do not depend on the number of workers. Progress is reported
+    after each group of candidates that the workers play at the same time.
     """
-    calls = [(evaluator.problem, values, stream, count) for values in candidates]
-    played = evaluator.workers.run(_play_candidate, calls)
-    if evaluator.on_steps is not None:
-        scenario = evaluator.problem.scenario
-        assert isinstance(scenario, TraceScenario)
-        windows = count + scenario.count_history(evaluator.problem.horizon, count, stream)
-        evaluator.on_steps(float(len(calls) * windows * evaluator.problem.horizon))
+    problem = evaluator.problem
+    scenario = problem.scenario
+    assert isinstance(scenario, TraceScenario)
+    windows = count + scenario.count_history(problem.horizon, count, stream)
+    calls = [(problem, values, stream, count) for values in candidates]
+    size = max(evaluator.workers.threads, -(-len(calls) // evaluator.workers.pieces))
+    played: list[tuple[Floats, ...]] = []
+    for start in range(0, len(calls), size):
+        group = calls[start : start + size]
+        played += evaluator.workers.run(_play_candidate, group)
+        if evaluator.on_steps is not None:
+            evaluator.on_steps(float(len(group) * windows * problem.horizon))
     return TracePlay(*(np.stack(field) for field in zip(*played, strict=True)))
 
 
@@ -432,13 +438,13 @@ def play_on_log(evaluator: Evaluator, candidates: Sequence[Values], stream: Stre
     is a paired comparison.
     """
     parts = evaluator.map_ranges(play_log_range, list(candidates), stream, 0, count)
-    return [
-        PlayedLogs(
-            **{name: np.concatenate([getattr(part[i], name) for part in parts]) for name in LOG_ARRAYS},
-            events=parts[0][i].events,
-        )
-        for i in range(len(candidates))
-    ]
+    return [join_logs(ranges) for ranges in zip(*parts, strict=True)]
+
+
+def join_logs(ranges: Sequence[PlayedLogs]) -> PlayedLogs:
+    """Join the results of one candidate in consecutive ranges of replications."""
+    arrays = {name: np.concatenate([getattr(played, name) for played in ranges]) for name in LOG_ARRAYS}
+    return PlayedLogs(**arrays, events=ranges[0].events)
 
 
 def play_log_range(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +37,9 @@ from dashboards.pages.report.summary import (
 )
 from environments.catalog import SCENARIO_PLUGINS
 from environments.errors import InputError
+from environments.paths import open_new_file
 from environments.text import (
+    capitalize_first,
     format_count,
     format_number,
     format_percent,
@@ -47,7 +50,7 @@ from environments.text import (
 )
 from policies.engine.plugins import POLICY_PLUGINS
 from studies.export import export
-from studies.results.describe import format_failures
+from studies.results.describe import format_failures, list_baselines
 from studies.results.recommendation import Recommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.source import LogSource, TraceSource
@@ -291,11 +294,12 @@ def make_recommendation_table(
     names = list(dict.fromkeys(name for each in recommendations for name in each.params))
     several = len({each.policy for each in recommendations}) > 1
     counted = any(each.failures is not None for each in recommendations)
-    separate = len(names) + several + counted <= MAX_PARAM_COLUMNS
+    baselines = list_baselines(recommendations)
+    separate = len(names) + several + counted + ("as constructed" in baselines) <= MAX_PARAM_COLUMNS
     columns = [("Study", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
     columns += [("Regret (95 %)", True), *([("Failures", True)] if counted else [])]
-    columns += [("Paper's advice", True), ("Defaults", True)]
+    columns += [(capitalize_first(title), True) for title in baselines.values()]
     rows = []
     for each, link, title in zip(recommendations, ids, titles, strict=True):
         cells = [Piece(title, title), *([Piece(each.policy, each.policy, "policy")] if several else [])]
@@ -311,7 +315,7 @@ def make_recommendation_table(
         cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
         if counted:
             cells.append(_failure_cell(each))
-        cells += [_baseline_cell(each, name) for name in ("paper", "defaults")]
+        cells += [_baseline_cell(each, name) for name in baselines]
         filters = make_filters([each.scenario], each.horizon, each.policy)
         rows.append(RecommendationRow(each.study, f"row-{link}", link, slugify(each.study), cells, filters))
     return columns, rows
@@ -350,15 +354,24 @@ def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"figures {folder} can't be created: {error.strerror}.", field="figures") from None
+    from plotly.offline import get_plotlyjs
+
     panels = page.all_panels
+    if panels:
+        with open_new_file(folder / "plotly.min.js") as file:
+            file.write(get_plotlyjs())
     for panel in panels:
         figure = apply_theme(panel.figure, dark=False)
-        figure.write_html(folder / f"{panel.id}.html", include_plotlyjs="directory", full_html=True)
+        with open_new_file(folder / f"{panel.id}.html") as file:
+            file.write(figure.to_html(include_plotlyjs="directory", full_html=True))
     warning = _check_image_export()
     if warning or not panels:
         return len(panels), warning
     try:
-        _write_images(page, folder)
+        with tempfile.TemporaryDirectory(prefix=".images.", dir=folder) as new:
+            _write_images(page, Path(new))
+            for path in Path(new).iterdir():
+                path.replace(folder / path.name)
     except Exception as error:  # errors of the browser: the HTML files and the report are complete
         message = " ".join(str(error).split())[:200] or type(error).__name__
         return len(panels), f"figures were written as HTML only: the browser failed to draw them ({message})."

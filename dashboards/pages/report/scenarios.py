@@ -156,7 +156,7 @@ def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: S
     for recommendation in _recommendations(studies):
         if recommendation.log is not None:
             facts = recommendation.log
-            definition = define_log(facts)
+            definition = define_log(recommendation, facts)
             table = _arm_table("Events by arm", ["arm", "events", "share"], facts.arms, facts.events)
             break
     notes = [] if scenario is not None else [_describe_absent_file(source.path)]
@@ -266,8 +266,8 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
             f"Intervals are from a moving-block bootstrap (blocks of {facts.block} rows). The variation of the regret"
             " is estimated on all rows, because the report rows may contain few changes. Effective sample size of the"
             f" report rows: {format_number(round(facts.effective))}.{warning}",
-            f"Regret against the best fixed arm of each window: {format_estimate(facts.regret_fixed)}; where that arm"
-            f" is unavailable, the mean of the available arms is used. Mean {unit} per step:"
+            f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)};"
+            f" where that arm is unavailable, the mean of the available arms is used. Mean {unit} per step:"
             f" {format_number(facts.per_step)}.",
         ],
         parameters=[
@@ -283,7 +283,7 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
     )
 
 
-def define_log(facts: LogFacts) -> Definition:
+def define_log(recommendation: Recommendation, facts: LogFacts) -> Definition:
     """Define a log: events, arms, segments and how the replay score is measured."""
     unit = "cost" if facts.minimize else "reward"
     warning = "".join(f" {line}" for line in warn_inconclusive(facts))
@@ -302,7 +302,7 @@ def define_log(facts: LogFacts) -> Definition:
             " which were not used before.",
             "Scores are corrected for bias, and intervals are computed, by means of resampled logs, in which the reward"
             f" of each event is redrawn from events close to it. The sample size needed is {SAMPLE_SIZE_RULE}.",
-            *describe_needed_events(facts, rule=""),
+            *describe_needed_events(recommendation, facts, rule=""),
         ],
         parameters=[
             ("events", format_count(facts.events)),

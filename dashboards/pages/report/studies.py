@@ -11,7 +11,6 @@ from pandas import DataFrame
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
-from dashboards.pages.report.summary import BASELINES
 from dashboards.pages.report.what_if import WhatIf, make_what_if
 from environments.text import (
     format_count,
@@ -22,7 +21,14 @@ from environments.text import (
     keep_pairs_together,
     plural,
 )
-from studies.results.describe import describe_front, describe_recommendation, describe_robust
+from studies.results.describe import (
+    BASELINES,
+    describe_front,
+    describe_recommendation,
+    describe_robust,
+    list_contenders,
+    name_defaults,
+)
 from studies.results.grid import Grid
 from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
@@ -34,7 +40,6 @@ from studies.symbols import format_params
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
 LINKED_HEIGHT = 430  # pixels; low, so that linked figures are visible together
-CURVE_NAMES = {"recommended": "recommended", **BASELINES, ORACLE: "defaults, restarted at the true changes"}
 
 
 @dataclass(frozen=True)
@@ -246,8 +251,9 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
             lines.append(_describe_grid(part.grid))
             table = _grid_table(part.grid) if table is None else table
     if study.curves is not None:
-        panels.append(_draw_curves(study, study.curves, slugs))
-        lines += _describe_oracle(study.curves, spec.seed)
+        defaults = "defaults" if recommendation is None else name_defaults(recommendation)
+        panels.append(_draw_curves(study, study.curves, defaults, slugs))
+        lines += _describe_oracle(study.curves, defaults, spec.seed)
     if trials.drawn:
         states = {"COMPLETE": trials.complete, "PRUNED": trials.pruned}
         history = figures.plot_search_history(trials.drawn, recommendation, spec, states)
@@ -268,25 +274,27 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
     )
 
 
-def _draw_curves(study: StudyData, curves: Curves, slugs: Slugs) -> Panel:
+def _draw_curves(study: StudyData, curves: Curves, defaults: str, slugs: Slugs) -> Panel:
     """Draw regret over time; without bands on a trace, because its windows overlap."""
+    names: dict[str, str] = {name: text.replace("The", "the", 1) for name, text in BASELINES.items()}
+    names |= {"defaults": f"the {defaults}", ORACLE: f"{defaults}, restarted at the true changes"}
     figure = figures.plot_curves(
         list(curves.simulations.values()),
         curves.changes,
-        [CURVE_NAMES[name] for name in curves.simulations],
+        [names.get(name, name) for name in curves.simulations],
         costs=study.spec.minimize,
         bands=not isinstance(study.spec.source, TraceSource),
     )
     return make_panel(slugs, f"curves {study.name}", figure, height=LINKED_HEIGHT)
 
 
-def _describe_oracle(curves: Curves, seed: int) -> list[str]:
+def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:
     """Describe how much of the regret of the recommended parameters knowing the true changes would avoid."""
     oracle, recommended = curves.simulations.get(ORACLE), curves.simulations["recommended"]
     if oracle is None or recommended.regret.mean() <= 0.0:
         return []
     excess, low, high = relative_interval(oracle.regret, recommended.regret, seed)
-    who = f"An oracle that restarts {recommended.policy}, at its defaults, at the true changes"
+    who = f"An oracle that restarts {recommended.policy}, at its {defaults}, at the true changes"
     worlds = plural(oracle.regret.size, "simulated world")
     if high >= 0.0:
         return [f"{who} has no clearly smaller regret ({worlds})."]
@@ -321,7 +329,7 @@ def _robust_section(result: RobustRecommendation | Front, slugs: Slugs) -> Repor
         lines, settings = describe_front(result), list[EvaluatedSetting](result.kept())
         figure = figures.plot_pareto_front(result)
     else:
-        lines, settings = describe_robust(result), result.contenders
+        lines, settings = describe_robust(result), list_contenders(result)
         figure = figures.plot_prices(result)
     link = slugs.new(result.study)
     panels = [make_panel(slugs, f"worlds {result.study}", figure)]

@@ -9,21 +9,26 @@ from typing import Literal
 
 from dashboards.pages.report.data import StudyData
 from environments.text import (
+    capitalize_first,
     format_interval,
     format_number,
     format_percent,
     format_signed,
     plural,
 )
-from studies.results import describe
 from studies.results.describe import (
+    BASELINES,
     INCONCLUSIVE,
     WITHIN_NOISE,
     describe_better_policy,
     describe_front,
     describe_price,
+    describe_unit,
     describe_verdict,
     format_estimate,
+    name_baseline,
+    name_in_sentence,
+    name_regret_unit,
     warn_inconclusive,
 )
 from studies.results.recommendation import Baseline, Recommendation
@@ -31,13 +36,6 @@ from studies.results.robust import Front, RobustRecommendation
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 
-BASELINES = {name: text.replace("The", "the", 1) for name, text in describe.BASELINES.items()}
-LANE_NAMES = {
-    "recommended": "Recommended",
-    "paper": "Paper's advice",
-    "as constructed": "As constructed",
-    "defaults": "Defaults",
-}
 CUTS = (" (", ": ", ", because ", " and keep ", ". The ")  # the decision of a verdict ends before one of these
 WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest
 
@@ -60,17 +58,14 @@ class Lane:
     """
 
     kind: str
+    name: str
+    """Its name on the page."""
     text: str
     """The value beside the line, such as +155 %."""
     detail: str
     """The value in words, with its interval."""
     ratios: tuple[float, float, float] | None = None
     """Lower end of the 95 % interval, estimate and upper end."""
-
-    @property
-    def name(self) -> str:
-        """Its name on the page."""
-        return LANE_NAMES[self.kind]
 
 
 @dataclass(frozen=True)
@@ -168,7 +163,8 @@ def make_robust_row(
         return VerdictRow(result.study, link, title, "front", "Pareto front", "", f"{kept} {balanced}", [], filters)
     decision, rest = split_verdict(describe_verdict(result))
     kind = result.verdict.decision.replace(" ", "-")
-    return VerdictRow(result.study, link, title, kind, decision, rest, describe_price(result), [], filters)
+    facts = " ".join([describe_price(result), *describe_unit(result)])
+    return VerdictRow(result.study, link, title, kind, decision, rest, facts, [], filters)
 
 
 def split_verdict(text: str) -> tuple[str, str]:
@@ -187,11 +183,13 @@ def _describe_facts(recommendation: Recommendation) -> str:
     """State the regret on held-out data with its scale, or the replay score on a log."""
     log, regret = recommendation.log, recommendation.regret
     if log is not None:
-        return f"Replay score {format_estimate(log.score)}; mean of the logging policy {format_estimate(log.logged)}."
+        scores = f"Replay score {format_estimate(log.score)}; mean of the logging policy {format_estimate(log.logged)}"
+        return " ".join([f"{scores}, both per step.", *describe_unit(recommendation)])
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
-    return f"Mean regret {format_estimate(regret)}{share}."
+    sentence = f"Mean regret {format_estimate(regret)}{name_regret_unit(recommendation)}{share}."
+    return " ".join([sentence, *describe_unit(recommendation)])
 
 
 def _list_warnings(recommendation: Recommendation) -> list[str]:
@@ -211,14 +209,16 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
     lanes = [
         Lane(
             "recommended",
+            "Recommended",
             format_number(regret.mean) if relative else _shorten(regret.mean),
             f"regret {format_interval(regret.mean, regret.low, regret.high)}",
             (regret.low / regret.mean, 1.0, regret.high / regret.mean) if relative else None,
         )
     ]
     for baseline in recommendation.versus:
+        name = capitalize_first(name_baseline(baseline.name, recommendation))
         if judge_baseline(recommendation, baseline) == "same":
-            lanes.append(Lane(baseline.name, "identical", "identical to the recommended parameters", same))
+            lanes.append(Lane(baseline.name, name, "identical", "identical to the recommended parameters", same))
             continue
         ends = (baseline.low, baseline.difference, baseline.high)
         shares = [relative_difference(recommendation, value) for value in ends]
@@ -233,6 +233,7 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
         lanes.append(
             Lane(
                 baseline.name,
+                name,
                 shown if baseline.significant else f"≈ {shown}",
                 f"{mean} regret (95 % CI of the difference {low} to {high}{doubt})",
                 (below, at, above) if relative else None,
@@ -287,14 +288,15 @@ def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
     """
     lines = []
     for name in BASELINES:
-        verdicts = [
-            judge_baseline(recommendation, baseline)
+        pairs = [
+            (recommendation, baseline)
             for recommendation in recommendations
             for baseline in recommendation.versus
             if baseline.name == name
         ]
-        if verdicts:
-            lines.append(_count_verdicts(name, verdicts))
+        if pairs:
+            title = name_in_sentence(name, *(recommendation for recommendation, _ in pairs)).replace("The", "the", 1)
+            lines.append(_count_verdicts(title, [judge_baseline(*pair) for pair in pairs]))
     edges = sum(bool(recommendation.edge) for recommendation in recommendations)
     if edges:
         total = plural(len(recommendations), "recommendation")
@@ -305,7 +307,7 @@ def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
     return lines
 
 
-def _count_verdicts(name: str, verdicts: Sequence[BaselineVerdict]) -> str:
+def _count_verdicts(baseline: str, verdicts: Sequence[BaselineVerdict]) -> str:
     labels: dict[BaselineVerdict, str] = {
         "worse": "lower regret in",
         "unclear": "difference within sampling noise in",
@@ -314,4 +316,4 @@ def _count_verdicts(name: str, verdicts: Sequence[BaselineVerdict]) -> str:
     }
     parts = [f"{label} {verdicts.count(verdict)}" for verdict, label in labels.items() if verdict in verdicts]
     studies = plural(len(verdicts), "study", "studies")
-    return f"Recommended parameters compared with {BASELINES[name]} in {studies}: {', '.join(parts)}."
+    return f"Recommended parameters compared with {baseline} in {studies}: {', '.join(parts)}."

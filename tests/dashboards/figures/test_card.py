@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,11 +14,11 @@ from dashboards.figures.card import HEADLINE_LETTERS, INNER, MAX_ROWS, TEXT_LETT
 from studies.results.alternatives import BetterPolicy
 from studies.results.ranking import analyze_comparison
 from studies.results.recommendation import Baseline
-from studies.results.verdict import Verdict
+from studies.results.verdict import Decision, Verdict
 from studies.spec.comparison import ComparisonSpec
 from tests.dashboards.figures.test_worlds import make_front, make_robust
 from tests.messages import assert_names
-from tests.studies.examples import LINES, WILD, make_comparison, make_recommendation
+from tests.studies.examples import LINES, WILD, make_comparison, make_recommendation, make_trace_facts
 
 BETTER = BetterPolicy("sw-raven", {"tau": 100.0}, 30.0, 10.0, 9.0, 11.0, 0.25, 1e-9, "raven-ucb", "mine")
 REASON = "2,000 worlds do not decide whether the defaults are within 2 % of the best candidate, which is what matters"
@@ -67,6 +67,42 @@ def test_headlines(verdict: Verdict, lines: set[str]) -> None:
     assert lines <= set(read_card(card))
     sure = plot_recommendation_card(make_recommendation())
     assert (card.data[0].marker.color == sure.data[0].marker.color) == (verdict.decision != "inconclusive")
+
+
+ALL_BASELINES = [
+    *make_recommendation().versus,
+    Baseline(name="as constructed", params={"alpha0": 1.0}, regret=99.0, difference=57.5, low=50.0, high=60.0),
+]
+
+
+@pytest.mark.parametrize("decision", get_args(Decision))
+@pytest.mark.parametrize("better", [None, BETTER])
+def test_an_edge_is_on_every_card(decision: Decision, better: BetterPolicy | None) -> None:
+    """The explanation is cut if there is not enough room, never the warning."""
+    verdict = Verdict(decision=decision, set=["alpha0"], arm="b", reason=f"{REASON}, and {REASON}")
+    recommendation = make_recommendation(verdict=verdict, versus=ALL_BASELINES, scenario="localized-jump+blips")
+    figure = plot_recommendation_card(recommendation, better)
+    text = " ".join(read_card(figure))
+    assert "At the edge of the search range: ε." in text
+    assert ("Another policy is better: tuned sw-raven has 25 % less regret." in text) == (better is not None)
+    if decision == "inconclusive":
+        assert "…" in text
+        assert f"{REASON}. The best estimate is below. At the edge" in get_alt_text(figure)
+
+
+def test_edge_of_a_robust_setting() -> None:
+    edge = make_recommendation().edge
+    robust = make_robust(["blips", "periodic"]).model_copy(update={"edge": edge, "unit": 8.0})
+    text = " ".join(read_card(plot_robust_card(robust)))
+    assert_names(text, "At the edge of the search range: ε.", "reward scale 8", "scaled defaults: ")
+
+
+def test_cards_state_the_scale_and_the_unit_of_regret() -> None:
+    assert "scale" not in " ".join(read_card(plot_recommendation_card(make_recommendation())))
+    figure = plot_recommendation_card(make_recommendation(trace=make_trace_facts(["a", "b"]), versus=ALL_BASELINES))
+    text = " ".join(read_card(figure))
+    assert_names(text, "reward scale 2", "scaled defaults: ", "as constructed: +57.5 (+50 to +60)")
+    assert figure.layout.xaxis.title.text == "held-out regret per window of 1,000 steps, 95 % CI"
 
 
 def test_identical_baselines_are_left_out() -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from dashboards.pages.report.data import StudyData, Trials
+from dashboards.pages.html import Slugs
+from dashboards.pages.report.data import ReportData, StudyData, Trials
+from dashboards.pages.report.scenarios import define_trace
+from dashboards.pages.report.studies import make_robust_sections
 from dashboards.pages.report.summary import (
     Axis,
     VerdictRow,
     choose_axis,
     judge_baseline,
     make_lanes,
+    make_robust_row,
     make_verdict_row,
     summarize_all,
 )
@@ -19,7 +23,8 @@ from studies.results.describe import WITHIN_NOISE, describe_better_policy, descr
 from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.results.verdict import Verdict
 from studies.spec.study import StudySpec
-from tests.studies.examples import make_recommendation
+from tests.dashboards.figures.test_worlds import make_robust
+from tests.studies.examples import make_recommendation, make_trace_facts
 
 DEFAULTS = {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
 
@@ -53,6 +58,10 @@ def test_facts_and_warnings() -> None:
     assert row.better_policy is None
     better = BetterPolicy("ucb1", {"c": 0.5}, 30.0, 10.0, 9.0, 11.0, 0.25, 1e-9, "raven-ucb", "mine")
     assert make_row(make_recommendation(), better).better_policy == describe_better_policy(better)
+    trace = make_row(make_recommendation(trace=make_trace_facts(["a", "b"])))
+    regret, scale = trace.facts.split(". ")
+    assert regret == "Mean regret 41.5 (95 % CI 40.25 to 42.75) per window of 1,000 steps"
+    assert scale.startswith("The scale of the rewards is 2 times")
     missing = make_row(None)
     assert (missing.kind, missing.lanes) == ("no-result", [])
     assert "No trial has finished yet" in missing.facts
@@ -67,6 +76,25 @@ def test_lanes_show_regret_relative_to_the_recommendation() -> None:
     assert WITHIN_NOISE in defaults.detail
     same = Baseline(name="paper", params={"alpha0": 0.25}, regret=41.5, difference=0.0, low=0.0, high=0.0)
     assert make_lanes(make_recommendation(versus=[same]))[1].text == "identical"
+
+
+def test_scaled_defaults_are_called_so() -> None:
+    scaled = make_recommendation(unit=8.0)
+    assert [lane.name for lane in make_lanes(scaled)] == ["Recommended", "Paper's advice", "Scaled defaults"]
+    assert "compared with the scaled defaults in 1 study" in " ".join(summarize_all([scaled]))
+    both = " ".join(summarize_all([scaled, make_recommendation()]))
+    assert "compared with the defaults or scaled defaults in 2 studies" in both
+    robust = make_robust(["blips", "periodic"]).model_copy(update={"unit": 8.0})
+    assert "The scale of the rewards is 8 times" in make_robust_row(robust, "title", "link", {}).facts
+    section = make_robust_sections(ReportData("here", [], robust=[robust]), Slugs())[0]
+    assert section.table is not None
+    assert "scaled defaults" in section.table.frame["setting"].tolist()
+
+
+def test_the_best_fixed_arm_of_each_window_is_known_in_hindsight_only() -> None:
+    facts = make_trace_facts(["a", "b"])
+    text = " ".join(define_trace(make_recommendation(trace=facts), facts).formulas)
+    assert "the best fixed arm of each window, in hindsight: " in text
 
 
 def test_without_positive_regret_differences_are_absolute() -> None:

@@ -45,6 +45,17 @@ def test_parameters_of_several_policies_share_a_cell_and_break_between_pairs() -
     assert [title for title, _ in alone][3:7] == ["α₀", "β₀", "ε", "γ"]
 
 
+def test_all_baselines_are_listed() -> None:
+    constructed = Baseline(name="as constructed", params={}, regret=83.0, difference=41.5, low=41.0, high=42.0)
+    recommendations = [make_recommendation(versus=[constructed], unit=8.0), make_recommendation(unit=8.0)]
+    columns, rows = make_recommendation_table(recommendations, ["a", "b"], ["A", "B"])
+    assert [title for title, _ in columns][-3:] == ["Paper's advice", "As constructed", "Scaled defaults"]
+    assert [cell.text for cell in rows[0].cells[-3:]] == ["–", "+100 %", "–"]
+    assert rows[1].cells[-2].text == "–"
+    usual, _ = make_recommendation_table([make_recommendation()], ["b"], ["B"])
+    assert [title for title, _ in usual][-2:] == ["Paper's advice", "Defaults"]
+
+
 FAILURES = Failures(rate=0.0045, count=9, highest_rate=0.0079, unseen=6.9, reliable=False)
 
 

@@ -53,20 +53,14 @@ def test_a_policy_tuned_on_costs_takes_costs(tmp_path: Path) -> None:
     assert "minimize" not in repr(RavenUCB.load(write_export(tmp_path, entry(arms=2))))
 
 
-@pytest.mark.parametrize("kind", ["trace", "log"])
-def test_costs_in_files_of_schema_1_are_loaded_as_before_with_a_warning(kind: str, tmp_path: Path) -> None:
-    path = write_export(tmp_path, entry(arms=2, **{kind: {"minimize": True, "arms": {"a": 0, "b": 0}}}), schema=1)
-    with pytest.warns(UserWarning, match="negative costs") as caught:
+@pytest.mark.parametrize("facts", [{}, {"trace": {"minimize": False}}, {"log": {"minimize": True}}])
+def test_files_of_schema_1_are_loaded_as_before_with_a_warning(facts: dict[str, object], tmp_path: Path) -> None:
+    path = write_export(tmp_path, entry(arms=2, **facts), schema=1)
+    with pytest.warns(UserWarning, match="negative of costs") as caught:
         policy = RavenUCB.load(path)
     assert [warning.filename for warning in caught] == [__file__]
     policy.update_many([0, 1], [-12.5, -9.4])
     assert policy.select() == 1
-
-
-def test_other_files_of_schema_1_are_loaded_without_a_warning(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    for facts in ({}, {"trace": {"minimize": False}}, {"log": None}):
-        assert RavenUCB.load(write_export(tmp_path, entry(**facts), schema=1)).select() == 0
-    assert not recwarn.list
 
 
 def test_arms_have_the_exported_names(tmp_path: Path) -> None:
@@ -104,7 +98,8 @@ def test_formats_that_cannot_be_loaded_are_rejected(suffix: str, tmp_path: Path)
 def test_toml_exports_are_read(tmp_path: Path) -> None:
     path = tmp_path / "recommended.toml"
     path.write_text(
-        'schema = 1\n[[recommendations]]\nstudy = "s"\npolicy = "ucb1"\nscenario = "blips"\nhorizon = 100\narms = 3\n'
+        'schema = 2\n[[recommendations]]\nstudy = "s"\npolicy = "ucb1"\nscenario = "blips"\nhorizon = 100\narms = 3\n'
+        'feedback = "rewards"\n'
         "[recommendations.params]\nc = 0.5\n"
     )
     assert Policy.load(path).values == {"c": 0.5}

@@ -10,9 +10,10 @@ import pytest
 
 from environments.world import Floats
 from studies.diagnosis import diagnose
+from studies.diagnosis.block_means import TraceBlocks
 from studies.diagnosis.model_selection import KINDS
 from studies.diagnosis.proposal import propose_study
-from studies.diagnosis.random_walk import RANDOM_WALK
+from studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
@@ -156,3 +157,23 @@ def test_the_proposed_study_is_valid_and_similar(name: str, tmp_path: Path) -> N
     base = diagnosis.base
     assert 0.15 < base["mean_low"] < 0.5
     assert 0.6 < base["mean_high"] < 0.95
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_an_arm_without_observations_changes_nothing(moving: bool) -> None:
+    """A segment of a log may contain no event of a rare arm. Warnings are errors in tests."""
+    rng = np.random.default_rng(1)
+    means = np.cumsum(rng.normal(scale=0.02 * moving, size=(3000, 3)), axis=0)
+    table = keep_one_arm_per_row(means + rng.normal(scale=0.2, size=(3000, 3)), seed=1)
+    found = diagnose(table)
+    with_rare_arm = diagnose(np.column_stack([table, np.full(3000, np.nan)]))
+    assert found.kinds == ((RANDOM_WALK,) if moving else ())
+    assert set(found.kinds) <= set(with_rare_arm.kinds)
+    assert with_rare_arm.noise == found.noise == "normal"
+
+
+def test_an_arm_without_observations_has_a_constant_path() -> None:
+    rows = np.column_stack([np.cumsum(np.random.default_rng(0).normal(size=1000)), np.full(1000, np.nan)])
+    walk = fit_random_walk(TraceBlocks.of(rows))
+    assert walk.gain[0] > 10.0
+    assert walk.gain[1] == walk.step_variance[1] == np.abs(walk.path[:, 1]).max() == 0.0

@@ -21,9 +21,10 @@ from studies.export import FORMATS, export
 from studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
 from studies.export.latex_table import escape as latex
 from studies.export.markdown_table import escape as markdown
-from studies.results.recommendation import Recommendation
+from studies.results.recommendation import Baseline, Recommendation
+from studies.results.verdict import Verdict
 from studies.tables import make_table, to_csv, to_csv_cell
-from tests.messages import raises_naming
+from tests.messages import assert_names, raises_naming
 from tests.project import python
 from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
 
@@ -123,7 +124,7 @@ def test_names_do_not_break_a_latex_table() -> None:
     assert len(rows) == len(RECOMMENDATIONS)
     for row in rows:
         assert row.endswith(r" \\")
-        assert len(re.findall(r"(?<!\\)&", row)) == 7
+        assert len(re.findall(r"(?<!\\)&", row)) == 8
     assert latex("a_b & 5% #1 {x} ~ ^ \\ $") == (
         r"a\_b \& 5\% \#1 \{x\} \textasciitilde{} \textasciicircum{} \textbackslash{} \$"
     )
@@ -186,8 +187,54 @@ def test_tables_state_costs_names_and_arms_that_open_later() -> None:
     assert json.loads(rows[1]["names"]) == NAMES
     for form, arms in (("markdown", "| 10 + 1 |"), ("latex", "& $10 + 1$ &")):
         lines = export(RECOMMENDATIONS[-3:], form).splitlines()
-        assert sum("(costs)" in line for line in lines) == 1
+        assert sum("(costs, reward scale 2)" in line for line in lines) == 1
         assert sum(arms in line for line in lines) == 1
+
+
+ONE_ARM = make_recommendation(
+    study="one arm",
+    scenario="trace:a.csv",
+    verdict=Verdict(decision="use one arm", set=["alpha0"], arm="b\nc"),
+    trace=make_trace_facts(["a", "b\nc"]),
+    versus=[
+        Baseline(name=name, params={}, regret=50.0, difference=8.5, low=8.0, high=9.0, decidable=name != "defaults")
+        for name in ("paper", "as constructed", "defaults")
+    ],
+)
+
+
+def test_tables_state_verdict_edge_scale_and_all_baselines() -> None:
+    header, _, usual, one_arm = export([make_recommendation(), ONE_ARM], "markdown").splitlines()
+    assert header.endswith("| Paper's advice | As constructed | Defaults or scaled defaults |")
+    assert "| Use these values; at the edge of the search range: ε |" in usual
+    assert "scale" not in usual
+    assert r"| Always use 'b\\nc'; at the edge of the search range: ε |" in one_arm
+    assert_names(one_arm, "(reward scale 2)", "per window of 1,000 steps")
+    assert export([ONE_ARM], "markdown").splitlines()[0].endswith("| As constructed | Scaled defaults |")
+    assert "As constructed" not in export([make_recommendation()], "markdown")
+    only = make_recommendation(verdict=Verdict(decision="set one parameter", set=["alpha0"]))
+    text = export([only, ONE_ARM], "latex")
+    assert r"Set only $\alpha_0$ 0.25; at the edge of the search range: $\epsilon$ &" in text
+    assert_names(text, "Always use", "(reward scale 2)", "per window of 1,000 steps")
+
+
+def test_csv_states_the_scale_and_whether_the_defaults_are_decidable() -> None:
+    decidable = ONE_ARM.model_copy(
+        update={"versus": [each.model_copy(update={"decidable": True, "low": -1.0}) for each in ONE_ARM.versus]}
+    )
+    text = export([make_recommendation(unit=8.0), ONE_ARM, decidable], "csv")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["unit"] for row in rows] == ["8.0", "2.0", "2.0"]
+    # The defaults alone count, and a difference that is decidable need not be significant.
+    assert [row["trace.defaults_decidable"] for row in rows] == ["", "False", "True"]
+
+
+def test_code_states_the_verdict_before_the_policy() -> None:
+    lines = export([ONE_ARM], "python").splitlines()
+    start = r"    # Verdict: Always use 'b\nc'. It has less regret"
+    (place,) = [i for i, line in enumerate(lines) if line.startswith(start)]
+    assert "at the edge of the search range" in lines[place]
+    assert lines[place + 1] == "    'one arm': ravenlab.RavenUCB("
 
 
 def test_unknown_formats_are_rejected() -> None:

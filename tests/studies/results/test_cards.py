@@ -12,10 +12,12 @@ from environments.display import ResultList
 from policies.engine.simulation import simulate
 from studies.diagnosis import diagnose
 from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
+from studies.results.cards import recommendation_card
 from studies.results.describe import describe_verdict
 from studies.results.recommendation import Recommendation
 from tests.dashboards.figure_checks import make_grid
-from tests.studies.examples import LINES, WILD, make_recommendation
+from tests.dashboards.figures.test_worlds import make_robust
+from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
 
 SIMULATION = simulate("ucb1", "blips", horizon=50, arms=3, replications=4, seed=1)
 WILD_RECOMMENDATION = make_recommendation(study=LINES, scenario=WILD)
@@ -61,6 +63,20 @@ def test_the_first_line_is_the_answer() -> None:
     assert first in recommendation._repr_html_()
     assert repr(make_grid()).startswith("Best cell")
     assert repr(SIMULATION).startswith("ucb1: mean regret")
+
+
+def test_another_scale_of_the_rewards_and_the_unit_of_regret_are_stated() -> None:
+    scaled = make_recommendation(unit=8.0)
+    card = recommendation_card(scaled)
+    assert "the scaled defaults −1.2 %" in repr(scaled)
+    assert "The scale of the rewards is 8 times" in repr(scaled)
+    assert not [line for line in card.details if line in card.facts]
+    assert "The scaled defaults" in scaled._repr_html_()
+    trace = make_recommendation(trace=make_trace_facts(["a", "b"]))
+    assert '<th scope="col">Mean regret per window of 1,000 steps</th>' in trace._repr_html_()
+    robust = make_robust(["blips", "periodic"]).model_copy(update={"unit": 8.0})
+    assert "The scale of the rewards is 8 times" in repr(robust)
+    assert "Scaled defaults" in robust._repr_html_()
 
 
 def test_tables_have_usual_types() -> None:

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from environments.text import format_number
-from studies.results.describe import WITHIN_NOISE, describe_edges, describe_recommendation, describe_regret
+from studies.results.describe import (
+    WITHIN_NOISE,
+    describe_edges,
+    describe_needed_events,
+    describe_recommendation,
+    describe_regret,
+    describe_robust,
+    describe_verdict,
+    format_verdict,
+    summarize_verdict,
+)
+from studies.results.recommendation import Estimate, LogFacts, RequiredSample
+from studies.results.verdict import Decision, Verdict
 from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
-from tests.studies.examples import make_recommendation
+from tests.dashboards.figures.test_worlds import make_robust
+from tests.studies.examples import make_recommendation, make_trace_facts
 from tuning.cli.options import parse_range
 from tuning.validation.recommend import boundary_hits
 
@@ -59,6 +76,119 @@ def test_linearly_searched_rate_gets_a_linear_range() -> None:
         "d-raven", boundary_hits(spec, {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1, "gamma": 0.3})
     )
     assert "the range gamma=0.2:0.4." in line
+
+
+def make_log_facts(**changes: Any) -> LogFacts:
+    """Make plausible facts of a log of 1,000 events."""
+    score = Estimate(mean=0.5, low=0.4, high=0.6, replications=300)
+    fields: dict[str, Any] = {
+        "file": "log.csv",
+        "digest": "0" * 64,
+        "events": 1000,
+        "arms": {"a": 500, "b": 500},
+        "minimize": False,
+        "segments": {"search": (1, 500), "selection": (501, 700), "report": (701, 1000)},
+        "estimator": "nearby events",
+        "block": 1,
+        "matched": 150,
+        "effective": 200.0,
+        "enough": True,
+        "inconclusive": None,
+        "score": score,
+        "logged": score,
+        "versus_logged": None,
+        "versus_defaults": None,
+        "scale": 1.0,
+    }
+    return LogFacts(**{**fields, **changes})
+
+
+def test_a_log_that_nobody_can_collect_is_no_advice() -> None:
+    sizes = [99_000.0, 101_000.0, None]
+    needed = [RequiredSample(effective=None if size is None else 0.3 * size, events=size) for size in sizes]
+    logs = [make_log_facts(versus_logged=each) for each in needed]
+    texts = [describe_needed_events(make_recommendation(log=log), log)[0] for log in logs]
+    assert "from the logging policy: about 30,000 effective events, that is a log of about 99,000 events" in texts[0]
+    assert "more than 100 logs of this size; the difference is too small to matter or to be measured" in texts[1]
+    assert "no log is large enough" in texts[2]
+
+
+def test_defaults_in_another_scale_are_called_scaled() -> None:
+    needed = RequiredSample(effective=300.0, events=1000.0)
+    log = make_log_facts(versus_defaults=needed, scale=0.5)
+    (plain,) = describe_needed_events(make_recommendation(log=log, unit=1.0), log)  # of a policy that is not scaled
+    (scaled,) = describe_needed_events(make_recommendation(log=log, unit=0.5), log)
+    assert "from the defaults: " in plain
+    assert "from the scaled defaults: " in scaled
+    # Earlier versions stored the scale of recorded data only, and their defaults were scaled there.
+    for changes in ({"unit": 8.0}, {"trace": make_trace_facts(["a", "b"])}):
+        assert "The scaled defaults (α₀ 1): " in "\n".join(describe_recommendation(make_recommendation(**changes)))
+
+
+def test_the_scale_is_stated_once_unless_it_is_the_usual_one() -> None:
+    robust = make_robust(["blips", "periodic"])
+    for plain, scaled in (
+        *(
+            (
+                describe_recommendation(make_recommendation(unit=1.0, **data)),
+                describe_recommendation(make_recommendation(unit=8.0, **data)),
+            )
+            for data in ({}, {"trace": make_trace_facts(["a"])}, {"log": make_log_facts()})
+        ),
+        (describe_robust(robust), describe_robust(robust.model_copy(update={"unit": 8.0}))),
+    ):
+        assert "scale" not in "\n".join(plain)
+        assert sum("The scale of the rewards is 8 times that of" in line for line in scaled) == 1
+    assert "Price of the scaled defaults" in "\n".join(describe_robust(robust.model_copy(update={"unit": 8.0})))
+
+
+def test_widened_ranges_of_a_robust_search_are_described_and_exported() -> None:
+    robust = make_robust(["blips", "periodic"])
+    assert "widened" not in robust.as_object()
+    widened = robust.model_copy(update={"widened": {"alpha0": (0.01, 100.0)}})
+    assert widened.as_object()["widened"] == {"alpha0": [0.01, 100.0]}
+    assert "Search ranges were widened" in "\n".join(describe_robust(widened))
+    assert widened.rows()[0].widened == widened.widened
+
+
+@pytest.mark.parametrize(
+    ("decision", "headline", "text"),
+    [
+        ("use one arm", "Always use 'b'", "Always use 'b': it has less regret than the best parameters found (α₀ 2)."),
+        (
+            "keep the logging policy",
+            "Keep the logging policy",
+            "Keep the logging policy: the best parameters found (α₀ 2) are worse.",
+        ),
+    ],
+)
+def test_verdicts_that_advise_against_the_policy(decision: Decision, headline: str, text: str) -> None:
+    verdict = Verdict(decision=decision, set=["alpha0"], arm="b" if decision == "use one arm" else None)
+    recommendation = make_recommendation(verdict=verdict, params={"alpha0": 2.0}, edge=[])
+    assert describe_verdict(recommendation) == text
+    short, explanation = summarize_verdict(recommendation)
+    assert short == headline == format_verdict(recommendation)
+    assert "best parameters found (below)" in explanation
+
+
+DECISIONS: list[Decision] = [
+    "keep the defaults",
+    "set one parameter",
+    "use these values",
+    "use one arm",
+    "keep the logging policy",
+    "inconclusive",
+]
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_every_summary_states_the_edge_after_complete_sentences(decision: Decision) -> None:
+    verdict = Verdict(decision=decision, set=["alpha0"], arm="b", reason="9 worlds are too few")
+    recommendation = make_recommendation(verdict=verdict)
+    headline, explanation = summarize_verdict(recommendation)
+    assert explanation.endswith("The value of ε is at the edge of the search range; better values may lie outside it.")
+    assert ": The value" not in explanation
+    assert format_verdict(recommendation) == f"{headline}; at the edge of the search range: ε"
 
 
 def test_numbers_stay_short() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from environments import InputError
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.robust import parse_robust_spec
 from studies.spec.study import StudySpec
-from studies.storage import keys
+from studies.storage import hardening, keys
 from tests.messages import raises_naming
 
 Reader = Callable[[optuna.Study], Any]
@@ -27,6 +28,7 @@ READERS: dict[str, Reader] = {
     keys.TUNED: keys.read_tuned,
     keys.ROBUST_RECOMMENDATION: keys.read_robust,
     keys.FRONT: keys.read_robust,
+    keys.FURTHER_WORLDS: keys.read_further_worlds,
 }
 
 
@@ -71,3 +73,25 @@ def test_studies_with_plugins_that_are_not_loaded() -> None:
             keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
     compared = ComparisonSpec(scenario="blips").resolved().model_dump(mode="json")
     assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [plugin]})) is None
+
+
+def test_further_worlds_are_stored_in_values_of_limited_size() -> None:
+    """The largest comparison has 1.5 million further worlds for each entry; a single value would have gigabytes."""
+    study = optuna.create_study()
+    results = [{"regret": [-1.2345678901234567e-100] * 1_500_000, "mean": [0.5]}, {"regret": [2.0], "mean": [1.5]}]
+    keys.write_further_worlds(study, results)
+    texts = [json.dumps(value) for value in study.user_attrs.values()]
+    assert max(map(len, texts)) < hardening.MAX_VALUE_BYTES
+    assert hardening.UNREADABLE not in [hardening.parse_attribute(text) for text in texts]
+    assert keys.read_further_worlds(study) == results
+
+
+def test_further_worlds_of_earlier_versions_are_read() -> None:
+    results = [{"regret": [1.0], "mean": [0.5]}]
+    assert keys.read_further_worlds(study_with(keys.FURTHER_WORLDS, results)) == results
+
+
+@pytest.mark.parametrize("item", ["[]", "{}", "0", "[1]"])
+def test_dense_attributes_are_not_parsed(item: str) -> None:
+    assert hardening.parse_attribute(f"[{','.join([item] * 1000)}]") == [json.loads(item)] * 1000
+    assert hardening.parse_attribute(f"[{','.join([item] * 2_000_001)}]") == hardening.UNREADABLE

@@ -93,6 +93,8 @@ def test_secrets_are_masked_in_messages_of_the_database() -> None:
         "postgresql://host;password=s3cret/db",
         "host=h password=s3cret dbname=d",
         "dbname=d password = 's3 cret'",
+        "host=h pwd=s3cret dbname=d",
+        "host=h;Passwd = s3cret",
     ],
 )
 def test_passwords_in_other_places_are_masked(url: str) -> None:

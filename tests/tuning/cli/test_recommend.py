@@ -62,6 +62,16 @@ def test_the_law_answers_without_a_storage(tmp_path: Path, capsys: Captured) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_law_states_another_scale_of_the_rewards(capsys: Captured) -> None:
+    words = ["recommend", "stationary", "--horizon", "3000"]
+    assert run([*words, "--set", "mean_high=4", "--set", "variance_low=0.16", "--set", "variance_high=1.44"]) == 0
+    out = capsys.readouterr().out
+    assert "The scale of the rewards is" in out
+    assert "times that of the scenario at its default settings" in out
+    assert run(words) == 0
+    assert "scale" not in capsys.readouterr().out
+
+
 def test_python_gives_the_same_answer(capsys: Captured) -> None:
     assert run([*JUMPS, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

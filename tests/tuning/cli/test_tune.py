@@ -13,8 +13,9 @@ from studies.storage import keys
 from tests.command import refused
 from tests.messages import assert_names
 from tests.project import python
-from tests.studies.examples import finished_trials
+from tests.studies.examples import finished_trials, make_recommendation, make_trace_facts
 from tuning.cli.app import run
+from tuning.cli.tune import _print_recommendations
 
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
 
@@ -32,6 +33,22 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert run(["tune", "blips", *SMALL, f"--storage={url}"]) == 0
     assert finished_trials(url) == before
     assert "blips" in capsys.readouterr().out
+
+
+def test_the_table_states_scale_and_unit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    trace = make_recommendation(scenario="trace:a.csv", study="trace", trace=make_trace_facts(["a", "b"]))
+    _print_recommendations([trace])
+    out = capsys.readouterr().out
+    assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "scaled defaults")
+    _, scale, *_ = out.splitlines()
+    assert scale.startswith("The scale of the rewards is 2 times that of simulated worlds")
+    _print_recommendations([make_recommendation(unit=8.0), make_recommendation(study="usual")])
+    out = capsys.readouterr().out
+    assert "\nraven-ucb/variance-drift/T1000/K10: The scale of the rewards is 8 times that of the scenario" in out
+    assert "defaults or scaled defaults" in out
+    _print_recommendations([make_recommendation()])
+    assert "scale" not in capsys.readouterr().out
 
 
 def test_every_scenario_is_tuned_for_every_horizon(url: str, capsys: pytest.CaptureFixture[str]) -> None:

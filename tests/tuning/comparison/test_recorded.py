@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ from environments.recorded.examples import log_to_csv
 from environments.recorded.log_world import MIN_REPLAYS
 from studies.results.comparison import ComparisonEntry, RecordedResult, RegretCurve
 from studies.results.ranking import build_recorded_board
-from studies.spec.parse import parse_comparison_spec
+from studies.spec.parse import parse_comparison_spec, parse_study_spec
 from tests.command import refused
 from tests.environments.recordings import draw_log, table, write_csv
 from tests.messages import assert_names
 from tuning.cli.app import run
+from tuning.comparison.run import play_entry
+from tuning.workers.local import Call, LocalWorkers, Timer
+from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"tune": 4, "search_replications": 10, "replications": 60, "policies": "raven-ucb,ucb1"}
 
@@ -146,3 +151,31 @@ def test_no_difference_is_significant_with_few_effective_rows(trace_file: Path) 
     assert second.behind is not None
     assert not second.behind.enough
     assert second.among_the_best
+
+
+def test_time_per_step_on_a_log_is_that_of_the_tasks(tmp_path: Path) -> None:
+    """The driver waits while two workers play, so its own time is not that of the policy."""
+    path = tmp_path / "ads.csv"
+    path.write_text(log_to_csv(draw_log(events=6000)), encoding="utf-8")
+    spec = parse_study_spec({"log": str(path), "policy": "ucb1"})
+    spent: list[float] = []
+
+    class TimedWorkers(LocalWorkers):
+        """Measures the time of the threads that play."""
+
+        def run(self, task: Callable[..., Any], calls: Sequence[Call], timer: Timer | None = None) -> list[Any]:
+            def timed(*call: Any) -> Any:
+                begin = time.thread_time()
+                result = task(*call)
+                spent.append(time.thread_time() - begin)
+                return result
+
+            return super().run(timed, calls, timer)
+
+    evaluator = Evaluator(spec, TimedWorkers(2))
+    play_entry(evaluator, spec.resolve_params({}), 4 * MIN_REPLAYS)  # compiles the loop and draws the replications
+    spent.clear()
+    played = play_entry(evaluator, spec.resolve_params({}), 4 * MIN_REPLAYS)
+    assert played.recorded is not None
+    seconds = played.nanoseconds * 4 * MIN_REPLAYS * played.recorded.rows / 1e9
+    assert 0.2 * sum(spent) < seconds < sum(spent)

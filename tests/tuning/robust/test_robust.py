@@ -194,6 +194,16 @@ def test_front_matches_the_held_out_worlds(ran: tuple[RobustRun, str]) -> None:
         np.testing.assert_allclose([world.regret.mean for world in member.worlds], means, rtol=1e-9)
 
 
+def test_a_search_whose_ranges_widened_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuning.search.widening.EDGE_ZONE", 1.0)  # every batch widens all ranges
+    whole = run_robust(small(SCENARIOS[:2]), f"sqlite:///{tmp_path}/a.sqlite3")
+    url = f"sqlite:///{tmp_path}/b.sqlite3"
+    run_robust(small(SCENARIOS[:2], trials=10), url)
+    assert run_robust(small(SCENARIOS[:2]), url).result == whole.result
+    epsilon = [trial.params["epsilon"] for trial in trials_of(url, small(SCENARIOS[:2]).study_name())]
+    assert min(epsilon) < 0.001 or max(epsilon) > 0.5  # outside the default range
+
+
 def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The result was stored, but the connection broke before the confirmation; the retry finds it complete."""
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)

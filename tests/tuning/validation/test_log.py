@@ -6,18 +6,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ravenlab
 from dashboards.pages.report.scenarios import share_by_arm
 from environments.errors import InputError
 from environments.recorded.examples import example_log, log_to_csv
+from environments.recorded.log_file import Log
 from studies.results.describe import describe_recommendation, format_estimate, format_segment
+from studies.results.recommendation import Estimate, LogFacts, RewardStatistics
+from studies.results.verdict import Excess
 from studies.spec.files import load_study_file
+from studies.spec.study import StudySpec
 from tests.command import refused
 from tests.environments.recordings import draw_log
 from tests.messages import assert_names, raises_naming
 from tuning.cli.app import run
+from tuning.validation.choice import ChosenParameters
+from tuning.validation.recommend import make_verdict
+from tuning.validation.recorded import BaselineDifference, Validation
 
 SMALL: dict[str, Any] = {"trials": 6, "replications": 8, "selection": 128, "report": 192, "batch": 3}
 ARGS = [f"--{key}={value}" for key, value in SMALL.items()]
@@ -150,3 +158,61 @@ def test_example_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(["init", "--log"]) == 0
     assert Path("log.csv").read_text() == log_to_csv(example_log())
+
+
+def write_log(path: Path, arm: np.ndarray[Any, np.dtype[np.int64]], rates: list[float], seed: int = 1) -> str:
+    """Write a log of clicks on these arms."""
+    clicks = np.random.default_rng([seed, 1]).random(arm.size) < np.array(rates)[arm]
+    path.write_text(log_to_csv(Log.from_columns([f"a{k}" for k in arm], clicks.astype(np.float64))))
+    return str(path)
+
+
+@pytest.mark.parametrize("at", [slice(0, 18), slice(None, None, 333)])
+def test_rare_arm_causes_no_warnings(at: slice, tmp_path: Path) -> None:
+    """One arm has 0.3 % of the events, none in some segments. Warnings are errors in tests."""
+    arm = np.random.default_rng(1).integers(3, size=6000)
+    arm[at] = 3
+    path = write_log(tmp_path / "rare.csv", arm, [0.1, 0.2, 0.3, 0.4])
+    fields = {**SMALL, "trials": 2, "batch": 2, "candidates": 2}
+    assert ravenlab.tune(log=path, estimator="simulator", storage=f"sqlite:///{tmp_path}/s.sqlite3", **fields).log
+
+
+def test_epsilon_greedy_log_needs_a_gain_over_the_logging_policy(tmp_path: Path) -> None:
+    """The logging policy uses the best arm in 85 % of the events, so that there is hardly anything to gain."""
+    rng = np.random.default_rng(1)
+    arm = np.where(rng.random(4000) < 0.15, rng.integers(2, size=4000), 1)
+    path = write_log(tmp_path / "greedy.csv", arm, [0.05, 0.06])
+    found = ravenlab.tune(
+        log=path, policy="ucb1", storage=f"sqlite:///{tmp_path}/s.sqlite3", **{**SMALL, "trials": 10, "batch": 10}
+    )
+    assert found.log is not None
+    assert found.log.enough
+    assert found.regret.high > 0.0
+    assert found.verdict.decision in ("inconclusive", "keep the logging policy")
+
+
+@pytest.mark.parametrize("params", [{"alpha0": 0.1}, {"alpha0": 0.1, "epsilon": 0.01}])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0.001, 0.004, "keep the logging policy"), (-0.003, 0.004, "inconclusive"), (-0.004, -0.001, None)],
+)
+def test_verdict_on_a_log(low: float, high: float, expected: str | None, params: dict[str, float]) -> None:
+    """The parameters are significantly better than the defaults; `low` to `high` is the loss to the logging policy."""
+    spec = StudySpec(scenario="blips", horizon=1000).resolved()
+    defaults = spec.resolve_params({})
+    behind = BaselineDifference(0.02, 0.01, 0.005, 0.015, conclusive=True)
+    validation = Validation(
+        ChosenParameters(
+            spec.resolve_params(params), Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
+        ),
+        [0],
+        Estimate(mean=(low + high) / 2, low=low, high=high, replications=128),
+        [behind],
+        RewardStatistics(mean=0.05, spread=0.2),
+        LogFacts.model_construct(enough=True, inconclusive=None),
+    )
+    verdict = make_verdict(spec, validation, defaults, behind, trials=100)
+    assert verdict.decision == (expected or ("set one parameter" if len(params) == 1 else "use these values"))
+    assert (verdict.reason is not None) == (expected == "inconclusive")
+    if verdict.reason is not None:
+        assert_names(verdict.reason, "logging policy")

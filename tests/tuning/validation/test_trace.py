@@ -11,9 +11,12 @@ import pytest
 
 import ravenlab
 from dashboards.pages.report.scenarios import share_by_arm
+from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from studies.export import FORMATS
 from studies.results.describe import format_estimate, format_segment
+from studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
+from studies.results.verdict import Excess
 from studies.spec.files import load_study_file
 from studies.spec.parse import parse_study_spec
 from studies.spec.study import StudySpec
@@ -26,7 +29,10 @@ from tests.messages import assert_names
 from tests.studies.examples import finished_trials
 from tools import trace_coverage
 from tuning.cli.app import run
-from tuning.validation.recorded import play_fixed_arm, play_on_trace
+from tuning.study_run import StudyListener, run_study
+from tuning.validation.choice import ChosenParameters
+from tuning.validation.recommend import make_verdict
+from tuning.validation.recorded import BaselineDifference, Validation, play_fixed_arm, play_on_trace
 from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
@@ -192,3 +198,109 @@ def test_intervals_cover_although_the_report_segment_contains_few_jumps() -> Non
         regret, _ = trace_coverage.estimate_intervals(process, scenario, seed)
         hits += regret.covers(expected)
     assert hits >= band(tries)[0]
+
+
+def test_arm_that_is_missing_in_a_segment_causes_no_warnings(tmp_path: Path) -> None:
+    """Warnings are errors in tests."""
+    values = table(rows=500)
+    values[:300, 1] = np.nan
+    values[250:, 2] = np.nan
+    path = str(write_csv(tmp_path / "rare.csv", values))
+    assert ravenlab.tune(trace=path, storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL).trace
+    assert ravenlab.diagnose(path).rows == 500
+
+
+def write_dominated(path: Path, best_at_the_end: int = 1) -> str:
+    """Write a trace of 1,500 rows in which `left` is far better than the other arms, in the last 30 % another arm."""
+    values = np.random.default_rng(1).normal(scale=0.1, size=(1500, 6))
+    values[:1050, 1] += 5.0
+    values[1050:, best_at_the_end] += 5.0
+    return str(write_csv(path, values, header="top,left,right,front,back,bottom"))
+
+
+def test_arm_that_dominates_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_dominated(tmp_path / "dominated.csv")
+    url = f"sqlite:///{tmp_path}/s.sqlite3"
+    found = ravenlab.tune(trace=path, horizon=20, storage=url, **SMALL)
+    assert found.trace is not None
+    assert found.trace.fixed_arm is not None
+    assert found.trace.fixed_arm.wins
+    assert (found.verdict.decision, found.verdict.arm) == ("use one arm", "left")
+    assert run(["show", found.study, "--storage", url]) == 0
+    assert_names(capsys.readouterr().out.splitlines()[0], "left")
+
+
+def test_fixed_arm_is_chosen_on_the_search_rows(tmp_path: Path) -> None:
+    path = write_dominated(tmp_path / "reversed.csv", best_at_the_end=2)
+    found = ravenlab.tune(trace=path, horizon=20, storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
+    assert found.trace is not None
+    assert found.trace.fixed_arm is not None
+    assert found.trace.fixed_arm.name == "left"
+    assert found.trace.fixed_arm.difference.mean > 0.0
+    assert found.verdict.decision != "use one arm"
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_class_as_constructed_is_a_baseline_unless_the_scale_is_1(
+    scale: float | None, file: Path, tmp_path: Path
+) -> None:
+    spec = StudySpec.model_validate({"trace": str(file), "scale": scale, **SMALL})
+    found = run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3").recommendation
+    assert found is not None
+    baselines = {baseline.name: baseline.params for baseline in found.versus}
+    if scale == 1.0:
+        assert list(baselines) == ["defaults"]
+    else:
+        assert list(baselines) == ["as constructed", "defaults"]
+        assert baselines["as constructed"]["alpha0"] == 1.0
+        assert baselines["defaults"]["alpha0"] == spec.reward_factor() != 1.0
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_validation_reports_its_planned_steps_several_times(scale: float | None, file: Path, tmp_path: Path) -> None:
+    spec = StudySpec.model_validate({"trace": str(file), "scale": scale, **SMALL})
+    steps: list[float] = []
+    run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3", listener=StudyListener(validated=steps.append))
+    baselines = 1 if scale == 1.0 else 2
+    finalists = SMALL["candidates"] + baselines
+    selection = 62 * (60 + 4 * 60)
+    report = 62 * (80 + 4 * 80)
+    # Candidates that are not trials, such as rounded values, are played in addition.
+    assert steps.count(selection) >= finalists
+    assert steps.count(report) == 1 + baselines
+    assert spec.validation_steps() == finalists * selection + (1 + baselines) * report
+
+
+def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Windows of 400 of 2,000 rows have one place in the selection segment, and 1,001 in the rows up to its end."""
+    path = write_csv(tmp_path / "long.csv", table(rows=2000, arms=2))
+    trace = parse_study_spec({"trace": str(path)}).source.open()
+    assert isinstance(trace, TraceScenario)
+    for windows, selection, report in ((100, 400, 400), (2000, 1001, 1601)):
+        assert trace.count_history(400, windows, Stream.SELECTION) == selection
+        assert trace.count_history(400, windows, Stream.REPORT) == report
+    plan = ["--window=400", "--trials=4", "--replications=10", "--selection=100", "--report=100", "--dry-run"]
+    assert run(["tune", "--trace", str(path), *plan]) == 0
+    # Four trials, the class as constructed and the defaults are selected; three of them are reported.
+    steps = 400 * (4 * 10 + (4 + 2) * (100 + 400) + (1 + 2) * (100 + 400))
+    assert_names(capsys.readouterr().out, f"{steps:,} simulated steps")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"), [(-0.9, -0.1, "tuning did not help"), (-0.9, 0.1, "not significant")]
+)
+def test_verdict_if_the_defaults_have_less_regret_on_the_report_segment(low: float, high: float, words: str) -> None:
+    spec = StudySpec(scenario="blips", horizon=1000).resolved()
+    excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
+    behind = BaselineDifference(1.0, (low + high) / 2, low, high, conclusive=True)
+    validation = Validation(
+        ChosenParameters(spec.resolve_params({"alpha0": 0.1}), excess),
+        [0],
+        Estimate(mean=1.5, low=1.0, high=2.0, replications=80),
+        [behind],
+        RewardStatistics(mean=0.5, spread=0.2),
+        TraceFacts.model_construct(enough=True, fixed_arm=None),
+    )
+    verdict = make_verdict(spec, validation, spec.resolve_params({}), behind, trials=100)
+    assert verdict.decision == "inconclusive"
+    assert_names(str(verdict.reason), words, "defaults")
