@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from studies.results.comparison import ComparisonResult
     from studies.results.grid import Grid
     from studies.results.recommendation import Recommendation
-    from studies.results.robust import Front, RobustRecommendation
+    from studies.results.robust import RobustRecommendation
     from studies.spec.files import load_study_file
     from studies.spec.grid import GridSpec
     from studies.spec.study import StudySpec
@@ -58,7 +58,7 @@ PUBLIC_MODULES = {
     "studies.results.comparison": ("ComparisonResult",),
     "studies.results.grid": ("Grid",),
     "studies.results.recommendation": ("Recommendation",),
-    "studies.results.robust": ("Front", "RobustRecommendation"),
+    "studies.results.robust": ("RobustRecommendation",),
     "studies.spec.files": ("load_study_file",),
     "studies.spec.grid": ("GridSpec",),
     "studies.spec.study": ("StudySpec",),
@@ -78,7 +78,6 @@ __all__ = [
     "Diagnosis",
     "Draft",
     "Effect",
-    "Front",
     "Grid",
     "GridSpec",
     "InputError",

@@ -112,8 +112,6 @@ STUDIES = {
     "log": "tune --log log.csv --trials 6 --replications 8 --selection 128 --report 128",
     "robust": "tune blips periodic --robust --csv robust.csv --horizon 150 --arms 5 --trials 12 --replications 12 "
     "--selection 240 --report 100",
-    "pareto": "tune blips periodic --robust --pareto --csv pareto.csv --horizon 150 --arms 5 --trials 12 "
-    "--replications 12 --selection 240 --report 100",
     "grid": "grid blips --paper --csv grid.csv --horizon 150 --arms 4 --replications 30",
     "compare": "compare blips stationary --horizon 150 --arms 4 --policies raven-ucb,ucb1,sw-ucb --tune 6 "
     "--replications 20",

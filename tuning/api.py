@@ -22,7 +22,7 @@ from studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, Stud
 from studies.results.comparison import ComparisonResult
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 from studies.spec.grid import FINE_VALUES, GridSpec
 from studies.spec.parse import parse_grid_spec, parse_study_spec
 from studies.spec.robust import parse_robust_spec
@@ -169,7 +169,6 @@ def tune_robust(
     horizon: int | None = None,
     *,
     measure: str = StudyDefaults.measure,
-    pareto: bool = False,
     storage: str | None = None,
     jobs: int | None = None,
     backend: str = DEFAULT_BACKEND,
@@ -177,14 +176,13 @@ def tune_robust(
     timeout: float | None = None,
     progress: bool = True,
     **fields: Any,
-) -> RobustRecommendation | Front | None:
-    """Tune one setting for several scenarios, or compute their Pareto front.
+) -> RobustRecommendation | None:
+    """Tune one setting for several scenarios.
 
     Args:
         scenarios: Two or more names; effects may be joined by "+".
         horizon: Number of steps T.
         measure: How relative regrets are combined: "worst", "mean", or "cvar:0.5" (mean of the worst half).
-        pareto: Return the Pareto front instead of one setting.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
         jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".
@@ -194,7 +192,7 @@ def tune_robust(
         fields: Any other field of `StudySpec`: policy, arms, trials, replications, space, fixed, seed, …
 
     Returns:
-        The recommendation or the front, or None if the timeout left the study unfinished.
+        The recommendation, or None if the timeout left the study unfinished.
 
     Raises:
         InputError: A field is invalid, or the storage holds a study of the same name with different settings.
@@ -211,7 +209,7 @@ def tune_robust(
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
     names = [load_scenario_plugin(name) for name in as_list(scenarios)]
-    fields = {"scenarios": names, "horizon": horizon, "measure": measure, "pareto": pareto, **_load_policy(fields)}
+    fields = {"scenarios": names, "horizon": horizon, "measure": measure, **_load_policy(fields)}
     spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
     _warn(spec.scenario_specs())
     limit = _check_timeout(timeout)

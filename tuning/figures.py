@@ -27,7 +27,7 @@ from studies.laws.recommendation import RecommendedParameters
 from studies.results.comparison import ComparisonResult, Leaderboard
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import SettingKind
 from studies.spec.parse import parse_study_spec
 from studies.storage import keys
@@ -46,7 +46,6 @@ Plottable = (
     | Grid
     | ComparisonResult
     | RobustRecommendation
-    | Front
     | Diagnosis
     | Simulation
     | Replay
@@ -69,7 +68,6 @@ __all__ = [
     "plot_log",
     "plot_param_importances",
     "plot_params_by_horizon",
-    "plot_pareto_front",
     "plot_prices",
     "plot_recommendations",
     "plot_relative_regret",
@@ -124,7 +122,6 @@ def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go
     single: dict[type, Any] = {
         ComparisonResult: plot_standings,
         Diagnosis: plot_diagnosis,
-        Front: plot_pareto_front,
         Grid: plot_heat_map,
         RobustRecommendation: plot_prices,
         Scenario: plot_world,
@@ -336,16 +333,6 @@ def plot_prices(result: RobustRecommendation | str, *, storage: str | None = Non
         storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
     return figures.plot_prices(_load(result, RobustRecommendation, storage))
-
-
-def plot_pareto_front(result: Front | str, *, storage: str | None = None) -> go.Figure:
-    """Plot the regrets of the settings on a Pareto front in every scenario.
-
-    Args:
-        result: A Pareto front, or the name of a stored one.
-        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-    """
-    return figures.plot_pareto_front(_load(result, Front, storage))
 
 
 def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:

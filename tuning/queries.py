@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from studies.results.comparison import ComparisonResult
     from studies.results.grid import Grid
     from studies.results.recommendation import Recommendation
-    from studies.results.robust import Front, RobustRecommendation
+    from studies.results.robust import RobustRecommendation
 
     ExportableResult = Recommendation | RobustRecommendation | RecommendedParameters
-    StoredResult = Recommendation | Grid | ComparisonResult | RobustRecommendation | Front
+    StoredResult = Recommendation | Grid | ComparisonResult | RobustRecommendation
 
 
 def is_one(value: Any) -> bool:
@@ -376,8 +376,7 @@ def export(
                 raise InputError(f"studies must be names or recommendations but got {type(result).__name__}.")
         return export_text(results, form)
     with use_storage(storage) as store:
-        robust = [result for result in read_robust_results(store, names) if isinstance(result, RobustRecommendation)]
-        return export_text([*read_recommendations(store, names), *robust], form)
+        return export_text([*read_recommendations(store, names), *read_robust_results(store, names)], form)
 
 
 def reproduce(

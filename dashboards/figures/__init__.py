@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
     from dashboards.figures.parameters import plot_param_importances, plot_params_by_horizon
     from dashboards.figures.recorded import plot_log, plot_trace
-    from dashboards.figures.robust import plot_pareto_front, plot_prices
+    from dashboards.figures.robust import plot_prices
     from dashboards.figures.style import THEMES, apply_theme, get_alt_text
     from dashboards.figures.surface import plot_surface
     from dashboards.figures.world import plot_world
@@ -41,7 +41,7 @@ _MODULES = {
     "intervals": ("IntervalRow", "plot_recommendations", "plot_scores"),
     "parameters": ("plot_param_importances", "plot_params_by_horizon"),
     "recorded": ("plot_log", "plot_trace"),
-    "robust": ("plot_pareto_front", "plot_prices"),
+    "robust": ("plot_prices",),
     "style": ("THEMES", "apply_theme", "get_alt_text"),
     "surface": ("plot_surface",),
     "world": ("plot_world",),
@@ -63,7 +63,6 @@ __all__ = [
     "plot_log",
     "plot_param_importances",
     "plot_params_by_horizon",
-    "plot_pareto_front",
     "plot_prices",
     "plot_recommendation_card",
     "plot_recommendations",

@@ -35,7 +35,7 @@ from studies.results.describe import (
     warn_of_fixed_arm,
 )
 from studies.results.recommendation import Baseline, Recommendation
-from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.results.verdict import Verdict
 from studies.symbols import format_params, format_symbol
 
@@ -127,30 +127,20 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
     )
 
 
-def plot_robust_card(result: RobustRecommendation | Front) -> go.Figure:
+def plot_robust_card(result: RobustRecommendation) -> go.Figure:
     """Show the setting for several scenarios, and its price compared with those of the other settings."""
-    context = _context(result.policy, join_words(result.scenarios), result)
-    settings: Sequence[EvaluatedSetting]
-    if isinstance(result, Front):
-        kept = sorted(result.kept(), key=lambda member: member.price.mean)
-        headline = f"{len(kept)} settings on the Pareto front"
-        explanation, params, settings = "The most balanced one:", kept[0].params, kept
-    else:
-        params, settings = result.params, list_contenders(result)
-        headline, explanation = summarize_decision(result)
-        explanation = explanation or "One setting, if the scenario is not known."
-    verdict = None if isinstance(result, Front) else result.verdict
+    headline, explanation = summarize_decision(result)
     return plot_card(
         CardContent(
-            context,
+            _context(result.policy, join_words(result.scenarios), result),
             headline,
-            explanation,
-            params,
-            [_price_row(setting) for setting in settings],
+            explanation or "One setting, if the scenario is not known.",
+            result.params,
+            [_price_row(setting) for setting in list_contenders(result)],
             "excess over the tuned settings (%), 95 % CI",
-            sure=verdict is None or verdict.decision != "inconclusive",
-            hint="" if isinstance(result, Front) else " ".join(_warn_of_edges(result)),
-            tags={} if verdict is None else _tag_defaults(verdict, params),
+            sure=result.verdict.decision != "inconclusive",
+            hint=" ".join(_warn_of_edges(result)),
+            tags=_tag_defaults(result.verdict, result.params),
         )
     )
 

@@ -13,7 +13,6 @@ from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from studies.results.alternatives import BetterPolicy, is_evidence
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front
 from studies.spec.objective import parse_objective
 from studies.spec.source import ScenarioSource
 from studies.spec.study import ResolvedStudy
@@ -34,7 +33,7 @@ DIGITS = 5
 HEIGHT = 450  # pixels of a figure in the dashboard
 
 FIGURES = (
-    *("card", "heat-map", "standings", "prices", "front", "history", "importances", "curves", "ranks", "lines"),
+    *("card", "heat-map", "standings", "prices", "history", "importances", "curves", "ranks", "lines"),
     *("surface", "world"),
 )
 """Names of all figures in the order of the page. The dashboard itself has no fixed order."""
@@ -126,7 +125,7 @@ def compute_stamp(study: optuna.Study) -> str | None:
     """Hash everything that the note and figures of a finished study depend on; None if it is unfinished."""
     attributes = study.user_attrs
     inputs = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
-    robust = attributes.get(keys.ROBUST_RECOMMENDATION) or attributes.get(keys.FRONT)
+    robust = attributes.get(keys.ROBUST_RECOMMENDATION)
     if robust is not None:
         inputs.append(robust)
     elif attributes.get(keys.RECOMMENDATION) is not None:
@@ -200,6 +199,8 @@ def attach(study: optuna.Study, *, missing: bool = False, figures: bool = True) 
     stamp = compute_stamp(study)
     if missing and has_stamp(study, stamp):
         return 0
+    if keys.is_front(study):  # keeps the note that an earlier version attached
+        return 0
     if keys.ROBUST in study.user_attrs:
         changed = attach_to_robust(study, figures)
     elif keys.COMPARISON in study.user_attrs:
@@ -256,24 +257,20 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
 
 
 def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
-    """Attach to a finished search over several scenarios; a Pareto front has one value per scenario."""
+    """Attach to a finished search over several scenarios."""
     recommendation = keys.read_robust(study)
     if recommendation is None:
         return 0
-    if isinstance(recommendation, Front):
-        names = [f"mean regret in {name}" for name in recommendation.scenarios]
-    else:
-        names = [f"relative regret ({recommendation.measure})"]
+    names = [f"relative regret ({recommendation.measure})"]
     changed = _attach_note(study, names, robust_note(recommendation))
     if not draw:
         return changed
     from dashboards import figures
 
-    if isinstance(recommendation, Front):
-        drawn = {"front": figures.plot_pareto_front(recommendation)}
-    else:
-        drawn = {"prices": figures.plot_prices(recommendation)}
-    drawn["card"] = figures.plot_robust_card(recommendation)
+    drawn = {
+        "prices": figures.plot_prices(recommendation),
+        "card": figures.plot_robust_card(recommendation),
+    }
     return changed + _attach_figures(study, drawn)
 
 

@@ -10,9 +10,9 @@ from environments.text import format_interval, format_number, format_range, form
 from studies.export.comparison import mark_standing
 from studies.results.alternatives import BetterPolicy
 from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
-from studies.results.describe import describe_front, describe_recommendation, describe_robust
+from studies.results.describe import describe_recommendation, describe_robust
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 from studies.spec.study import StudySpec
 from studies.symbols import format_params
 
@@ -92,13 +92,10 @@ def grid_note(grid: Grid) -> str:
     return "\n".join(lines)
 
 
-def robust_note(result: RobustRecommendation | Front) -> str:
-    """State a robust recommendation and its price, or describe a Pareto front."""
+def robust_note(result: RobustRecommendation) -> str:
+    """State a robust recommendation and its price."""
     problem = f"{code(result.policy)} in {code(result.scenario)}, T = {result.horizon:,}, K = {result.arms}"
-    if isinstance(result, Front):
-        first, *rest = ["Pareto front", *describe_front(result)]
-    else:
-        first, *rest = describe_robust(result)
+    first, *rest = describe_robust(result)
     return _note(first, problem + _settings(result.settings), rest)
 
 

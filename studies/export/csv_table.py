@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from studies.export.deployment import describe_deployment
 from studies.results.grid import Grid
 from studies.results.recommendation import LogFacts, Recommendation, TraceFacts
-from studies.results.robust import Front, FrontMember, RobustRecommendation, flatten_recommendations
+from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.tables import Cell, make_table, to_csv, to_csv_cell
 
 BASELINES = ("paper", "as constructed", "defaults")
@@ -33,7 +33,7 @@ GRID_COLUMNS = (
     *("scenario", "horizon", "alpha0", "beta0", "epsilon"),
     *("regret", "stderr", "replications", "indistinguishable"),
 )
-ROBUST_COLUMNS_BEFORE_PARAMS = ("study", "policy", "horizon", "arms", "setting", "tuned_for", "front")
+ROBUST_COLUMNS_BEFORE_PARAMS = ("study", "policy", "horizon", "arms", "setting", "tuned_for")
 ROBUST_COLUMNS_AFTER_PARAMS = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
 
 
@@ -154,29 +154,22 @@ def write_grids(grids: Iterable[Grid]) -> str:
     return to_csv(make_table(rows, GRID_COLUMNS))
 
 
-def write_robust(results: Iterable[RobustRecommendation | Front]) -> str:
-    """Write robust recommendations and Pareto fronts with one row per setting and scenario.
+def write_robust(results: Iterable[RobustRecommendation]) -> str:
+    """Write robust recommendations with one row per setting and scenario.
 
-    The column `front` states whether a setting is on the Pareto front on held-out worlds; it is empty without a front.
-
-    >>> write_robust([]).startswith("study,policy,horizon,arms,setting,tuned_for,front,scenario")
+    >>> write_robust([]).startswith("study,policy,horizon,arms,setting,tuned_for,scenario")
     True
     """
-    settings = [
-        (result, setting)
-        for result in results
-        for setting in (result.members if isinstance(result, Front) else result.contenders)
-    ]
+    settings = [(result, setting) for result in results for setting in result.contenders]
     params = _union(setting.params for _, setting in settings)
     columns = (*ROBUST_COLUMNS_BEFORE_PARAMS, *params, *ROBUST_COLUMNS_AFTER_PARAMS)
     rows: list[dict[str, Cell]] = []
     for result, setting in settings:
-        front = str(setting.kept).lower() if isinstance(setting, FrontMember) else ""
         for outcome in setting.worlds:
             regret, price = outcome.regret, outcome.price
             cells: list[Cell] = [
                 *(result.study, result.policy, result.horizon, result.arms),
-                *(setting.name, setting.tuned_for or "", front),
+                *(setting.name, setting.tuned_for or ""),
                 *(setting.params.get(name, "") for name in params),
                 *(outcome.scenario, regret.mean, regret.low, regret.high),
                 *(price.mean, price.low, price.high, regret.replications),

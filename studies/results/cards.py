@@ -22,7 +22,6 @@ from studies.results.comparison import ComparisonResult, describe_marks, describ
 from studies.results.describe import (
     INCONCLUSIVE,
     WITHIN_NOISE,
-    describe_front,
     describe_recommendation,
     describe_robust,
     describe_unit,
@@ -35,7 +34,7 @@ from studies.results.describe import (
 )
 from studies.results.grid import Grid
 from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
-from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 MAX_MAP_CELLS = 150  # of a grid in a card
 FULL_SHADE = 50.0  # percent above the best from which cells of a map have the darkest shade
-MAX_FRONT_ROWS = 12  # settings of a Pareto front in a card
 
 
 def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
@@ -258,20 +256,7 @@ def robust_card(result: RobustRecommendation) -> Card:
     )
 
 
-def front_card(front: Front) -> Card:
-    """State how many settings are on the Pareto front, and the most balanced one."""
-    kept = sorted(front.kept(), key=lambda member: member.price.mean)
-    count, balanced = describe_front(front)
-    title = f"The {MAX_FRONT_ROWS} most balanced of {len(kept)} settings" if len(kept) > MAX_FRONT_ROWS else ""
-    return Card(
-        answer=balanced,
-        facts=[count],
-        label=f"Pareto front of study {front.study!r}",
-        tables=[_settings_table(front.scenarios, kept[:MAX_FRONT_ROWS], title)],
-    )
-
-
-def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSetting], caption: str = "") -> CardTable:
+def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> CardTable:
     rows = [
         [
             capitalize_first(setting.name),
@@ -282,7 +267,7 @@ def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSettin
         for setting in settings
     ]
     columns = ["", "Parameters", *scenarios, "Price"]
-    caption = caption or "Mean regret (excess over the setting tuned for the scenario)"
+    caption = "Mean regret (excess over the setting tuned for the scenario)"
     return CardTable(columns, rows, caption, text=("", "Parameters"))
 
 

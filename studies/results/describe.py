@@ -27,7 +27,7 @@ from studies.results.recommendation import (
     RequiredSample,
     TraceFacts,
 )
-from studies.results.robust import EvaluatedSetting, Front, Price, RobustRecommendation, ScenarioOutcome
+from studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
 from studies.results.verdict import MARGIN, Excess
 from studies.spec.robust import parse_measure
 from studies.spec.space import find_parameters
@@ -454,20 +454,6 @@ def worst_guess(recommendation: RobustRecommendation) -> tuple[EvaluatedSetting,
         if setting.tuned_for is not None and world.scenario != setting.tuned_for
     ]
     return max(pairs, key=lambda pair: pair[1].price.mean, default=None)
-
-
-def describe_front(front: Front) -> list[str]:
-    """Describe how many settings stay on the Pareto front, and the price of the most balanced one."""
-    kept = front.kept()
-    searched = sum(member.trial is not None for member in front.members)
-    stayed = sum(member.trial is not None for member in kept)
-    balanced = min(kept, key=lambda member: member.price.mean)
-    return [
-        f"{stayed} of the {searched} settings on the Pareto front of the search are also on the front on held-out"
-        f" worlds; including tuned settings and defaults, {len(kept)} settings are on it.",
-        f"The most balanced setting, {format_params(balanced.params)}, has a regret at most"
-        f" {format_price(balanced.price)} above that of the setting tuned for the scenario.",
-    ]
 
 
 def format_price(price: Price) -> str:

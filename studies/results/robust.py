@@ -1,4 +1,4 @@
-"""Results of a search over several scenarios: one robust setting and its price, or a Pareto front."""
+"""Results of a search over several scenarios: one robust setting and its price."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class ScenarioOutcome(FrozenModel):
 class EvaluatedSetting(FrozenModel):
     """A setting evaluated in every scenario."""
 
-    name: str = Field(description="recommended, defaults, tuned for a scenario, or a trial number.")
+    name: str = Field(description="recommended, defaults, or tuned for a scenario.")
     tuned_for: str | None = Field(default=None, description="The scenario whose study recommends it.")
     params: Parameters
     worlds: list[ScenarioOutcome]
     price: Price = Field(description="Price over all scenarios according to the measure.")
 
 
-class _Outcome(Result, FrozenModel):
-    """Fields common to robust recommendations and Pareto fronts."""
+class RobustRecommendation(Result, FrozenModel):
+    """One setting for an unknown scenario."""
 
     study: str
     policy: str
@@ -66,15 +66,6 @@ class _Outcome(Result, FrozenModel):
     trials: int
     seed: int
     version: str
-
-    def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data."""
-        return self.model_dump(mode="json")
-
-
-class RobustRecommendation(_Outcome):
-    """One setting for an unknown scenario."""
-
     verdict: Verdict
     params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     measure: str
@@ -95,7 +86,7 @@ class RobustRecommendation(_Outcome):
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data; ranges that were not widened and unused fields of the verdict are omitted."""
-        out = {**super().as_object(), "verdict": self.verdict.as_object()}
+        out = {**self.model_dump(mode="json"), "verdict": self.verdict.as_object()}
         if not self.widened:
             del out["widened"]
         return out
@@ -134,31 +125,3 @@ def flatten_recommendations(results: Iterable[Recommendation | RobustRecommendat
     return [
         row for result in results for row in (result.rows() if isinstance(result, RobustRecommendation) else [result])
     ]
-
-
-class FrontMember(EvaluatedSetting):
-    """A setting of the Pareto front, evaluated on held-out worlds."""
-
-    trial: int | None = Field(description="Trial number, if it was on the front of the search.")
-    kept: bool = Field(description="Whether it is also on the front on held-out worlds.")
-
-
-class Front(_Outcome):
-    """A Pareto front: settings of which none is better than another in every scenario."""
-
-    members: list[FrontMember] = Field(description="Settings on the front of the search, tuned settings and defaults.")
-
-    def kept(self) -> list[FrontMember]:
-        """List the settings on the front on held-out worlds."""
-        return [member for member in self.members if member.kept]
-
-    def to_frame(self) -> DataFrame:
-        """Tabulate all settings in pandas, one row per scenario."""
-        from studies.results.cards import settings_frame
-
-        return settings_frame(self.study, self.members)
-
-    def _card(self) -> Card:
-        from studies.results.cards import front_card
-
-        return front_card(self)

@@ -99,7 +99,6 @@ class RobustSpec(FrozenModel):
         description=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(MEASURES)),
     )
-    pareto: bool = Field(default=False, strict=True, description="Return the Pareto front instead of one setting.")
 
     @field_validator("measure")
     @classmethod
@@ -120,8 +119,6 @@ class RobustSpec(FrozenModel):
         if not isinstance(self.base.source, ScenarioSource):
             source = self.base.source
             raise ValueError(f"robust must have simulated scenarios but got the {source.kind} {source.path}")
-        if self.pareto and self.measure != StudyDefaults.measure:
-            raise ValueError(f"measure does not apply to a Pareto front; remove measure {self.measure} or pareto")
         allowed = {
             "objective": [StudyDefaults.objective],
             "pruner": [StudyDefaults.pruner],
@@ -158,20 +155,18 @@ class RobustSpec(FrozenModel):
         return ResolvedRobustSpec.model_construct(**{**dict(self), "base": self.base.resolved()})
 
     def study_name(self) -> str:
-        """Return `robust/policy/scenario,scenario/T…/K…`, or `pareto/…`, followed by what differs from the defaults."""
+        """Return `robust/policy/scenario,scenario/T…/K…`, followed by what differs from the defaults."""
         if self.base.name is not None:
             return self.base.name
         base = self.base.resolved()
-        kind = "pareto" if self.pareto else "robust"
-        name = f"{kind}/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
+        name = f"robust/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
         measure = {} if self.measure == StudyDefaults.measure else {"measure": self.measure}
         return f"{name}{name_suffix({**base.overrides(), **measure})}"
 
     def differences(self, stored: RobustSpec) -> list[str]:
         """List the fields in which the trials of a stored study are not comparable with this one's."""
         requested, existing = (
-            {"scenarios": ",".join(spec.scenarios), "measure": spec.measure, "pareto": spec.pareto}
-            for spec in (self, stored)
+            {"scenarios": ",".join(spec.scenarios), "measure": spec.measure} for spec in (self, stored)
         )
         return [*describe_differences(requested, existing), *self.base.differences(stored.base)]
 
@@ -187,14 +182,14 @@ class ResolvedRobustSpec(RobustSpec):
 
 
 def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
-    """Parse the fields of a robust search: `scenarios`, `measure`, `pareto`, and those of a study.
+    """Parse the fields of a robust search: `scenarios`, `measure`, and those of a study.
 
     >>> parse_robust_spec({"scenarios": ["blips"]})
     Traceback (most recent call last):
     ...
     environments.errors.InputError: robust must have at least 2 scenarios but got 1.
     """
-    options = {key: fields[key] for key in ("measure", "pareto") if key in fields}
+    options = {key: fields[key] for key in ("measure",) if key in fields}
     rest = {key: value for key, value in fields.items() if key not in ("scenarios", *options)}
     scenarios = fields.get("scenarios")
     with prefix_errors(where):

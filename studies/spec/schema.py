@@ -126,7 +126,7 @@ def _robust_fields(fields: dict[str, Any]) -> dict[str, Any]:
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
     return {
         "scenarios": {**names, "description": "Two or more scenarios; effects may be joined by '+'."},
-        **{key: _without_null(properties[key]) for key in ("measure", "pareto")},
+        "measure": _without_null(properties["measure"]),
         **{key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS},
         "sampler": {**fields["sampler"], "enum": robust_samplers()},
     }

@@ -14,7 +14,7 @@ from environments.catalog import SCENARIO_PLUGINS
 from environments.errors import InputError
 from policies.engine.plugins import POLICY_PLUGINS
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation, TunedSetting
+from studies.results.robust import RobustRecommendation, TunedSetting
 from studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
 from studies.spec.grid import GridSpec, ResolvedGridSpec
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec
@@ -40,7 +40,7 @@ INDISTINGUISHABLE = "ravenlab:indistinguishable"
 ROBUST = "ravenlab:robust"
 TUNED = "ravenlab:tuned"
 ROBUST_RECOMMENDATION = "ravenlab:robust-recommendation"
-FRONT = "ravenlab:front"
+FRONT = "ravenlab:front"  # of earlier versions
 NOTE = "ravenlab:note"
 ATTACHED = "ravenlab:attached"
 
@@ -55,7 +55,13 @@ ENTRY = "entry"
 
 def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Value], owner: str, content: str) -> Value | None:
     """Read the value of a key; None if there is none."""
-    stored = study.user_attrs.get(key)
+    return _validate(study, study.user_attrs.get(key), kind, owner, content)
+
+
+def _validate(
+    study: optuna.Study | FrozenStudy, stored: object, kind: type[Value], owner: str, content: str
+) -> Value | None:
+    """Validate the stored value of an attribute; None if there is none."""
     if stored is None:
         return None
     try:
@@ -189,23 +195,41 @@ def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
     study.set_user_attr(INDISTINGUISHABLE, numbers)
 
 
+UNSUPPORTED_FRONT = "Pareto fronts are no longer supported."
+
+
+def is_front(study: optuna.Study | FrozenStudy) -> bool:
+    """Whether an earlier version searched a Pareto front instead of one setting."""
+    stored = study.user_attrs.get(ROBUST)
+    return FRONT in study.user_attrs or (isinstance(stored, dict) and stored.get("pareto") is True)
+
+
+def _refuse_front(study: optuna.Study | FrozenStudy) -> None:
+    if is_front(study):
+        raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
+
+
+def _without_pareto(stored: object) -> object:
+    """Return a stored specification without a field of earlier versions, which is false except for Pareto fronts."""
+    return {key: value for key, value in stored.items() if key != "pareto"} if isinstance(stored, dict) else stored
+
+
 def read_robust_spec(study: optuna.Study | FrozenStudy) -> ResolvedRobustSpec | None:
     """Read the specification of a robust search; None if the study is not one."""
+    _refuse_front(study)
+    stored = study.user_attrs.get(ROBUST)
     try:
-        spec = _read(study, ROBUST, RobustSpec, "study", "specification")
+        spec = _validate(study, _without_pareto(stored), RobustSpec, "study", "specification")
         return None if spec is None else spec.resolved()
     except InputError as unreadable:
-        stored = study.user_attrs[ROBUST]
         base, names = (stored.get(key) if isinstance(stored, dict) else None for key in ("base", "scenarios"))
         if isinstance(base, dict) and isinstance(names, list) and _needs_plugin([base.get("policy")], names):
-            measure, pareto = stored.get("measure"), stored.get("pareto")
-            if not isinstance(measure, str) or not isinstance(pareto, bool):
+            measure = study.user_attrs[ROBUST].get("measure")
+            if not isinstance(measure, str):
                 raise
             resolved = _read_unchecked(base, unreadable)
             scenarios = tuple(str(name) for name in names)
-            return ResolvedRobustSpec.model_construct(
-                base=resolved, scenarios=scenarios, measure=measure, pareto=pareto
-            )
+            return ResolvedRobustSpec.model_construct(base=resolved, scenarios=scenarios, measure=measure)
         raise
 
 
@@ -224,19 +248,18 @@ def write_tuned(study: optuna.Study, tuned: list[TunedSetting]) -> None:
     study.set_user_attr(TUNED, [setting.model_dump(mode="json") for setting in tuned])
 
 
-def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | Front | None:
+def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | None:
     """Read the result of a robust search; None before it has ended."""
-    front = _read(study, FRONT, Front, "study", "result")
-    return front or _read(study, ROBUST_RECOMMENDATION, RobustRecommendation, "study", "result")
+    _refuse_front(study)
+    return _read(study, ROBUST_RECOMMENDATION, RobustRecommendation, "study", "result")
 
 
-def write_robust(study: optuna.Study, result: RobustRecommendation | Front | None) -> None:
+def write_robust(study: optuna.Study, result: RobustRecommendation | None) -> None:
     """Store the result of a robust search, or delete it with None."""
-    for key, model in ((ROBUST_RECOMMENDATION, RobustRecommendation), (FRONT, Front)):
-        if isinstance(result, model):
-            study.set_user_attr(key, result.as_object())
-        elif study.user_attrs.get(key) is not None:
-            study.set_user_attr(key, None)
+    if result is not None:
+        study.set_user_attr(ROBUST_RECOMMENDATION, result.as_object())
+    elif study.user_attrs.get(ROBUST_RECOMMENDATION) is not None:
+        study.set_user_attr(ROBUST_RECOMMENDATION, None)
 
 
 def project_version() -> str:

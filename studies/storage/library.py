@@ -13,7 +13,7 @@ from environments.errors import InputError, did_you_mean
 from environments.text import escape_unprintable
 from studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import is_search_name
 from studies.spec.grid import GRID_POLICY
 from studies.storage import keys
@@ -139,7 +139,7 @@ def split_by_recommendation(
     return recommendations, sorted(without)
 
 
-def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation | Front]:
+def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation]:
     """Return the results of the robust searches among the named studies, or among all, sorted by name."""
     studies = [study for study in select_studies(storage, names) if ROBUST in study.user_attrs]
     results = [result for _, result in read_each(studies, read_robust)]
@@ -190,8 +190,10 @@ def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | N
         return None
 
 
-StudyKind = Literal["study", "robust", "grid", "comparison", "external"]
-StudyState = Literal["searching", "validating", "running", "interrupted", "complete", "recommended", "external"]
+StudyKind = Literal["study", "robust", "front", "grid", "comparison", "external"]
+StudyState = Literal[
+    "searching", "validating", "running", "interrupted", "complete", "recommended", "unsupported", "external"
+]
 """A driver is alive in the first three, of which `running` is for grids and comparisons."""
 
 
@@ -285,6 +287,8 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
         seconds=counts.seconds,
     )
     try:
+        if keys.is_front(study):
+            return replace(blank, state="unsupported", kind="front")
         if keys.ROBUST in study.user_attrs:
             return _robust_row(study, blank)
         return _grid_row(study, blank) or _comparison_row(study, blank) or _search_row(study, blank)

@@ -62,7 +62,8 @@ def test_studies_are_listed_and_shown() -> None:
     for name in trials:
         assert name in run(f"show {name}")[0]
         assert json.loads(run(f"show {name} --json")[0])
-        assert ravenlab.load_result(name, storage=STORAGE)
+        if not name.startswith("pareto/"):
+            assert ravenlab.load_result(name, storage=STORAGE)
 
 
 @pytest.mark.usefixtures("recording")
@@ -105,6 +106,27 @@ def test_study_is_already_complete(kind: str, recording: Path) -> None:
         assert code == 0, err
         assert "already complete" in err
     assert count_trials(recording / DATABASE) == trials
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_stored_pareto_front_is_listed_and_not_supported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copy(FOLDER / "before" / DATABASE, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    name = "pareto/raven-ucb/blips,periodic/T150/K5"
+    (row,) = [row for row in json.loads(run("studies --json")[0]) if row["name"] == name]
+    assert (row["kind"], row["state"], row["finished"]) == ("front", "unsupported", 12)
+    message = "Pareto fronts are no longer supported."
+    assert run(f"show {name}")[0] == f"{name}: {message}\n"
+    assert f"study {name!r}: {message}" in run("report -o report.html")[1]
+    assert "robust/" in run("export")[0]
+    assert f"study {name!r}: {message}" in caplog.text
+    code, out, err = run_command(["export", name, f"--storage={STORAGE}"])
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert message in err
+    with pytest.raises(ravenlab.InputError, match=message):
+        ravenlab.load_result(name, storage=STORAGE)
 
 
 @pytest.mark.usefixtures("recording")

@@ -39,7 +39,7 @@ def option_names(field: str) -> tuple[str, ...]:
 def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that have a value.
 
-    >>> drop_unset({"measure": None, "pareto": False, "csv": "x", "settings": {}, "trials": 0})
+    >>> drop_unset({"measure": None, "robust": False, "csv": "x", "settings": {}, "trials": 0})
     {'csv': 'x', 'trials': 0}
     """
     return {name: value for name, value in options.items() if value is not None and value is not False and value != {}}
@@ -219,10 +219,9 @@ def print_plan(plan: Plan, as_json: bool) -> None:
     for search in plan.robust:
         for study in search.scenario_specs():
             print_line(_describe_study(study))
-        target = "Pareto front" if search.pareto else f"measure {search.measure}"
         print_line(
             f"{search.study_name()}: {search.base.trials:,} trials × {search.base.replications:,} replications × "
-            f"{len(search.scenarios)} scenarios, sampler {search.base.sampler}, {target}, "
+            f"{len(search.scenarios)} scenarios, sampler {search.base.sampler}, measure {search.measure}, "
             f"{format_count(_search_steps(search))} steps"
         )
     for spec in plan.studies:
@@ -266,7 +265,7 @@ def robust_object(spec: RobustSpec) -> dict[str, Any]:
         **study_object(spec.base),
         "study": spec.study_name(),
         "steps": _search_steps(spec),
-        "measure": None if spec.pareto else spec.measure,
+        "measure": spec.measure,
         "scenarios": list(spec.scenarios),
         "first": [study_object(study) for study in spec.scenario_specs()],
     }

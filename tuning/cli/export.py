@@ -50,18 +50,15 @@ def export(
         raise unknown_name("format", form, FORMATS)
     with use_storage(storage) as store:
         single, without = split_by_recommendation(store, studies or None, show_all)
-        robust = {result.study: result for result in read_robust_results(store, studies or None)}
+        robust = read_robust_results(store, studies or None)
         kinds = {row.name: row.kind for row in list_studies(store, internal=True)} if without else {}
-    recommendations: list[Recommendation | RobustRecommendation] = list(single)
-    recommendations += [result for result in robust.values() if isinstance(result, RobustRecommendation)]
+    recommendations: list[Recommendation | RobustRecommendation] = [*single, *robust]
+    exported = {result.study for result in recommendations}
     notes = []
     for name in without:
-        if isinstance(robust.get(name), RobustRecommendation):
-            continue
         reason = WITHOUT_RECOMMENDATION.get(kinds[name], "has no recommendation yet")
-        if name in robust:
-            reason = "is a Pareto front; ravenlab tune --robust --pareto --csv writes it"
-        notes.append(f"study {name!r} {reason}.")
+        if name not in exported and kinds[name] != "front":  # reading a front has said that it is left out
+            notes.append(f"study {name!r} {reason}.")
     if not recommendations:
         reasons = " ".join(notes) or "no study has a recommendation; run ravenlab tune first."
         raise InputError(f"nothing to export: {reasons}")

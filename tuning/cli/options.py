@@ -359,9 +359,6 @@ MeasureOption = Annotated[
     str | None,
     choice_option("--measure", "Relative regret to minimize", MEASURES, ROBUST, StudyDefaults.measure),
 ]
-ParetoOption = Annotated[
-    bool, option("--pareto", "Search the Pareto front of the scenarios' regrets instead of one setting.", ROBUST)
-]
 RobustCsvOption = Annotated[
     Path | None,
     option("--csv", "Write the regret of each setting in each scenario to a CSV file.", ROBUST, metavar="FILE"),

@@ -35,7 +35,7 @@ def show(
     from environments.errors import InputError
     from studies.results.describe import describe_recommendation
     from studies.storage.database import use_storage
-    from studies.storage.keys import read_recommendation, read_spec
+    from studies.storage.keys import is_front, read_recommendation, read_spec
     from studies.storage.library import describe_study, find_better_policies, find_studies, read_best_trials
     from tuning.cli.output import print_json, print_line
 
@@ -45,12 +45,16 @@ def show(
             raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
         stored = matches[0]
         row = describe_study(store, stored)
-        contents = _read_contents(store, stored)
-        spec, recommendation = (None, None) if contents else (read_spec(stored), read_recommendation(stored))
+        front = is_front(stored)
+        contents = None if front else _read_contents(store, stored)
+        spec, recommendation = (None, None) if front or contents else (read_spec(stored), read_recommendation(stored))
         better = (
             None if recommendation is None else find_better_policies(store, [recommendation]).get(recommendation.study)
         )
-        best = [] if contents else read_best_trials(store, stored, MAX_BEST_TRIALS)
+        best = [] if front or contents else read_best_trials(store, stored, MAX_BEST_TRIALS)
+    if front:
+        _show_front(row, as_json)
+        return
     if contents is not None:
         _show_contents(row, contents, as_json)
         return
@@ -128,6 +132,16 @@ def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> Non
     else:
         contents.print_result(contents.result)
     print_line(_describe_progress(row, contents.unit))
+
+
+def _show_front(row: StudyRow, as_json: bool) -> None:
+    from studies.storage.keys import UNSUPPORTED_FRONT
+    from tuning.cli.output import print_json, print_line
+
+    if as_json:
+        print_json(asdict(row))
+    else:
+        print_line(f"{row.name}: {UNSUPPORTED_FRONT}")
 
 
 def _describe_progress(row: StudyRow, unit: str) -> str:

@@ -15,7 +15,7 @@ from tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from studies.results.recommendation import Baseline, Recommendation
-    from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+    from studies.results.robust import EvaluatedSetting, RobustRecommendation
     from studies.spec.robust import RobustSpec
     from studies.spec.study import StudySpec
     from tuning.progress import Reporter
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tuning.study_run import StudyRun
     from tuning.workers.local import Workers
 
-MAX_PRINTED_FRONT = 20  # settings of a Pareto front that are printed
 SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
 PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
 
@@ -56,7 +55,6 @@ def tune(
     report: options.ReportOption = None,
     robust: options.RobustOption = False,
     measure: options.MeasureOption = None,
-    pareto: options.ParetoOption = False,
     csv: options.RobustCsvOption = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
@@ -117,7 +115,7 @@ def tune(
         }
     )
     fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
-    robust_fields = drop_unset({"measure": measure, "pareto": pareto})
+    robust_fields = drop_unset({"measure": measure})
     if not robust:
         for option in [*robust_fields, *drop_unset({"csv": csv})]:
             raise InputError(f"--{option} requires --robust.")
@@ -152,7 +150,7 @@ def tune(
         _print_json(recommendations, robust_results)
     else:
         _print_results(recommendations, robust_results)
-    finished = [result.study for result in (*robust_results, *recommendations)]
+    finished = [*(result.study for result in robust_results), *(result.study for result in recommendations)]
     _print_states([*robust_runs, *study_runs], finished)
     if finished and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
@@ -218,7 +216,7 @@ def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> 
         )
 
 
-def _write_robust_csv(results: Sequence[RobustRecommendation | Front], path: Path) -> None:
+def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> None:
     from studies.export.csv_table import write_robust
     from tuning.files import atomic_write
 
@@ -227,25 +225,15 @@ def _write_robust_csv(results: Sequence[RobustRecommendation | Front], path: Pat
             file.write(write_robust(results))
 
 
-def _print_json(
-    recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation | Front]
-) -> None:
+def _print_json(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
     """Print the results of studies or of robust searches; a command has only one of them."""
     from studies.export import export
-    from studies.results.robust import Front, RobustRecommendation
-    from tuning.cli.output import print_exact, print_json
+    from tuning.cli.output import print_exact
 
-    fronts = [result for result in robust_results if isinstance(result, Front)]
-    if fronts:
-        print_json({"fronts": [front.as_object() for front in fronts]})
-    else:
-        robust = [result for result in robust_results if isinstance(result, RobustRecommendation)]
-        print_exact(export([*recommendations, *robust], "json"))
+    print_exact(export([*recommendations, *robust_results], "json"))
 
 
-def _print_results(
-    recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation | Front]
-) -> None:
+def _print_results(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
     for result in robust_results:
         print_robust(result)
     if recommendations:
@@ -352,22 +340,15 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     typer.echo(f"  {command} dashboard{where}", err=True)
 
 
-def print_robust(result: RobustRecommendation | Front) -> None:
+def print_robust(result: RobustRecommendation) -> None:
     """Print the conclusions, and the settings in every scenario."""
-    from studies.results.describe import describe_front, describe_robust, list_contenders
-    from studies.results.robust import Front
+    from studies.results.describe import describe_robust, list_contenders
     from tuning.cli.output import print_line
 
-    for line in describe_front(result) if isinstance(result, Front) else describe_robust(result):
+    for line in describe_robust(result):
         print_line(line)
-    if isinstance(result, Front):
-        settings = result.kept()
-        part = f"; first {MAX_PRINTED_FRONT} of {len(settings):,}" if len(settings) > MAX_PRINTED_FRONT else ""
-        title = f"{result.study}: Pareto front on held-out worlds{part}"
-        _print_settings(title, result.scenarios, settings[:MAX_PRINTED_FRONT])
-    else:
-        title = f"{result.study}: regret (excess over the parameters tuned for the scenario)"
-        _print_settings(title, result.scenarios, list_contenders(result))
+    title = f"{result.study}: regret (excess over the parameters tuned for the scenario)"
+    _print_settings(title, result.scenarios, list_contenders(result))
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:

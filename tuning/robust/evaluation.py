@@ -17,36 +17,21 @@ from tuning.workers.local import SERIAL, Workers
 from tuning.workers.problem import Evaluator
 
 
-class ScenariosEvaluator(Evaluator):
-    """Regret [C, R, S] in S scenarios; a trial has one value per scenario.
+class RelativeEvaluator(Evaluator):
+    """Regret [C, R, S] in S scenarios relative to the tuned settings; a measure combines it to samples [C, R].
 
-    >>> from studies.spec.robust import parse_robust_spec
+    >>> from studies.spec.robust import parse_measure, parse_robust_spec
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
-    >>> evaluator = ScenariosEvaluator(spec)
-    >>> played = evaluator.play([spec.base.resolve_params({})], stream=1, first=0, count=5)
+    >>> defaults = spec.base.resolve_params({})
+    >>> evaluator = RelativeEvaluator(spec, parse_measure("mean"), [defaults, defaults])
+    >>> played = evaluator.play([defaults], stream=1, first=0, count=5)
     >>> played.shape, evaluator.sample(played).shape
-    ((1, 5, 2), (1, 2, 5))
+    ((1, 5, 2), (1, 5))
     """
 
-    def __init__(self, spec: RobustSpec, workers: Workers = SERIAL) -> None:
+    def __init__(self, spec: RobustSpec, measure: Measure, tuned: Sequence[Values], workers: Workers = SERIAL) -> None:
         super().__init__(spec.base, workers)
         self.evaluators = [Evaluator(scenario, workers) for scenario in spec.scenario_specs()]
-
-    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""
-        played = [evaluator.play(candidates, stream, first, count)[..., REGRET] for evaluator in self.evaluators]
-        return np.stack(played, axis=-1)
-
-    def sample(self, played: Floats) -> Floats:
-        """Return the regret as [C, S, R]."""
-        return np.moveaxis(played, -1, 1)
-
-
-class RelativeEvaluator(ScenariosEvaluator):
-    """Regret relative to the tuned settings, combined by a measure: samples [C, R] of one value per trial."""
-
-    def __init__(self, spec: RobustSpec, measure: Measure, tuned: Sequence[Values], workers: Workers = SERIAL) -> None:
-        super().__init__(spec, workers)
         self.measure = measure
         count = spec.base.replications
         means = [
@@ -54,6 +39,11 @@ class RelativeEvaluator(ScenariosEvaluator):
             for evaluator, values in zip(self.evaluators, tuned, strict=True)
         ]
         self.tuned_regret = check_positive(spec.scenarios, np.array(means))
+
+    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""
+        played = [evaluator.play(candidates, stream, first, count)[..., REGRET] for evaluator in self.evaluators]
+        return np.stack(played, axis=-1)
 
     def sample(self, played: Floats) -> Floats:
         """Return the measure of the relative regrets in each replication."""

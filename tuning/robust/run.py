@@ -13,21 +13,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from studies.results.robust import Front, RobustRecommendation, TunedSetting
+from studies.results.robust import RobustRecommendation, TunedSetting
 from studies.spec.distributions import make_distributions
 from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.storage import keys
 from studies.storage.lock import run_as_driver
 from studies.storage.trials import check_trials
-from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator
-from tuning.robust.validation import find_front, recommend_robust, tuned_candidate
+from tuning.robust.evaluation import RelativeEvaluator
+from tuning.robust.validation import recommend_robust, tuned_candidate
 from tuning.search.loop import Progress, ProgressCallback, search
 from tuning.search.samplers import TrialParams, advice_for, inside_search_space
 from tuning.search.widening import widest_spec
 from tuning.study_run import (
     SILENT,
-    Direction,
     FinishedStudy,
     StudyListener,
     StudyRun,
@@ -54,7 +53,7 @@ class RobustRun:
     """Whether an earlier run had finished the study."""
     scenario_runs: list[StudyRun]
     """Runs of the studies of the single scenarios."""
-    result: RobustRecommendation | Front | None
+    result: RobustRecommendation | None
     """None if the time limit was reached first."""
 
 
@@ -76,7 +75,7 @@ def run_robust(
 
     def run(storage: RDBStorage) -> RobustRun:
         nonlocal already_complete
-        study = open_study(storage, name, keys.ROBUST, _directions(spec), lambda new: keys.write_robust_spec(new, spec))
+        study = open_study(storage, name, keys.ROBUST, ["minimize"], lambda new: keys.write_robust_spec(new, spec))
         resolved = _resume(spec, study)
         result, count = keys.read_robust(study), len(study.get_trials(deepcopy=False))
         if result is not None and count >= resolved.base.trials:
@@ -96,17 +95,14 @@ def run_robust(
         base, listener = resolved.base, make_listener()
         first = first_robust_candidates(resolved, tuned)
         listener.begin(base.model_copy(update={"name": name}), count)
-        evaluator = ScenariosEvaluator(resolved, workers) if resolved.pareto else _relative(resolved, tuned, workers)
-        callback = _multiply_steps(listener.batch, 1 if resolved.pareto else len(resolved.scenarios))
+        evaluator = _relative(resolved, tuned, workers)
+        callback = _multiply_steps(listener.batch, len(resolved.scenarios))
         if not search(base, study, evaluator, callback, deadline, first):
             return RobustRun(name, len(study.get_trials(deepcopy=False)), already_complete, scenario_runs, result=None)
         listener.validate()
         for scenario_evaluator in evaluator.evaluators:
             scenario_evaluator.on_steps = lambda steps: listener.validated(steps / len(resolved.scenarios))
-        if isinstance(evaluator, RelativeEvaluator):
-            result = recommend_robust(resolved, study, evaluator, tuned)
-        else:
-            result = find_front(resolved, study, evaluator, tuned)
+        result = recommend_robust(resolved, study, evaluator, tuned)
         keys.write_robust(study, result)
         listener.finish()
         return RobustRun(name, result.trials, already_complete, scenario_runs, result)
@@ -147,11 +143,6 @@ def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: 
 def _multiply_steps(callback: ProgressCallback, scenarios: int) -> ProgressCallback:
     """Count the steps in all scenarios; the search counts those in one."""
     return lambda progress: callback(Progress(progress.trials, progress.best, scenarios * progress.steps))
-
-
-def _directions(spec: RobustSpec) -> list[Direction]:
-    """One value per trial, or one per scenario for a Pareto front."""
-    return ["minimize"] * (len(spec.scenarios) if spec.pareto else 1)
 
 
 def _resume(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:

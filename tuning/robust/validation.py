@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from environments import find_scenario
 from environments.streams import Stream
@@ -16,14 +15,11 @@ from policies.engine.play import REGRET
 from studies.results.recommendation import Estimate
 from studies.results.robust import (
     EvaluatedSetting,
-    Front,
-    FrontMember,
     Price,
     RobustRecommendation,
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.spec.distributions import from_trial_params
 from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
 from studies.spec.study import ResolvedStudy
 from studies.statistics.intervals import (
@@ -34,7 +30,7 @@ from studies.statistics.intervals import (
     relative_shares,
 )
 from studies.storage.keys import project_version
-from tuning.robust.evaluation import RelativeEvaluator, ScenariosEvaluator, check_positive
+from tuning.robust.evaluation import RelativeEvaluator, check_positive
 from tuning.search.widening import widened_spec
 from tuning.validation.choice import ChosenParameters, decide, make_design
 from tuning.validation.race import WorldMeasurements
@@ -145,7 +141,17 @@ def recommend_robust(
     contenders = evaluate_settings(spec, evaluator, measure, {RECOMMENDED: best, **baselines}, tuned)
     better = contenders[0].price.mean < contenders[-1].price.mean
     return RobustRecommendation(
-        **_common_fields(spec, study, tuned),
+        study=study.study_name,
+        policy=base.policy,
+        scenario=",".join(spec.scenarios),
+        scenarios=list(spec.scenarios),
+        settings=dict(base.settings),
+        horizon=base.horizon,
+        arms=base.arms,
+        tuned=list(tuned),
+        trials=len(study.get_trials(deepcopy=False)),
+        seed=base.seed,
+        version=project_version(),
         verdict=decide(base, choice, baselines[DEFAULTS].values, len(complete.candidates), better),
         params=best.shown,
         measure=spec.measure,
@@ -162,27 +168,9 @@ def recommend_robust(
     )
 
 
-def _common_fields(spec: ResolvedRobustSpec, study: optuna.Study, tuned: Sequence[TunedSetting]) -> dict[str, Any]:
-    """Return the fields that a robust recommendation and a front share."""
-    base = spec.base
-    return {
-        "study": study.study_name,
-        "policy": base.policy,
-        "scenario": ",".join(spec.scenarios),
-        "scenarios": list(spec.scenarios),
-        "settings": dict(base.settings),
-        "horizon": base.horizon,
-        "arms": base.arms,
-        "tuned": list(tuned),
-        "trials": len(study.get_trials(deepcopy=False)),
-        "seed": base.seed,
-        "version": project_version(),
-    }
-
-
 def evaluate_settings(
     spec: ResolvedRobustSpec,
-    evaluator: ScenariosEvaluator,
+    evaluator: RelativeEvaluator,
     measure: Measure,
     named: dict[str, Candidate],
     tuned: Sequence[TunedSetting],
@@ -272,56 +260,3 @@ def _find_indistinguishable(
 
     check_positive(spec.scenarios, np.array([played[index, :, s].mean() for s, index in enumerate(experts)]))
     return order_best_first(value(played), indistinguishable(played, spec.base.seed, value))[1]
-
-
-MAX_MEMBERS = 200
-"""A larger front is thinned to about this many members, evenly by the first scenario's regret."""
-
-
-def pareto_mask(values: Floats) -> NDArray[np.bool_]:
-    """Return which rows of [C, S] no other row dominates (as good everywhere and better somewhere).
-
-    >>> pareto_mask(np.array([[1.0, 3.0], [2.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
-    array([ True,  True, False,  True])
-    """
-    as_good = (values[:, None, :] <= values[None, :, :]).all(axis=-1)
-    better = (values[:, None, :] < values[None, :, :]).any(axis=-1)
-    return np.asarray(~(as_good & better).any(axis=0))
-
-
-def find_front(
-    spec: ResolvedRobustSpec, study: optuna.Study, evaluator: ScenariosEvaluator, tuned: Sequence[TunedSetting]
-) -> Front:
-    """Return the Pareto front of the search, the tuned settings and the defaults.
-
-    The selection worlds decide which members are kept; the report worlds give their regret.
-    """
-    base = spec.base
-    named = list_baselines(base, tuned)
-    numbers: dict[str, int] = {}
-    for trial in _front_trials(study):
-        candidate = make_candidate(base, from_trial_params(base, trial.params))
-        same = next((name for name, other in named.items() if other.values == candidate.values), None)
-        numbers[same or f"trial {trial.number}"] = trial.number
-        if same is None:
-            named[f"trial {trial.number}"] = candidate
-    played = evaluator.play([candidate.values for candidate in named.values()], Stream.SELECTION, 0, base.selection)
-    kept = pareto_mask(played.mean(axis=1))
-    settings = evaluate_settings(spec, evaluator, parse_measure("worst"), named, tuned)
-    members: list[FrontMember] = []
-    for setting, keep in zip(settings, kept, strict=True):
-        index = next((i for i, member in enumerate(members) if member.params == setting.params), None)
-        if index is None:
-            members.append(FrontMember(**setting.model_dump(), trial=numbers.get(setting.name), kept=bool(keep)))
-        else:
-            members[index] = members[index].model_copy(update={"name": f"{members[index].name}, {setting.name}"})
-    members.sort(key=lambda member: (not member.kept, member.worlds[0].regret.mean, member.name))
-    return Front(**_common_fields(spec, study, tuned), members=members)
-
-
-def _front_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
-    trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"]
-    mask = pareto_mask(np.array([trial.values for trial in trials], dtype=np.float64))
-    front = [trial for trial, keep in zip(trials, mask, strict=True) if keep]
-    front.sort(key=lambda trial: (trial.values[0], trial.number))
-    return front[:: -(-len(front) // MAX_MEMBERS)]

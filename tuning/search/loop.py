@@ -65,8 +65,7 @@ def search(
 ) -> bool:
     """Store trials until the study is complete; return False if the deadline came first.
 
-    The trials do not depend on the number of workers or on interruptions. If the evaluator's samples are [C, S, R], a
-    trial has S values.
+    The trials do not depend on the number of workers or on interruptions.
 
     Args:
         spec: The study.
@@ -157,16 +156,15 @@ class _Search:
         import optuna
 
         sample = outcome.sample
-        values = np.atleast_1d(self.objective.value(sample)).tolist()
         system = self.mirror._storage.get_trial(trial._trial_id).system_attrs
         return optuna.trial.create_trial(
             state=optuna.trial.TrialState.PRUNED if outcome.pruned else optuna.trial.TrialState.COMPLETE,
-            values=values,
+            value=float(self.objective.value(sample)),
             params=from_relative(self.spec, trial.params),
             distributions=self.space,
             user_attrs={
-                keys.STDERR: _standard_errors(sample),
-                keys.REPLICATIONS: int(sample.shape[-1]),
+                keys.STDERR: _standard_error(sample),
+                keys.REPLICATIONS: sample.size,
                 keys.SECONDS: round(seconds, 6),
             },
             system_attrs={name: value for name, value in system.items() if name.startswith(RUNG)},
@@ -184,8 +182,6 @@ class _Search:
             self.mirror.tell(trial, None if pruned else stored.values, state=stored.state)
 
     def _best(self) -> float | None:
-        if len(self.study.directions) > 1:
-            return None
         values = [t.value for t in self.stored if t.state.name == "COMPLETE" and t.value is not None]
         if not values:
             return None
@@ -206,12 +202,11 @@ class _Search:
         return self.spec.pruner == "race" and len(self.stored) >= (self.batch + 1) * self.spec.batch
 
 
-def _standard_errors(sample: Floats) -> float | list[float] | None:
-    """Return the standard error of each value of a trial."""
-    if sample.shape[-1] < 2:
+def _standard_error(sample: Floats) -> float | None:
+    """Return the standard error of the value of a trial; None for a single replication."""
+    if sample.size < 2:
         return None
-    errors = sample.std(axis=-1, ddof=1) / np.sqrt(sample.shape[-1])
-    return errors.tolist()  # type: ignore[no-any-return]
+    return float(sample.std(ddof=1) / np.sqrt(sample.size))
 
 
 def convert_trial(

@@ -21,7 +21,7 @@ from policies.engine.simulation import Simulation, simulate
 from studies.results.alternatives import BetterPolicy
 from studies.results.grid import Grid
 from studies.results.recommendation import Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 from studies.spec.distributions import from_trial_params, trial_param_name
 from studies.spec.grid import GRID_POLICY, GridSpec
 from studies.spec.objective import parse_objective
@@ -35,6 +35,7 @@ from studies.storage.keys import (
     GRID,
     ROBUST,
     STDERR,
+    is_front,
     read_grid_spec,
     read_recommendation,
     read_robust,
@@ -134,8 +135,9 @@ class ReportData:
     grids: list[GridData] = field(default_factory=list)
     unfinished_grids: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    robust: list[RobustRecommendation | Front] = field(default_factory=list)
+    robust: list[RobustRecommendation] = field(default_factory=list)
     unfinished_robust: list[str] = field(default_factory=list)
+    fronts: list[str] = field(default_factory=list)
 
     @property
     def recommendations(self) -> list[Recommendation]:
@@ -187,6 +189,9 @@ def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids
             data.unfinished_grids.append(study.study_name)
         else:
             grids.append(grid)
+        return True
+    if is_front(study):
+        data.fronts.append(study.study_name)
         return True
     if ROBUST in study.user_attrs:
         robust = read_robust(study)

@@ -54,7 +54,7 @@ from studies.results.describe import format_failures, list_baselines
 from studies.results.recommendation import Recommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.source import LogSource, TraceSource
-from studies.storage.keys import project_version
+from studies.storage.keys import UNSUPPORTED_FRONT, project_version
 from studies.symbols import format_params, format_symbol
 
 MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
@@ -242,6 +242,7 @@ def _list_missing(data: ReportData) -> list[MissingItem]:
         MissingItem(name, "The search over several scenarios is unfinished; rerun the same command to resume it.")
         for name in data.unfinished_robust
     ]
+    items += [MissingItem(name, UNSUPPORTED_FRONT) for name in data.fronts]
     items += [MissingItem(name, UNREADABLE) for name in data.unreadable]
     if data.studies and not data.grids and not data.unfinished_grids:
         items.append(MissingItem("", "There is no sensitivity grid (ravenlab grid)."))

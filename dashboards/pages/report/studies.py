@@ -23,14 +23,13 @@ from environments.text import (
 )
 from studies.results.describe import (
     BASELINES,
-    describe_front,
     describe_recommendation,
     describe_robust,
     list_contenders,
     name_defaults,
 )
 from studies.results.grid import Grid
-from studies.results.robust import EvaluatedSetting, Front, RobustRecommendation
+from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.objective import parse_objective
 from studies.spec.source import TraceSource
@@ -322,19 +321,14 @@ def make_robust_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
     return [_robust_section(result, slugs) for result in data.robust]
 
 
-def _robust_section(result: RobustRecommendation | Front, slugs: Slugs) -> ReportSection:
+def _robust_section(result: RobustRecommendation, slugs: Slugs) -> ReportSection:
     short = f"{join_words(result.scenarios, 'and')}, T = {format_count(result.horizon)}"
-    if isinstance(result, Front):
-        short += " (Pareto front)"
-        lines, settings = describe_front(result), list[EvaluatedSetting](result.kept())
-        figure = figures.plot_pareto_front(result)
-    else:
-        lines, settings = describe_robust(result), list_contenders(result)
-        figure = figures.plot_prices(result)
+    lines = describe_robust(result)
     link = slugs.new(result.study)
-    panels = [make_panel(slugs, f"worlds {result.study}", figure)]
+    panels = [make_panel(slugs, f"worlds {result.study}", figures.plot_prices(result))]
     filters = make_filters(result.scenarios, result.horizon, result.policy)
-    return ReportSection(link, result.study, short, lines, panels, filters, _robust_table(result.scenarios, settings))
+    table = _robust_table(result.scenarios, list_contenders(result))
+    return ReportSection(link, result.study, short, lines, panels, filters, table)
 
 
 def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> PageTable:

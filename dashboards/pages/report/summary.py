@@ -21,7 +21,6 @@ from studies.results.describe import (
     INCONCLUSIVE,
     WITHIN_NOISE,
     describe_better_policy,
-    describe_front,
     describe_price,
     describe_unit,
     describe_verdict,
@@ -32,7 +31,7 @@ from studies.results.describe import (
     warn_inconclusive,
 )
 from studies.results.recommendation import Baseline, Recommendation
-from studies.results.robust import Front, RobustRecommendation
+from studies.results.robust import RobustRecommendation
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 
@@ -154,13 +153,8 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
     )
 
 
-def make_robust_row(
-    result: RobustRecommendation | Front, title: str, link: str, filters: dict[str, list[str]]
-) -> VerdictRow:
-    """Summarize one setting for several scenarios, or a Pareto front."""
-    if isinstance(result, Front):
-        kept, balanced = describe_front(result)
-        return VerdictRow(result.study, link, title, "front", "Pareto front", "", f"{kept} {balanced}", [], filters)
+def make_robust_row(result: RobustRecommendation, title: str, link: str, filters: dict[str, list[str]]) -> VerdictRow:
+    """Summarize one setting for several scenarios."""
     decision, rest = split_verdict(describe_verdict(result))
     kind = result.verdict.decision.replace(" ", "-")
     facts = " ".join([describe_price(result), *describe_unit(result)])

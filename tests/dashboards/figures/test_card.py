@@ -16,7 +16,7 @@ from studies.results.ranking import analyze_comparison
 from studies.results.recommendation import Baseline
 from studies.results.verdict import Decision, Verdict
 from studies.spec.comparison import ComparisonSpec
-from tests.dashboards.figures.test_worlds import make_front, make_robust
+from tests.dashboards.figures.test_worlds import make_robust
 from tests.messages import assert_names
 from tests.studies.examples import LINES, WILD, make_comparison, make_recommendation, make_trace_facts
 
@@ -116,7 +116,6 @@ def test_cards_of_robust_results() -> None:
     lines = read_card(plot_robust_card(make_robust(scenarios)))
     assert len([line for line in lines if line.endswith(" %")]) == MAX_ROWS
     assert "α₀" in lines
-    assert "Pareto front" in " ".join(read_card(plot_robust_card(make_front(scenarios))))
 
 
 def test_card_of_a_comparison() -> None:

@@ -1,4 +1,4 @@
-"""Figures of searches over several scenarios: the matrix of prices, and Pareto fronts."""
+"""Figures of searches over several scenarios: the matrix of prices."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import Any
 
 import pytest
 
-from dashboards.figures import get_alt_text, plot_pareto_front, plot_prices
+from dashboards.figures import get_alt_text, plot_prices
 from dashboards.optuna_dashboard.notes import robust_note
 from dashboards.pages.report.data import ReportData
 from dashboards.pages.report.page import render_report
 from studies.results.recommendation import Estimate, RewardStatistics
 from studies.results.robust import (
     EvaluatedSetting,
-    Front,
-    FrontMember,
     Price,
     RobustRecommendation,
     ScenarioOutcome,
     TunedSetting,
 )
 from studies.results.verdict import Verdict
-from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
+from tests.dashboards.figure_checks import check_figure, shown_text
 from tests.messages import assert_names
 
 WILD = "<b>%{x}"
@@ -66,19 +64,6 @@ def make_robust(scenarios: list[str]) -> RobustRecommendation:
     )  # fmt: skip
 
 
-def make_front(scenarios: list[str]) -> Front:
-    shares = [[0.0, 1.0, 0.5], [0.5, 0.0, 0.5], [0.2, 0.2, 0.2], [0.9, 0.9, 0.9]]
-    labels = [f"tuned for {scenarios[0]}", "defaults", "trial 3", "trial 4"]
-    members = [
-        FrontMember(
-            **contender(name, scenarios, row[: len(scenarios)], tuned_for=scenarios[0] if n == 0 else None),
-            trial=n, kept=n < 3,
-        )
-        for n, (name, row) in enumerate(zip(labels, shares, strict=True))
-    ]  # fmt: skip
-    return Front(**common(scenarios), members=members)
-
-
 def test_the_matrix_shows_every_price() -> None:
     figure = plot_prices(make_robust(["blips", WILD]))
     out = check_figure(figure)
@@ -89,27 +74,13 @@ def test_the_matrix_shows_every_price() -> None:
     assert WILD not in shown_text(out)
 
 
-@pytest.mark.parametrize("scenarios", [["blips", WILD], ["blips", "periodic", WILD]])
-def test_a_front_of_two_or_more_scenarios(scenarios: list[str]) -> None:
-    figure = plot_pareto_front(make_front(scenarios))
-    out = check_figure(figure)
-    assert len(legend_names(figure)) == 4
-    best = out["data"][-1]
-    if len(scenarios) == 2:
-        assert (best["x"], best["y"]) == ([60], [60])
-        assert best["error_x"]["array"] == [60]
-    else:
-        assert best["y"] == [20, 20, 20, None]
-        assert out["layout"]["xaxis"]["tickvals"] == [0, 1, 2]
-    assert_names(get_alt_text(figure), "3 settings", "50 to 75 in blips", "20 %")
-    assert WILD not in shown_text(out)
-
-
 def test_note_and_report_state_the_price() -> None:
-    robust, front = make_robust(["blips", WILD]), make_front(["blips", "periodic"])
+    robust = make_robust(["blips", WILD])
     assert_names(robust_note(robust), "α₀", 1.5, "β₀", 2, "10 %")
-    assert_names(robust_note(front), "Pareto", "3 of the 4", "20 %")
-    page = render_report(ReportData("here", [], robust=[robust, front], unfinished_robust=["robust/unfinished"]))
+    page = render_report(
+        ReportData("here", [], robust=[robust], unfinished_robust=["robust/unfinished"], fronts=["pareto/stored"])
+    )
     assert_names(page, "10 %", "5.0 % to 15 %", "150 %")
     assert "robust/unfinished" in page
+    assert_names(page, "pareto/stored", "no longer supported")
     assert WILD not in page.partition("<script")[0]

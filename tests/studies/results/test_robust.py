@@ -42,7 +42,7 @@ def test_unknown_measures_are_rejected(text: str) -> None:
         ({"scenarios": "blips"}, ["scenarios"]),
         ({"scenarios": ["blips", "perodic"]}, ["'periodic'"]),
         ({"measure": "best"}, ["measure", "worst", "mean", "cvar:0.5"]),
-        ({"measure": "mean", "pareto": True}, ["pareto", "measure"]),
+        ({"pareto": True}, ["'pareto'"]),
         ({"objective": "cvar:0.9"}, ["objective", "mean", "robust"]),
         ({"pruner": "race"}, ["pruner", "none", "robust"]),
         ({"sampler": "cmaes"}, ["sampler", "tpe", "random", "qmc", "robust"]),
@@ -59,9 +59,6 @@ def test_errors_name_field_and_value_on_one_line(fields: dict[str, Any], names: 
 
 def test_study_names_and_single_scenario_studies() -> None:
     assert parse_robust_spec(TWO_SCENARIOS).study_name() == "robust/raven-ucb/blips,periodic/T1000/K10"
-    assert (
-        parse_robust_spec({**TWO_SCENARIOS, "pareto": True}).study_name() == "pareto/raven-ucb/blips,periodic/T1000/K10"
-    )
     others: dict[str, dict[str, Any]] = {
         "measure=mean": {"measure": "mean"},
         "epsilon=0.1": {"fixed": {"epsilon": 0.1}},

@@ -27,7 +27,6 @@ READERS: dict[str, Reader] = {
     keys.ROBUST: keys.read_robust_spec,
     keys.TUNED: keys.read_tuned,
     keys.ROBUST_RECOMMENDATION: keys.read_robust,
-    keys.FRONT: keys.read_robust,
     keys.FURTHER_WORLDS: keys.read_further_worlds,
 }
 
@@ -47,6 +46,21 @@ def study_with(key: str, value: object) -> optuna.Study:
 def test_unreadable_attributes_are_errors_of_one_line(key: str, value: object) -> None:
     with raises_naming(InputError, "'mine'"):
         READERS[key](study_with(key, value))
+
+
+@pytest.mark.parametrize(("key", "value"), [(keys.FRONT, {"members": []}), (keys.ROBUST, {"pareto": True})])
+def test_pareto_fronts_of_earlier_versions_are_refused(key: str, value: object) -> None:
+    study = study_with(key, value)
+    assert keys.is_front(study)
+    for read in (keys.read_robust, keys.read_robust_spec):
+        with raises_naming(InputError, "'mine'", "Pareto", "no longer supported"):
+            read(study)
+
+
+def test_robust_studies_of_earlier_versions_are_read() -> None:
+    spec = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved()
+    stored = {**spec.model_dump(mode="json"), "pareto": False}
+    assert keys.read_robust_spec(study_with(keys.ROBUST, stored)) == spec
 
 
 @pytest.mark.parametrize("key", READERS)

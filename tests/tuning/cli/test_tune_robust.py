@@ -59,20 +59,6 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["robust"] == {**shown, "study": "copied"}
 
 
-def test_pareto_front(tmp_path: Path, capsys: Captured) -> None:
-    url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "f.csv"
-    words = ["tune", "--robust", "--pareto", *SCENARIOS, *SMALL, url, f"--csv={path}"]
-    assert run(words) == 0
-    assert_names(capsys.readouterr().out, "Pareto")
-    assert {row["front"] for row in csv.DictReader(path.read_text().splitlines())} <= {"true", "false"}
-    assert run([*words, "--json"]) == 0
-    (front,) = json.loads(capsys.readouterr().out)["fronts"]
-    assert front["scenarios"] == SCENARIOS
-    assert run(["export", "pareto/*", url]) == 2
-    assert_names(capsys.readouterr().err, "Pareto")
-    assert run(["show", "pareto", url]) == 0
-
-
 @pytest.mark.parametrize(
     ("words", "names"),
     [
@@ -84,7 +70,6 @@ def test_pareto_front(tmp_path: Path, capsys: Captured) -> None:
         (["--robust", "blips", "periodic", "--measure=best"], ["measure", "worst", "mean", "cvar:0.5"]),
         (["--robust", "blips", "periodic", "--pruner=race"], ["pruner", "none"]),
         (["blips", "periodic", "--measure=mean"], ["--measure", "--robust"]),
-        (["blips", "--pareto"], ["--pareto", "--robust"]),
         (["--robust", "--study=quick"], ["--study", "--robust"]),
         (["--robust", "blips", "periodic", "--horizon=90,99", "--name=x"], ["--name", "2"]),
         (["--robust", "blips", "periodic", "--csv=no/such/f.csv"], ["no/such"]),
