@@ -75,7 +75,6 @@ __all__ = [
     "plot_search_history",
     "plot_sensitivity_lines",
     "plot_standings",
-    "plot_surface",
     "plot_trace",
     "plot_world",
 ]
@@ -212,16 +211,6 @@ def plot_sensitivity_lines(grid: Grid | str, *, storage: str | None = None) -> g
         storage: Database URL of a grid given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
     return figures.plot_sensitivity_lines(_load(grid, Grid, storage))
-
-
-def plot_surface(grid: Grid | str, *, storage: str | None = None) -> go.Figure:
-    """Plot the regret over α₀ and β₀ as a surface.
-
-    Args:
-        grid: A grid, or the name of a stored one.
-        storage: Database URL of a grid given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-    """
-    return figures.plot_surface(_load(grid, Grid, storage))
 
 
 def plot_curves(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dashboards.figures.recorded import plot_log, plot_trace
     from dashboards.figures.robust import plot_prices
     from dashboards.figures.style import THEMES, apply_theme, get_alt_text
-    from dashboards.figures.surface import plot_surface
     from dashboards.figures.world import plot_world
 
 _MODULES = {
@@ -43,7 +42,6 @@ _MODULES = {
     "recorded": ("plot_log", "plot_trace"),
     "robust": ("plot_prices",),
     "style": ("THEMES", "apply_theme", "get_alt_text"),
-    "surface": ("plot_surface",),
     "world": ("plot_world",),
 }
 
@@ -72,7 +70,6 @@ __all__ = [
     "plot_search_history",
     "plot_sensitivity_lines",
     "plot_standings",
-    "plot_surface",
     "plot_trace",
     "plot_world",
 ]

@@ -34,7 +34,7 @@ HEIGHT = 450  # pixels of a figure in the dashboard
 
 FIGURES = (
     *("card", "heat-map", "standings", "prices", "history", "importances", "curves", "ranks", "lines"),
-    *("surface", "world"),
+    "world",
 )
 """Names of all figures in the order of the page. The dashboard itself has no fixed order."""
 
@@ -251,7 +251,6 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     drawn = {
         "heat-map": figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation)),
         "lines": figures.plot_sensitivity_lines(grid),
-        "surface": figures.plot_surface(grid),
     }
     return changed + _attach_figures(study, drawn)
 

@@ -28,7 +28,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 MAX_SLUG_LENGTH = 80  # file names may have 255 bytes, including prefixes and extensions
 TOP_MARGIN = 30  # pixels above a figure without a title, for Plotly's buttons
 
-THREE_D_TRACES = ("surface", "scatter3d")
 
 NUMERIC_CELL = re.compile(r"(?:[<≈]\s?)?[+−-]?\d|[–-]?$")
 
@@ -94,8 +93,6 @@ class Panel:
     alt: str
     json: str
     height: int
-    three_d: bool
-    """Whether the figure needs one of the browser's few WebGL contexts."""
     figure: go.Figure
 
 
@@ -161,7 +158,6 @@ def make_panel(slugs: Slugs, name: str, figure: go.Figure, height: int | None = 
         alt=get_alt_text(figure) or title,
         json=to_json_plotly({"data": content["data"], "layout": layout}),
         height=layout["height"],
-        three_d=any(trace["type"] in THREE_D_TRACES for trace in content["data"]),
         figure=figure,
     )
 

@@ -51,7 +51,6 @@ STUDY, GRID = "raven-ucb/variance-drift", "grid/raven-ucb/variance-drift"
         ("plot_params_by_horizon", STUDY),
         ("plot_heat_map", GRID),
         ("plot_sensitivity_lines", GRID),
-        ("plot_surface", GRID),
     ],
 )
 def test_figures_of_stored_studies(name: str, study: str, storage: str) -> None:

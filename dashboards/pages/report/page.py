@@ -349,7 +349,7 @@ def _baseline_cell(recommendation: Recommendation, name: str) -> Piece:
 def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:
     """Write every figure as HTML and as an image; return the number of files and a warning, if any.
 
-    The HTML files share one plotly.min.js. Images are SVG, or PNG for three-dimensional figures, on white.
+    The HTML files share one plotly.min.js. Images are SVG on white.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -397,5 +397,5 @@ def _write_images(page: ReportPage, folder: Path) -> None:
         figure = apply_theme(panel.figure, dark=False)
         figure.update_layout(paper_bgcolor="#ffffff")
         images.append(figure)
-        paths.append(folder / f"{panel.id}.{'png' if panel.three_d else 'svg'}")
+        paths.append(folder / f"{panel.id}.svg")
     plotly.io.write_images(images, paths, width=IMAGE_WIDTH)

@@ -167,8 +167,6 @@ def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
         make_panel(slugs, f"lines {grid.study}", figures.plot_sensitivity_lines(grid), height=LINKED_HEIGHT),
     ]
     more = []
-    if min(grid.mean.shape) > 1:
-        more.append(make_panel(slugs, f"surface {grid.study}", figures.plot_surface(grid)))
     if part.samples:
         boxes = figures.plot_distributions(part.samples, scenario=spec.scenario, horizon=spec.horizon, arms=spec.arms)
         more.append(make_panel(slugs, f"distributions {grid.study}", boxes))

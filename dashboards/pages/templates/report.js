@@ -1,7 +1,6 @@
 "use strict";
 // Filters, collapsible studies, predictions, linked figures, sorting, copying, and drawing figures when they become visible.
 window.ravenlabReport = (() => {
-  const MOST_SCENES = 8; // Chromium keeps 16 WebGL contexts for all pages
   const byId = (id) => document.getElementById(id);
   const held = (id) => JSON.parse(byId(id).textContent);
   const exports_ = held("exports");
@@ -315,33 +314,10 @@ window.ravenlabReport = (() => {
   let drawing = false;
 
   const drawn = (plot) => plot.dataset.state === "drawn";
-  const scenes = (plot) => Number(plot.dataset.scenes || 0);
   const away = (plot) => {
     const box = plot.getBoundingClientRect();
     return Math.max(0, box.top - innerHeight, -box.bottom);
   };
-  function rest(plot) {
-    plot.linked = false;
-    plot.style.minHeight = `${plot.offsetHeight}px`;
-    for (const canvas of plot.querySelectorAll("canvas")) {
-      const context = canvas.getContext("webgl2") || canvas.getContext("webgl");
-      const ending = context && context.getExtension("WEBGL_lose_context");
-      if (ending) ending.loseContext(); // free it now instead of at the next garbage collection
-    }
-    Plotly.purge(plot);
-    plot.replaceChildren();
-    plot.dataset.state = "resting";
-  }
-  function makeRoom(plot) {
-    const live = plots.filter((each) => each !== plot && drawn(each) && scenes(each));
-    live.sort((a, b) => away(b) - away(a));
-    let count = live.reduce((sum, each) => sum + scenes(each), scenes(plot));
-    while (count > MOST_SCENES && live.length) {
-      const farthest = live.shift();
-      count -= scenes(farthest);
-      rest(farthest);
-    }
-  }
   function spec(plot) {
     const figure = JSON.parse(document.querySelector(`script[data-for="${plot.dataset.figure}"]`).textContent);
     const layout = figure.layout;
@@ -368,10 +344,9 @@ window.ravenlabReport = (() => {
   }
   async function draw(plot) {
     loadPlotly();
-    if (scenes(plot)) makeRoom(plot);
     const [data, layout] = spec(plot);
     plot.replaceChildren();
-    plot.dataset.state = "drawn"; // set first: a WebGL context exists before drawing is complete
+    plot.dataset.state = "drawn"; // set first, so that it is drawn once
     await Plotly.newPlot(plot, data, layout, CONFIG);
     attach(plot);
     plot.style.minHeight = "";
@@ -409,7 +384,7 @@ window.ravenlabReport = (() => {
     (window.requestIdleCallback || setTimeout)(loadPlotly);
     addEventListener("beforeprint", () => {
       for (const part of sections()) part.open = true;
-      for (const plot of plots) if (!drawn(plot) && !scenes(plot)) draw(plot);
+      for (const plot of plots) if (!drawn(plot)) draw(plot);
     });
   }
   return { begin, predict: (id, places) => panels.get(id).predict(places) };

@@ -1,4 +1,4 @@
-"""Figures of a grid: heat map, lines and surface."""
+"""Figures of a grid: heat map and lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines, plot_surface
+from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
 from dashboards.figures.grid import PlayedPoint
 from studies.registry import GridDefaults
 from studies.results.grid import Grid
@@ -90,7 +90,6 @@ def test_fine_grids_stay_small(share: float) -> None:
     out = check_figure(plot_heat_map(fine, RECOMMENDED), most=60_000)
     assert out["layout"]["xaxis"]["ticktext"] == ["0.01", "0.1", "1", "10"]
     assert out["layout"]["xaxis"]["tickvals"] == [0, 8, 16, 24]
-    assert np.shape(check_figure(plot_surface(fine), most=40_000)["data"][0]["z"]) == (25, 25)
     assert len(check_figure(plot_sensitivity_lines(fine))["data"]) == 2 * 6
 
 
@@ -126,20 +125,11 @@ def test_many_lines_are_thinned_and_keep_the_best() -> None:
     assert f"β₀ = {grid.spec.beta0[grid.best[1]]:.4g}" in legend_names(figure)
 
 
-@pytest.mark.parametrize("draw", [plot_heat_map, plot_sensitivity_lines, plot_surface])
+@pytest.mark.parametrize("draw", [plot_heat_map, plot_sensitivity_lines])
 @pytest.mark.parametrize("alpha0", [(1.0,), (1.0, 2.0, 3.0)])
 @pytest.mark.parametrize("beta0", [(5.0,), (0.5, 10.0)])
 def test_narrow_grids(draw: Any, alpha0: tuple[float, ...], beta0: tuple[float, ...]) -> None:
-    out = check_figure(draw(make_grid(alpha0, beta0)))
-    if draw is plot_surface:
-        narrow = min(len(alpha0), len(beta0)) == 1
-        assert out["data"][0]["type"] == ("scatter3d" if narrow else "surface")
-
-
-def test_the_surface_has_log_axes() -> None:
-    scene = check_figure(plot_surface(make_grid()))["layout"]["scene"]
-    assert scene["xaxis"]["type"] == scene["yaxis"]["type"] == "log"
-    assert (scene["xaxis"]["title"]["text"], scene["yaxis"]["title"]["text"]) == ("α₀", "β₀")
+    check_figure(draw(make_grid(alpha0, beta0)))
 
 
 def test_a_scenario_without_advice_has_no_mark_for_it() -> None:

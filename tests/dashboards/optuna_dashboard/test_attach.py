@@ -104,7 +104,7 @@ def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_search_grid(storage)
     assert attach_to_grid(study) == 5
-    assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines", "ravenlab-surface"}
+    assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
     assert "2 of 16 cells" in optuna_dashboard.get_note(study)
     before = load_figure(study, "ravenlab-heat-map")

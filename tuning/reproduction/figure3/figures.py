@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards import figures
 from dashboards.figures import plot_sensitivity_lines
 from dashboards.figures.distributions import MEAN_MARKER
 from dashboards.figures.style import (
@@ -104,12 +103,6 @@ def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
         f"Six heat maps of how often {PAPER_REPLICATIONS} replications per cell would select each cell as the best, as "
         f"{protocol}. {'; '.join(parts)}.",
     )
-
-
-def plot_surface(cells: DataFrame, protocol: str) -> go.Figure:
-    """The authors' 3-D surface: variance drift at the longer horizon."""
-    grids = [grid for title, grid in _read_grids(cells, protocol) if title.startswith("variance-drift")]
-    return figures.plot_surface(grids[-1])
 
 
 def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:

@@ -18,7 +18,6 @@ from tuning.reproduction.figure3.figures import (
     plot_lines,
     plot_printed,
     plot_selection,
-    plot_surface,
 )
 from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES
 from tuning.reproduction.figure3.verdicts import format_cell, format_probability
@@ -39,7 +38,6 @@ def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> 
             figures.append((f"figure3-printed-{protocol}", plot_printed(optima, protocol)))
             figures.append((f"figure3-selection-{protocol}", plot_selection(cells, protocol)))
             figures.append((f"figure3-spread-{protocol}", plot_boxes(cells, protocol)))
-            figures.append((f"figure3-surface-{protocol}", plot_surface(cells, protocol)))
     return ReproductionSection(
         title="Figure 3: the best parameters",
         claims=_describe_claims(optima),
