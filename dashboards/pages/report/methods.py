@@ -6,7 +6,6 @@ import platform
 from importlib.metadata import version
 
 from dashboards.pages.report.data import ReportData, count_curve_worlds
-from dashboards.pages.report.what_if import MIN_TRIALS
 from environments.text import format_range
 from studies.storage.keys import project_version
 
@@ -51,11 +50,6 @@ LOGS = (
     " selection the next fifth, the report the rest. The bias of the replay score and its interval are estimated on"
     " resampled logs, in which the reward of each event is drawn again. Regret is the mean reward of the logging"
     " policy minus the replay score."
-)
-PREDICTIONS = (
-    "For studies with at least 50 trials, a Gaussian process predicts the objective at other values. It is fitted to"
-    " the logarithms of the trials on the scales of the search, and its error is measured by predicting each trial"
-    " from all others. Predictions refer to the worlds of the search; use a study or a grid for values that matter."
 )
 SEARCH_FIGURES = (
     "Of long searches, an evenly spaced subset of the trials is drawn, as stated in the legend; the best value so far"
@@ -116,8 +110,6 @@ def describe_methods(data: ReportData) -> list[tuple[str, str]]:
                 " The curves show when regret arises. They are too imprecise for a ranking; use the table for that.",
             )
         )
-    if any(study.trials.complete >= MIN_TRIALS for study in data.studies):
-        terms.append(("Predictions", PREDICTIONS))
     if specs:
         terms.append(("Search figures", SEARCH_FIGURES))
     terms.append(("Versions", describe_versions(data)))

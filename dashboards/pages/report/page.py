@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from markupsafe import Markup
-
 from dashboards.figures import apply_theme
-from dashboards.pages.html import ContentsEntry, Panel, Slugs, escape_json, render_page, slugify
+from dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
 from dashboards.pages.report.data import ReportData, StudyData
 from dashboards.pages.report.methods import LIMITATIONS, describe_methods
 from dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
@@ -175,12 +173,7 @@ def render_report(data: ReportData, page: ReportPage | None = None) -> str:
         row.id: {form: export([recommendation], form) for form in ("json", "toml")}
         for row, recommendation in zip(page.rows, data.recommendations, strict=True)
     }
-    surfaces = [
-        (section.what_if.id, Markup(escape_json(section.what_if.json)))
-        for section in page.studies
-        if section.what_if is not None
-    ]
-    return render_page("report", page.all_panels, exports, page=page, surfaces=surfaces)
+    return render_page("report", page.all_panels, exports, page=page)
 
 
 def _list_facets(sections: Sequence[ReportSection]) -> dict[str, list[str]]:

@@ -11,7 +11,6 @@ from pandas import DataFrame
 from dashboards import figures
 from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
-from dashboards.pages.report.what_if import WhatIf, make_what_if
 from environments.text import (
     format_count,
     format_number,
@@ -54,7 +53,6 @@ class ReportSection:
     filters: dict[str, list[str]]
     """Values of the filters under which the section is shown."""
     table: PageTable | None = None
-    what_if: WhatIf | None = None
     more: list[Panel] = field(default_factory=list)
     """Further figures."""
 
@@ -266,7 +264,6 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
         panels,
         make_filters([spec.scenario], spec.horizon, spec.policy),
         table,
-        make_what_if(study, slugs.new(f"what-if/{study.name}")),
         more,
     )
 

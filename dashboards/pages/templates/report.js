@@ -1,5 +1,5 @@
 "use strict";
-// Filters, collapsible studies, predictions, linked figures, sorting, copying, and drawing figures when they become visible.
+// Filters, collapsible studies, linked figures, sorting, copying, and drawing figures when they become visible.
 window.ravenlabReport = (() => {
   const byId = (id) => document.getElementById(id);
   const held = (id) => JSON.parse(byId(id).textContent);
@@ -117,122 +117,6 @@ window.ravenlabReport = (() => {
     filter();
   }
 
-  // ---- predictions: a Gaussian process, see studies/statistics/gaussian_process.py ----
-  const Z95 = 1.959964;
-  const text = (value) => Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
-  const percent = (share) => {
-    const size = Math.abs(100 * share), digits = size < 9.95 ? size.toFixed(1) : Math.round(size).toLocaleString("en");
-    return `${Number(digits) === 0 ? "" : share < 0 ? "−" : "+"}${digits} %`;
-  };
-  const quadratic = (matrix, v) => {
-    let sum = 0; // of the lower triangle of a symmetric matrix
-    matrix.forEach((row, i) => row.forEach((value, j) => { sum += (i === j ? 1 : 2) * value * v[i] * v[j]; }));
-    return sum;
-  };
-  function features(surface, at) {
-    const out = new Float64Array(surface.weights.length);
-    surface.supports.forEach((support, m) => {
-      let square = 0;
-      support.forEach((place, d) => { square += ((at[d] - place) / surface.lengths[d]) ** 2; });
-      const r = Math.sqrt(5 * square), covariance = (1 + r + (r * r) / 3) * Math.exp(-r);
-      surface.projection[m].forEach((value, f) => { out[f] += covariance * value; });
-    });
-    return out;
-  }
-  function predict(surface, at) {
-    const f = features(surface, at);
-    let mean = surface.offset, explained = 0;
-    f.forEach((value, place) => { mean += value * surface.weights[place]; explained += value * value; });
-    const variance = quadratic(surface.covariance, f) + surface.amplitude ** 2 * Math.max(1 - explained, 0);
-    return { mean, deviation: Math.sqrt(variance + surface.noise ** 2), features: f };
-  }
-  const toValue = (knob, place) => {
-    const inner = knob.scale === "linear" ? knob.low + place * (knob.high - knob.low) : knob.low * (knob.high / knob.low) ** place;
-    return knob.scale === "one-minus" ? 1 - inner : inner;
-  };
-  const toPlace = (knob, value) => {
-    const inner = knob.scale === "one-minus" ? 1 - value : value;
-    const place = knob.scale === "linear" ? (inner - knob.low) / (knob.high - knob.low) : Math.log(inner / knob.low) / Math.log(knob.high / knob.low);
-    return Math.min(Math.max(place, 0), 1);
-  };
-  const rounded = (knob, place) => {
-    const value = toValue(knob, place);
-    if (knob.integer) return Math.round(value);
-    return knob.scale === "one-minus" ? 1 - Number((1 - value).toPrecision(2)) : Number(value.toPrecision(2));
-  };
-  const panels = new Map();
-  function makePanel(section) {
-    const surface = surfaceOf(section.id), start = surface.knobs.map((knob) => knob.start);
-    const sliders = [...section.querySelectorAll("input")], slices = [...section.querySelectorAll("svg")];
-    const shown = (value) => (surface.logarithmic ? Math.exp(value) : value);
-    const base = predict(surface, start);
-    let at = [...start], pointed = null;
-    const width = 240, height = 96, [low, high] = surface.range;
-    for (const [name, value] of [[".y-low", low], [".y-high", high]]) {
-      for (const label of section.querySelectorAll(name)) label.textContent = Number(value.toPrecision(2)).toLocaleString("en");
-    }
-    const y = (value) => {
-      const share = surface.logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-      return (height * (1 - Math.min(Math.max(share, -1), 2))).toFixed(1);
-    };
-    const line = (name, x) => `<line class="${name}" x1="${(x * width).toFixed(1)}" x2="${(x * width).toFixed(1)}" y1="0" y2="${height}"/>`;
-    function draw() {
-      const now = predict(surface, at), spread = Math.hypot(now.deviation, surface.sampling);
-      const ends = [-1, 1].map((sign) => text(shown(now.mean + sign * Z95 * spread)));
-      section.querySelector(".value").innerHTML = `${text(shown(now.mean))} <small>${ends[0]} to ${ends[1]} (95 %)</small>`;
-      const step = now.features.map((value, place) => value - base.features[place]);
-      const difference = now.mean - base.mean, doubt = Z95 * Math.sqrt(quadratic(surface.covariance, step));
-      const say = (value) => (surface.logarithmic ? percent(Math.expm1(value)) : text(value));
-      const back = at.every((place, i) => place === start[i]);
-      section.querySelector(".back").disabled = back;
-      section.querySelector(".relative").textContent = back
-        ? "These are the recommended values."
-        : `${say(difference)} relative to the recommended values (95 % CI ${say(difference - doubt)} to ${say(difference + doubt)}).`;
-      surface.knobs.forEach((knob, i) => {
-        const value = at[i] === start[i] ? toValue(knob, start[i]) : rounded(knob, at[i]);
-        const words = text(value);
-        sliders[i].value = Math.round(at[i] * sliders[i].max);
-        sliders[i].setAttribute("aria-valuetext", words);
-        sliders[i].parentNode.querySelector("output").textContent = words;
-        const top = [], bottom = [], middle = [];
-        for (let place = 0; place <= 40; place += 1) {
-          const other = [...at];
-          other[i] = place / 40;
-          const there = predict(surface, other), x = ((place * width) / 40).toFixed(1);
-          middle.push(`${x},${y(shown(there.mean))}`);
-          top.push(`${x},${y(shown(there.mean + Z95 * there.deviation))}`);
-          bottom.unshift(`${x},${y(shown(there.mean - Z95 * there.deviation))}`);
-        }
-        slices[i].innerHTML =
-          `<polygon class="area" points="${[...top, ...bottom].join(" ")}"/><polyline class="curve" points="${middle.join(" ")}"/>` +
-          line("advised", start[i]) + line("now", at[i]) +
-          (pointed && pointed[knob.name] !== undefined ? line("pointed", toPlace(knob, pointed[knob.name])) : "");
-      });
-      return shown(now.mean);
-    }
-    const values = () => Object.fromEntries(surface.knobs.map((knob, i) => [knob.name, rounded(knob, at[i])]));
-    section.addEventListener("input", (event) => {
-      const i = Number(event.target.dataset.place), knob = surface.knobs[i];
-      at[i] = toPlace(knob, rounded(knob, event.target.value / event.target.max));
-      const value = draw();
-      mark(section.closest(".study"), { params: values(), value }, section);
-    });
-    section.querySelector(".back").addEventListener("click", () => {
-      at = [...start];
-      draw();
-      mark(section.closest(".study"), null, section);
-    });
-    draw();
-    return { predict: (places) => predict(surface, places), point: (params) => { pointed = params; draw(); } };
-  }
-  function surfaceOf(id) {
-    return JSON.parse(document.querySelector(`script[data-for="${id}"]`).textContent);
-  }
-  document.addEventListener("toggle", (event) => {
-    if (!event.target.open) return;
-    for (const section of event.target.querySelectorAll(".what-if")) if (!panels.has(section.id)) panels.set(section.id, makePanel(section));
-  }, true);
-
   // ---- linked figures: parameters under the pointer are marked in the other figures of the study ----
   const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
   function pointOf(plot, hit) {
@@ -286,9 +170,6 @@ window.ravenlabReport = (() => {
     waitingMark = () => {
       study.dataset.pointed = point ? JSON.stringify(point) : "";
       for (const plot of study.querySelectorAll(".linked .plot")) if (plot !== source && drawn(plot) && linkOf(plot)) show(plot, point);
-      for (const section of study.querySelectorAll(".what-if")) {
-        if (section !== source && panels.has(section.id)) panels.get(section.id).point(point && point.params);
-      }
     };
   }
   function attach(plot) {
@@ -368,7 +249,6 @@ window.ravenlabReport = (() => {
   function begin() {
     beginFilters();
     reveal(location.hash.startsWith("#?") ? "" : location.hash);
-    for (const part of document.querySelectorAll("details.study[open]")) part.dispatchEvent(new Event("toggle"));
     document.documentElement.dataset.ready = "yes";
     document.documentElement.dataset.readyAfter = String(Math.round(performance.now())); // ms since it was opened
     if (!byId("plotly")) return;
@@ -387,5 +267,5 @@ window.ravenlabReport = (() => {
       for (const plot of plots) if (!drawn(plot)) draw(plot);
     });
   }
-  return { begin, predict: (id, places) => panels.get(id).predict(places) };
+  return { begin };
 })();

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from studies.export import export
 from studies.results.recommendation import Recommendation
-from studies.statistics.gaussian_process import GaussianProcess
 from studies.storage.database import open_storage
 from studies.storage.library import read_recommendations
 from tests.dashboards.browser import find_violations, require_browser
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 GRIDS = 2
 SEARCHED = "a search"
-"""A study with predictions and a grid."""
+"""A study with a grid."""
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(each => { each.open = true; })"
 
 
@@ -152,63 +149,12 @@ def test_filters_hide_studies_and_are_kept_in_the_address(page: Page) -> None:
 
 
 def open_search(page: Page) -> Locator:
-    """Open the study with predictions by its keyboard control."""
+    """Open the study with a grid by its keyboard control."""
     study = page.locator(f"details.study[data-study='{SEARCHED}']")
     study.locator("> summary").focus()
     page.keyboard.press("Enter")
     assert study.get_attribute("open") is not None
     return study
-
-
-def test_predictions_agree_with_python(page: Page) -> None:
-    study = open_search(page)
-    panel = str(study.locator(".what-if").get_attribute("id"))
-    places = np.random.default_rng(1).uniform(0.0, 1.0, (20, 3))
-    text = page.locator(f"script[data-for='{panel}']").text_content()
-    process = read_process(json.loads(str(text)))
-    mean, deviation = process.predict(places)
-    shown = page.evaluate(
-        "([id, places]) => places.map(each => window.ravenlabReport.predict(id, each))", [panel, places.tolist()]
-    )
-    assert [each["mean"] for each in shown] == pytest.approx(mean.tolist(), rel=1e-12)
-    assert [each["deviation"] for each in shown] == pytest.approx(deviation.tolist(), rel=1e-9)
-    assert "Median cross-validated relative error" in study.locator(".what-if .note").inner_text()
-
-
-def read_process(data: dict[str, Any]) -> GaussianProcess:
-    """Read the process from the data of the page."""
-    size = len(data["weights"])
-    covariance = np.zeros((size, size))
-    for place, row in enumerate(data["covariance"]):
-        covariance[place, : place + 1] = covariance[: place + 1, place] = row
-    arrays: dict[str, Any] = {name: np.array(data[name]) for name in ("lengths", "supports", "projection", "weights")}
-    numbers = {name: data[name] for name in ("offset", "amplitude", "noise", "logarithmic")}
-    return GaussianProcess(**arrays, **numbers, covariance=covariance, error=0.0)
-
-
-def test_sliders_change_the_prediction_and_mark_figures(page: Page) -> None:
-    study = open_search(page)
-    predicted, relative = study.locator(".what-if .value"), study.locator(".what-if .relative")
-    assert relative.inner_text() == "These are the recommended values."
-    before = predicted.inner_text()
-    draw(page, study)
-    slider = study.get_by_role("slider", name="α₀")
-    slider.focus()
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-    assert predicted.inner_text() != before
-    assert re.fullmatch(
-        r"[+−]?[\d.]+ % relative to .* \(95 % CI [+−]?[\d.]+ % to [+−]?[\d.]+ %\)\.", relative.inner_text()
-    )
-    value = float(str(slider.get_attribute("aria-valuetext")))
-    assert study.locator(".knob output").first.inner_text() == str(slider.get_attribute("aria-valuetext"))
-    page.wait_for_function("study => study.dataset.pointed", arg=study.element_handle())
-    pointed = json.loads(str(study.get_attribute("data-pointed")))
-    assert pointed["params"]["alpha0"] == pytest.approx(value)
-    (ring,) = page.evaluate(RING, heat_map(study).element_handle())
-    assert 0 < ring[0] < 3
-    study.get_by_role("button", name="Recommended values").click()
-    assert predicted.inner_text() == before
 
 
 RING = "plot => { const last = plot.data.at(-1); return [...last.x].map((x, i) => [x, last.y[i]]); }"
@@ -243,7 +189,6 @@ def test_pointing_at_a_figure_marks_the_same_parameters_in_the_others(page: Page
     assert page.evaluate(RING, lines.element_handle()) == [[0.5, pointed["value"]]]
     assert page.evaluate(OPACITIES, lines.element_handle()) == [1, 0.2, 0.2, 0.2]
     assert page.evaluate(SHAPES, curves.element_handle()) == [pointed["value"]]
-    assert study.locator(".slice .pointed").count() == 3
     page.mouse.move(5, 5)
     page.wait_for_function("study => study.dataset.pointed === ''", arg=study.element_handle())
     assert page.evaluate(RING, lines.element_handle()) == []

@@ -110,7 +110,7 @@ def test_figure3(published: ReproductionResult) -> None:
     section = find_experiment("figure3").section(result, published)
     text = check_section(section, title=("K = 10", "R = "))
     figures = dict(section.figures)
-    assert len(figures) == 6
+    assert len(figures) == 5
     lines = figures["figure3-lines-published"]
     for row in to_records(result.tables["optima"]):
         assert any(
