@@ -10,11 +10,10 @@ import optuna
 import optuna_dashboard
 import pytest
 
-from dashboards.figures import get_alt_text, plot_heat_map, plot_search_history, plot_world
+from dashboards.figures import get_alt_text, plot_heat_map, plot_world
 from environments import find_scenario
 from tests.command import refused, run_command
 from tests.dashboards.figure_checks import legend_names, make_grid
-from tests.dashboards.figures.test_study import SPEC, make_history
 from tests.dashboards.outline import Outline
 from tests.golden import assert_golden
 from tests.studies.examples import make_recommendation, store_recommendations
@@ -141,7 +140,6 @@ def test_figures() -> None:
     """Title, legend and description of each figure; the golden file of the report covers the others."""
     figures = [
         plot_heat_map(make_grid(), make_recommendation()),
-        plot_search_history(make_history(20), make_recommendation(), SPEC),
         plot_world(find_scenario("arm-churn"), 1000, 5),
     ]
     lines = [(figure.layout.title.text, *legend_names(figure), get_alt_text(figure)) for figure in figures]

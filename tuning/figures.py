@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dashboards import figures
-from dashboards.pages.report.data import play_recommendation, read_trials, simulate_recommendation
+from dashboards.pages.report.data import play_recommendation, simulate_recommendation
 from environments import Scenario, find_scenario
 from environments.errors import InputError
 from environments.recorded.log_file import Log
@@ -30,9 +30,6 @@ from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 from studies.spec.comparison import SettingKind
 from studies.spec.parse import parse_study_spec
-from studies.storage import keys
-from studies.storage.database import use_storage
-from studies.storage.library import find_studies
 from studies.symbols import format_params
 from tuning.queries import as_list, load_result
 from tuning.validation.replay import Replay
@@ -66,13 +63,11 @@ __all__ = [
     "plot_distributions",
     "plot_heat_map",
     "plot_log",
-    "plot_param_importances",
     "plot_params_by_horizon",
     "plot_prices",
     "plot_recommendations",
     "plot_relative_regret",
     "plot_replays",
-    "plot_search_history",
     "plot_sensitivity_lines",
     "plot_standings",
     "plot_trace",
@@ -142,37 +137,6 @@ def plot_recommendations(
         storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
     return figures.plot_recommendations(_load_all(recommendations, Recommendation, storage))
-
-
-def plot_search_history(study: Recommendation | str, *, storage: str | None = None) -> go.Figure:
-    """Plot the objective of every trial, the best so far, and the validated candidates with their held-out regret.
-
-    Args:
-        study: The recommendation of a study, or the name of a study, which may be unfinished.
-        storage: Database URL of the study, which holds its trials; by default RAVENLAB_STORAGE or
-            sqlite:///studies.sqlite3.
-    """
-    name = study if isinstance(study, str) else study.study
-    with use_storage(storage) as store:
-        matches = find_studies(store, [name])
-        if len(matches) > 1:
-            raise InputError(f"study {name!r} matches {len(matches)} studies; name one of them.")
-        (stored,) = matches
-        spec, recommendation = keys.read_spec(stored), keys.read_recommendation(stored)
-        if spec is None:
-            raise InputError(f"study {stored.study_name!r} is not a search of ravenlab.")
-        trials = read_trials(store, stored._study_id, spec)
-    return figures.plot_search_history(trials.drawn, recommendation, spec)
-
-
-def plot_param_importances(recommendation: Recommendation | str, *, storage: str | None = None) -> go.Figure:
-    """Plot how important each parameter is (PED-ANOVA).
-
-    Args:
-        recommendation: A recommendation, or the name of a stored study.
-        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
-    """
-    return figures.plot_param_importances(_load(recommendation, Recommendation, storage))
 
 
 def plot_params_by_horizon(

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from dashboards.figures.diagnosis import plot_diagnosis
     from dashboards.figures.distributions import plot_distributions
     from dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
-    from dashboards.figures.history import HistoryPoint, plot_search_history
     from dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
-    from dashboards.figures.parameters import plot_param_importances, plot_params_by_horizon
+    from dashboards.figures.parameters import plot_params_by_horizon
     from dashboards.figures.recorded import plot_log, plot_trace
     from dashboards.figures.robust import plot_prices
     from dashboards.figures.style import THEMES, apply_theme, get_alt_text
@@ -36,9 +35,8 @@ _MODULES = {
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),
     "grid": ("plot_heat_map", "plot_sensitivity_lines"),
-    "history": ("HistoryPoint", "plot_search_history"),
     "intervals": ("IntervalRow", "plot_recommendations", "plot_scores"),
-    "parameters": ("plot_param_importances", "plot_params_by_horizon"),
+    "parameters": ("plot_params_by_horizon",),
     "recorded": ("plot_log", "plot_trace"),
     "robust": ("plot_prices",),
     "style": ("THEMES", "apply_theme", "get_alt_text"),
@@ -47,7 +45,6 @@ _MODULES = {
 
 __all__ = [
     "THEMES",
-    "HistoryPoint",
     "IntervalRow",
     "apply_theme",
     "get_alt_text",
@@ -59,7 +56,6 @@ __all__ = [
     "plot_distributions",
     "plot_heat_map",
     "plot_log",
-    "plot_param_importances",
     "plot_params_by_horizon",
     "plot_prices",
     "plot_recommendation_card",
@@ -67,7 +63,6 @@ __all__ = [
     "plot_relative_regret",
     "plot_robust_card",
     "plot_scores",
-    "plot_search_history",
     "plot_sensitivity_lines",
     "plot_standings",
     "plot_trace",

@@ -1,4 +1,4 @@
-"""Parameter importances, and recommended parameters against the horizon."""
+"""Recommended parameters against the horizon."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboards.figures.style import (
-    BLUE,
     MARKERS,
     ORANGE,
     PlotlyTrace,
     choose_axis_type,
     choose_log_ticks,
     escape_text,
-    fade,
-    format_sizes,
     format_title,
     get_color,
     make_axis,
-    make_category_axis,
     make_empty_figure,
     make_error_bars,
     make_figure,
@@ -32,50 +28,6 @@ from studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-
-def plot_param_importances(recommendation: Recommendation) -> go.Figure:
-    """Plot the importance of each parameter (PED-ANOVA); unknown for fewer than 20 trials.
-
-    >>> from studies.results.recommendation import Estimate
-    >>> recommendation = Recommendation.model_construct(
-    ...     study="mine", policy="raven-ucb", scenario="blips", horizon=1000, arms=10, trials=50,
-    ...     regret=Estimate(mean=9.0, low=8.0, high=10.0, replications=200),
-    ...     importance={"alpha0": 0.75, "beta0": 0.25},
-    ... )
-    >>> plot_param_importances(recommendation).data[0].x
-    (25, 75)
-    """
-    policy, scenario, trials = recommendation.policy, recommendation.scenario, f"{recommendation.trials:,} trials"
-    sizes = format_sizes(recommendation.horizon, recommendation.arms)
-    title = format_title("Parameter importances", escape_text(policy), escape_text(scenario), *sizes, trials)
-    if not recommendation.importance:
-        return make_empty_figure(title, "Importances require at least 20 trials.")
-    ordered = sorted(recommendation.importance.items(), key=lambda item: item[1])
-    shares = [100 * share for _, share in ordered]
-    names = [escape_text(format_symbol(name), 24) for name, _ in ordered]
-    bars = {
-        "type": "bar",
-        "orientation": "h",
-        "x": round_numbers(shares),
-        "y": list(range(len(names))),
-        "text": [f"{share:.0f} %" for share in shares],
-        "textposition": "outside",
-        "textangle": 0,
-        "marker": {"color": fade(BLUE, 0.75), "line": {"color": BLUE, "width": 1}},
-        "customdata": names,
-        "hovertemplate": (f"%{{customdata}}: %{{x:.1f}} % of the importance<br>PED-ANOVA over {trials}<extra></extra>"),
-        "cliponaxis": False,
-    }
-    words = ", ".join(f"{format_symbol(name)} {100 * share:.0f} %" for name, share in reversed(ordered))
-    return make_figure(
-        [bars],
-        title,
-        f"Importance of each parameter of {policy} in {scenario}, T = {recommendation.horizon:,}: {words}.",
-        height=170 + 42 * len(names),
-        xaxis=make_axis("share of importance (%)", range=[0, 112], tickvals=[0, 25, 50, 75, 100]),
-        yaxis=make_category_axis(names, showgrid=False),
-    )
 
 
 PANEL_HEIGHT = 150  # pixels per parameter

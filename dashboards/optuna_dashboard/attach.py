@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
-from dashboards.pages.report.data import find_recommendation, make_history_point, play_recommendation
+from dashboards.pages.report.data import find_recommendation, play_recommendation
 from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from environments.errors import InputError
 from studies.results.alternatives import BetterPolicy, is_evidence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import optuna
     import plotly.graph_objects as go
 
-    from dashboards.figures import HistoryPoint
-
 
 PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
 VALUE_NAMES = "study:metric_names"  # Optuna's attribute
@@ -33,7 +31,7 @@ DIGITS = 5
 HEIGHT = 450  # pixels of a figure in the dashboard
 
 FIGURES = (
-    *("card", "heat-map", "standings", "prices", "history", "importances", "curves", "ranks", "lines"),
+    *("card", "heat-map", "standings", "prices", "curves", "ranks", "lines"),
     "world",
 )
 """Names of all figures in the order of the page. The dashboard itself has no fixed order."""
@@ -219,7 +217,7 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     if spec is None:
         return 0
     recommendation = keys.read_recommendation(study)
-    trials = study.get_trials(deepcopy=False) if draw or recommendation is None else []
+    trials = study.get_trials(deepcopy=False) if recommendation is None else []
     better = None
     if recommendation is not None:
         better = find_better_policies(study._storage, [recommendation]).get(recommendation.study)
@@ -227,14 +225,7 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, [parse_objective(spec.objective).label()], note)
     if not draw:
         return changed
-    points = [
-        make_history_point(
-            spec, each.number, each.values[0], each.state.name, each.user_attrs.get(keys.STDERR), each.params
-        )
-        for each in trials
-        if each.values
-    ]
-    return changed + _attach_figures(study, _study_figures(spec, recommendation, points, better))
+    return changed + _attach_figures(study, _study_figures(spec, recommendation, better))
 
 
 def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
@@ -306,7 +297,6 @@ def _attach_figures(study: optuna.Study, figures: dict[str, go.Figure]) -> int:
 def _study_figures(
     spec: ResolvedStudy,
     recommendation: Recommendation | None,
-    points: list[HistoryPoint],
     better: BetterPolicy | None,
 ) -> dict[str, go.Figure]:
     from dashboards import figures
@@ -314,10 +304,6 @@ def _study_figures(
     drawn = {}
     if recommendation is not None:
         drawn["card"] = figures.plot_recommendation_card(recommendation, better)
-    if points:
-        drawn["history"] = figures.plot_search_history(points, recommendation, spec)
-    if recommendation is not None and recommendation.importance:
-        drawn["importances"] = figures.plot_param_importances(recommendation)
     if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
         drawn["world"] = figures.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
     return drawn

@@ -113,14 +113,14 @@ def test_killed_while_figures_are_attached(tmp_path: Path) -> None:
     before, place = export_json(tmp_path), storage_in(tmp_path)
     study = optuna.load_study(study_name=NAME, storage=place)
     assert get_note(study)
-    assert load_figure(study, "ravenlab-history") is None
+    assert load_figure(study, "ravenlab-card") is None
     killed = python("-c", KILL_WHILE_ATTACHING, place, folder=tmp_path)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not is_attached(study)
     attach_to_studies(place)
     assert export_json(tmp_path) == before
     assert is_attached(study)
-    for name in ("history", "world"):
+    for name in ("card", "world"):
         assert load_figure(study, f"ravenlab-{name}") is not None
 
 

@@ -207,7 +207,7 @@ def count_figures(database: str) -> int:
         studies = [
             optuna.load_study(study_name=study.study_name, storage=storage) for study in storage.get_all_studies()
         ]
-        names = [f"{attach.PREFIX}{name}" for name in ("history", "world")]
+        names = [f"{attach.PREFIX}{name}" for name in ("card", "world")]
         return sum(attach.load_figure(study, name) is not None for study in studies for name in names)
     finally:
         storage.engine.dispose()

@@ -46,8 +46,6 @@ STUDY, GRID = "raven-ucb/variance-drift", "grid/raven-ucb/variance-drift"
         ("plot", STUDY),
         ("plot", GRID),
         ("plot_recommendations", STUDY),
-        ("plot_search_history", STUDY),
-        ("plot_param_importances", STUDY),
         ("plot_params_by_horizon", STUDY),
         ("plot_heat_map", GRID),
         ("plot_sensitivity_lines", GRID),
@@ -59,8 +57,7 @@ def test_figures_of_stored_studies(name: str, study: str, storage: str) -> None:
     assert isinstance(figure, go.Figure)
     assert figure.data
     result = ravenlab.load_result(study, storage=storage)
-    more = {"storage": storage} if name == "plot_search_history" else {}
-    assert draw(result, **more).to_json() == figure.to_json()
+    assert draw(result).to_json() == figure.to_json()
 
 
 def test_the_recommendation_is_marked_on_the_grid(storage: str) -> None:

@@ -24,31 +24,27 @@ from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 from studies.spec.distributions import from_trial_params, trial_param_name
 from studies.spec.grid import GRID_POLICY, GridSpec
-from studies.spec.objective import parse_objective
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.intervals import paired_interval
 from studies.storage.faults import reading_study
-from studies.storage.hardening import parse_attribute
 from studies.storage.keys import (
     COMPARISON,
     GRID,
     ROBUST,
-    STDERR,
     is_front,
     read_grid_spec,
     read_recommendation,
     read_robust,
     read_spec,
 )
-from studies.storage.library import find_better_policies, select_studies
+from studies.storage.library import find_better_policies, read_best_trials, select_studies
 from studies.storage.trials import is_number, read_grid
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
-    from dashboards.figures import HistoryPoint
     from dashboards.figures.grid import PlayedPoint
 
 
@@ -58,18 +54,25 @@ MAX_WORLDS, MIN_WORLDS = 100, 4
 CHECKPOINTS = 60
 ORACLE = "oracle"  # prefix of the policies that are restarted at the true changes, and name of their curve
 BEST_CELLS = 5
-MAX_TRIALS = 400
 MAX_POINT_STEPS = 20_000_000  # steps of the recommended point in the worlds of a grid, a few seconds
 
 
 @dataclass(frozen=True)
+class BestTrial:
+    """Value and parameters of the best complete trial; optimistically biased."""
+
+    value: float
+    params: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Trials:
-    """Numbers of trials by state, and the trials to draw."""
+    """Numbers of trials by state, and the best one."""
 
     complete: int
     pruned: int
     failed: int
-    drawn: list[HistoryPoint]
+    best: BestTrial | None
 
     @property
     def finished(self) -> int:
@@ -203,7 +206,7 @@ def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids
     spec = read_spec(study)
     if spec is None:
         return False
-    trials = read_trials(storage, study._study_id, spec)
+    trials = read_trials(storage, study, spec)
     data.studies.append(StudyData(study.study_name, spec, read_recommendation(study), trials))
     return True
 
@@ -363,88 +366,26 @@ def count_curve_worlds(studies: Sequence[StudyData]) -> tuple[int, int] | None:
     return (min(counts), max(counts)) if counts else None
 
 
-def read_trials(storage: RDBStorage, study_id: int, spec: StudySpec, limit: int = MAX_TRIALS) -> Trials:
-    """Count the trials of a study and read at most `limit` of them: improvements first, the rest evenly spaced."""
+def read_trials(storage: RDBStorage, study: FrozenStudy, spec: StudySpec) -> Trials:
+    """Count the trials of a study, and read the best one."""
     from sqlalchemy import text
 
+    query = "SELECT state, COUNT(*) FROM trials WHERE study_id = :study GROUP BY state"
     with storage.engine.connect() as connection:
-        rows = connection.execute(
-            text(
-                "SELECT t.trial_id, t.number, t.state, v.value FROM trials t LEFT JOIN trial_values v"
-                " ON v.trial_id = t.trial_id AND v.objective = 0 AND v.value_type = 'FINITE'"
-                " WHERE t.study_id = :study AND t.state IN ('COMPLETE', 'PRUNED', 'FAIL') ORDER BY t.number"
-            ),
-            {"study": study_id},
-        ).all()
-    sign = -1.0 if parse_objective(spec.objective).maximize else 1.0
-    states = [str(row[2]) for row in rows]
-    with_value = [row for row in rows if row[3] is not None]
-    values = [sign * float(row[3]) if row[2] == "COMPLETE" else None for row in with_value]
-    points = _read_points(storage, [with_value[place] for place in thin_trials(values, limit)], spec)
-    return Trials(states.count("COMPLETE"), states.count("PRUNED"), states.count("FAIL"), points)
+        rows = connection.execute(text(query), {"study": study._study_id}).all()
+    counts = {str(state): int(count) for state, count in rows}
+    best = None
+    for trial in read_best_trials(storage, study, 1):
+        best = BestTrial(trial.values[0], name_params(spec, trial.params))
+    return Trials(counts.get("COMPLETE", 0), counts.get("PRUNED", 0), counts.get("FAIL", 0), best)
 
 
-def thin_trials(values: Sequence[float | None], limit: int) -> list[int]:
-    """Choose at most `limit` positions: the last improvements, both ends, and the rest evenly spaced.
+def name_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, float]:
+    """Give the parameters of a trial the policy's names unless some are missing. Only numbers are kept.
 
-    >>> thin_trials([9.0, 10.0, 3.0, None, 5.0], 3)
-    [0, 2, 4]
-    """
-    if len(values) <= limit:
-        return list(range(len(values)))
-    best = math.inf
-    improvements = []
-    for place, value in enumerate(values):
-        if value is not None and value < best:
-            best = value
-            improvements.append(place)
-    chosen = {0, len(values) - 1, *improvements[-max(1, limit // 2) :]}
-    rest = [place for place in range(len(values)) if place not in chosen]
-    room = limit - len(chosen)
-    chosen |= {rest[index * len(rest) // room] for index in range(max(0, room))}
-    return sorted(chosen)
-
-
-def _read_points(storage: RDBStorage, rows: Sequence[Any], spec: StudySpec) -> list[HistoryPoint]:
-    """Read the parameters and standard errors of trials."""
-    from optuna.distributions import json_to_distribution
-    from sqlalchemy import bindparam, text
-
-    if not rows:
-        return []
-    params: dict[int, dict[str, Any]] = {}
-    errors: dict[int, object] = {}
-    ids = [row[0] for row in rows]
-    with storage.engine.connect() as connection:
-        select_params = text(
-            "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params"
-            " WHERE trial_id IN :ids ORDER BY param_id"
-        ).bindparams(bindparam("ids", expanding=True))
-        for trial, name, value, distribution in connection.execute(select_params, {"ids": ids}):
-            params.setdefault(trial, {})[name] = json_to_distribution(distribution).to_external_repr(value)
-        select_errors = text(
-            "SELECT trial_id, value_json FROM trial_user_attributes WHERE key = :key AND trial_id IN :ids"
-        ).bindparams(bindparam("ids", expanding=True))
-        for trial, value in connection.execute(select_errors, {"key": STDERR, "ids": ids}):
-            errors[trial] = parse_attribute(value)
-    return [
-        make_history_point(spec, number, value, str(state), errors.get(trial), params.get(trial, {}))
-        for trial, number, state, value in rows
-    ]
-
-
-def make_history_point(
-    spec: StudySpec, number: int, value: float, state: str, stderr: object, trial_params: Mapping[str, Any]
-) -> HistoryPoint:
-    """Make the point of a trial; parameters get the policy's names unless some are missing. Only numbers are kept.
-
-    >>> make_history_point(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), 0, 9.0, "COMPLETE", 0.5,
-    ...                    {"one_minus_gamma": 0.25}).params
+    >>> name_params(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), {"one_minus_gamma": 0.25})
     {'gamma': 0.75}
     """
-    from dashboards.figures import HistoryPoint
-
     expected = {trial_param_name(name, bounds) for name, bounds in spec.resolved().space.items()}
     numbers = {name: value for name, value in trial_params.items() if is_number(value)}
-    params = from_trial_params(spec, numbers) if expected <= numbers.keys() else numbers
-    return HistoryPoint(number, value, float(stderr) if is_number(stderr) else None, state, params)
+    return from_trial_params(spec, numbers) if expected <= numbers.keys() else numbers

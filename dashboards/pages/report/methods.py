@@ -51,10 +51,9 @@ LOGS = (
     " resampled logs, in which the reward of each event is drawn again. Regret is the mean reward of the logging"
     " policy minus the replay score."
 )
-SEARCH_FIGURES = (
-    "Of long searches, an evenly spaced subset of the trials is drawn, as stated in the legend; the best value so far"
-    " includes every improvement. Importances are computed with PED-ANOVA from complete trials and are omitted for"
-    " fewer than 20 trials."
+IMPORTANCE = (
+    "The importance of a parameter is computed with PED-ANOVA from complete trials; it is omitted for fewer than 20"
+    " trials."
 )
 
 LIMITATIONS = (
@@ -65,7 +64,7 @@ LIMITATIONS = (
     "The simulated worlds change in known ways. Whether an application changes in the same way must be judged by the"
     " reader.",
     "The best value of a search is optimistically biased, because it is the minimum of many noisy means. It is shown"
-    " only in the search history.",
+    " only for searches without a recommendation.",
 )
 
 
@@ -111,7 +110,7 @@ def describe_methods(data: ReportData) -> list[tuple[str, str]]:
             )
         )
     if specs:
-        terms.append(("Search figures", SEARCH_FIGURES))
+        terms.append(("Importance", IMPORTANCE))
     terms.append(("Versions", describe_versions(data)))
     terms.append(("Storage", f"{data.where}. The report has no timestamp, so the same studies give the same report."))
     return terms

@@ -30,7 +30,6 @@ from studies.results.describe import (
 from studies.results.grid import Grid
 from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
-from studies.spec.objective import parse_objective
 from studies.spec.source import TraceSource
 from studies.statistics.intervals import relative_interval
 from studies.symbols import format_params
@@ -249,13 +248,6 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
         defaults = "defaults" if recommendation is None else name_defaults(recommendation)
         panels.append(_draw_curves(study, study.curves, defaults, slugs))
         lines += _describe_oracle(study.curves, defaults, spec.seed)
-    if trials.drawn:
-        states = {"COMPLETE": trials.complete, "PRUNED": trials.pruned}
-        history = figures.plot_search_history(trials.drawn, recommendation, spec, states)
-        panels.append(make_panel(slugs, f"history {study.name}", history, height=LINKED_HEIGHT))
-    if recommendation is not None and recommendation.importance:
-        importances = figures.plot_param_importances(recommendation)
-        more.append(make_panel(slugs, f"importances {study.name}", importances))
     return ReportSection(
         link,
         study.name,
@@ -298,15 +290,11 @@ def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:
 
 def _describe_best_trial(study: StudyData) -> list[str]:
     """Describe the best trial of a study without a recommendation, with a warning."""
-    complete = [
-        (point.value, point) for point in study.trials.drawn if point.state == "COMPLETE" and point.value is not None
-    ]
-    if not complete:
+    best = study.trials.best
+    if best is None:
         return []
-    choose = max if parse_objective(study.spec.objective).maximize else min
-    value, best = choose(complete, key=lambda pair: pair[0])
     return [
-        f"Best trial so far: {format_params(best.params)} with {study.spec.objective} {format_number(value)}. This"
+        f"Best trial so far: {format_params(best.params)} with {study.spec.objective} {format_number(best.value)}. This"
         " value is optimistically biased, because it is the best of many noisy values."
     ]
 

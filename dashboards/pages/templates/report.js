@@ -126,7 +126,6 @@ window.ravenlabReport = (() => {
     }
     if (meta.params) return { params: meta.params };
     if (meta.beta0 !== undefined) return { params: { alpha0: hit.x, beta0: meta.beta0, epsilon: link.epsilon }, value: hit.y };
-    if (meta.names) return { params: Object.fromEntries(meta.names.map((name, i) => [name, hit.customdata[i + 1]])), value: hit.y };
     return null;
   }
   function cellPosition(values, value, log) {

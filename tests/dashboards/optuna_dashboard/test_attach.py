@@ -90,12 +90,12 @@ def load_search(storage: optuna.storages.RDBStorage) -> optuna.Study:
 
 def test_attaching_to_a_study(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
-    assert attach_to_study(study) == 6
+    assert attach_to_study(study) == 4
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001. The value of ε is at the edge of the search range;")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
     assert "$" not in note
-    assert attached_figures(study) == {"ravenlab-card", "ravenlab-history", "ravenlab-importances", "ravenlab-world"}
+    assert attached_figures(study) == {"ravenlab-card", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]
     assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
@@ -103,7 +103,7 @@ def test_attaching_to_a_study(tmp_path: Path) -> None:
 def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     study = store_search_grid(storage)
-    assert attach_to_grid(study) == 5
+    assert attach_to_grid(study) == 4
     assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
     assert "2 of 16 cells" in optuna_dashboard.get_note(study)
@@ -155,9 +155,9 @@ def test_attaching_again_changes_nothing(attached: optuna.storages.RDBStorage, t
 def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
     grid = store_search_grid(storage)
-    assert attach(grid, missing=True) == 5
+    assert attach(grid, missing=True) == 4
     study = store_search(storage)
-    assert attach(study, missing=True) == 6
+    assert attach(study, missing=True) == 4
     assert attach(grid, missing=True) >= 1, "the heat map does not mark the new recommendation"
     with monkeypatch.context() as patched:
         patched.setattr(optuna.Study, "get_trials", lambda *given, **more: pytest.fail("trials were loaded"))
@@ -188,14 +188,14 @@ def test_new_notes_and_figures_replace_old_ones(attached: optuna.storages.RDBSto
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
     assert len(attribute_rows(tmp_path / "s.sqlite3")) <= before
-    assert load_figure(study, "ravenlab-history") is not None
+    assert load_figure(study, "ravenlab-world") is not None
 
 
 def test_figures_stay_small() -> None:
     """For 2000 trials and 625 cells: each row has 2 kB and is committed separately, and every page reads all rows."""
     memory = optuna.storages.InMemoryStorage()
     for study in (store_search(memory, done=2000), store_search_grid(memory, alpha0=FINE_VALUES, beta0=FINE_VALUES)):
-        assert attach(study) > 4
+        assert attach(study) == 4
         assert len(memory.get_study_system_attrs(study._study_id)) < 60
 
 
@@ -222,11 +222,11 @@ def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
 
 def test_a_truncated_figure_is_rewritten(attached: optuna.storages.RDBStorage) -> None:
     study = load_search(attached)
-    complete = load_figure(study, "ravenlab-history")
-    study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-history:1", "")
-    assert load_figure(study, "ravenlab-history") is None
+    complete = load_figure(study, "ravenlab-world")
+    study._storage.set_study_system_attr(study._study_id, "dashboard:plot_data:ravenlab-world:1", "")
+    assert load_figure(study, "ravenlab-world") is None
     assert attach(study) == 1
-    assert load_figure(study, "ravenlab-history") == complete
+    assert load_figure(study, "ravenlab-world") == complete
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])
@@ -242,8 +242,8 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
 def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
     study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
-    assert attach(study) == 5
-    assert attached_figures(study) == {"ravenlab-card", "ravenlab-history", "ravenlab-importances"}
+    assert attach(study) == 3
+    assert attached_figures(study) == {"ravenlab-card"}
     assert is_attached(study)
 
 
@@ -278,7 +278,7 @@ def test_commands_attach_notes_and_the_dashboard_figures(tmp_path: Path, capsys:
     tuned, grid_study = sorted(studies, key=lambda study: study.study_name, reverse=True)
     assert all(optuna_dashboard.get_note(study) and not attached_figures(study) for study in studies)
     attach_to_studies(place)
-    assert "ravenlab-history" in attached_figures(tuned)
+    assert "ravenlab-world" in attached_figures(tuned)
     assert "ravenlab-heat-map" in attached_figures(grid_study)
     before = attribute_rows(tmp_path / "s.sqlite3")
     assert run(tune) == 0

@@ -177,7 +177,7 @@ def draw(page: Page, study: Locator) -> None:
 def test_pointing_at_a_figure_marks_the_same_parameters_in_the_others(page: Page) -> None:
     study = open_search(page)
     draw(page, study)
-    cells, lines, curves, _ = study.locator(".linked .plot").all()
+    cells, lines, curves = study.locator(".linked .plot").all()
     cells.scroll_into_view_if_needed()
     area = cells.locator(".heatmaplayer image").bounding_box()
     assert area is not None

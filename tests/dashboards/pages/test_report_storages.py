@@ -7,7 +7,7 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.pages.report.data import find_recommendation, load_report_data, read_trials, thin_trials
+from dashboards.pages.report.data import find_recommendation, load_report_data
 from dashboards.pages.report.page import build_report, render_report
 from environments.errors import InputError
 from environments.text import format_percent
@@ -16,6 +16,7 @@ from studies.spec.study import StudySpec
 from studies.storage.database import open_storage
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import store_examples, store_small_grid
+from tests.messages import assert_names
 from tests.studies.examples import (
     LINES,
     LOG_DISTRIBUTION,
@@ -96,19 +97,11 @@ def test_unknown_scenarios_and_incompatible_studies(tmp_path: Path) -> None:
     assert "incompatible version" in words
 
 
-def test_long_searches_are_thinned(tmp_path: Path) -> None:
+def test_trials_are_counted_by_state(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    study = store_study(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
-    history = read_trials(opened, study._study_id, StudySpec(scenario="blips"), limit=20)
-    assert (history.complete, history.pruned, history.failed) == (59, 1, 0)
-    assert len(history.drawn) == 20
-    assert history.drawn[0].number == 0
-    assert history.drawn[-1].number == 59
-    assert history.drawn[-1].params["alpha0"] == pytest.approx(6.0)
-    assert history.drawn[-1].stderr == 1.5
-    falling = [100.0 - place for place in range(1000)]
-    assert len(thin_trials(falling, 400)) == 400
-    assert thin_trials([5.0] * 500 + [1.0] + [5.0] * 499, 10).count(500) == 1
+    store_study(opened, StudySpec(scenario="blips", horizon=200, trials=60), 60)
+    (study,) = load_report_data(opened, "here").studies
+    assert (study.trials.complete, study.trials.pruned, study.trials.failed) == (59, 1, 0)
 
 
 def test_curves_that_would_take_too_long_are_omitted(tmp_path: Path) -> None:
@@ -137,14 +130,12 @@ def test_the_report_says_how_much_regret_restarts_at_the_true_changes_avoid(
     assert f"has {format_percent(1.0 - oracle / found)} less regret" in lines[0]
 
 
-def test_a_search_without_a_recommendation_is_drawn_by_its_objective(tmp_path: Path) -> None:
+def test_a_search_without_a_recommendation_states_its_best_trial(tmp_path: Path) -> None:
     opened = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    store_study(opened, StudySpec(scenario="blips", horizon=200, trials=9, objective="reward"), 3)
-    (shown,) = build_report(load_report_data(opened, "here")).studies[0].panels
-    best = next(trace for trace in shown.figure.data if trace.name == "best so far")
-    assert list(best.y) == [50, 50], "the larger of 50 and 48"
-    assert shown.figure.layout.yaxis.title.text == "mean reward (reward units)"
-    assert shown.context.endswith("3 trials")
+    store_study(opened, StudySpec(scenario="blips", horizon=200, trials=9), 3)
+    (section,) = build_report(load_report_data(opened, "here")).studies
+    assert section.panels == []
+    assert_names(section.lines[-1], "mean 48", "optimistically biased")  # the smaller of 50 and 48
 
 
 def test_trials_have_the_parameter_names_of_the_policy(tmp_path: Path) -> None:
@@ -155,7 +146,9 @@ def test_trials_have_the_parameter_names_of_the_policy(tmp_path: Path) -> None:
     study.add_trial(
         optuna.trial.create_trial(value=9.0, params=params, distributions={"one_minus_gamma": LOG_DISTRIBUTION})
     )
-    assert read_trials(opened, study._study_id, spec).drawn[0].params == {"gamma": 0.75}
+    (stored,) = load_report_data(opened, "here").studies
+    assert stored.trials.best is not None
+    assert stored.trials.best.params == {"gamma": 0.75}
 
 
 @pytest.mark.parametrize(
