@@ -37,8 +37,8 @@ from studies.paper.advice import paper_advice
 from studies.storage.keys import project_version
 from tools.docs.laws import CHECK_COLUMNS, START_COLUMNS, check_rows, describe_coverage, start_rows
 from tools.docs.marks import table
-from tuning.laws.document import add_check, compared_names, make_document, summarize_check, summarize_start
-from tuning.laws.measurement import (
+from tools.laws.document import add_check, compared_names, make_document, summarize_check, summarize_start
+from tools.laws.measurement import (
     Budget,
     Setting,
     make_settings,

@@ -13,7 +13,7 @@ from tuning.cli.options import JsonOption, MinimizeOption, argument, integer_opt
 if TYPE_CHECKING:
     from studies.diagnosis.result import Diagnosis
     from studies.laws.recommendation import RecommendedParameters
-    from tuning.laws.diagnosed import TraceCheck
+    from tuning.diagnosed import TraceCheck
 
 
 def diagnose(
@@ -110,7 +110,7 @@ def _recommend(
     from environments.errors import InputError
     from studies.diagnosis.analysis import is_log
     from studies.laws.axes import NoLawError
-    from tuning.laws.diagnosed import check_on_trace, recommend_for_diagnosis
+    from tuning.diagnosed import check_on_trace, recommend_for_diagnosis
 
     if not diagnosis.conclusive:
         return None, None, ""

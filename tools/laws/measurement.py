@@ -23,8 +23,8 @@ from studies.laws.axes import RATES, axes_of, settings_at
 from studies.spec.space import Range
 from studies.spec.study import StudySpec
 from studies.statistics.failures import grow_sample
-from studies.statistics.gaussian_process import GaussianProcess, fit_gaussian_process
 from studies.statistics.intervals import mean_interval
+from tools.laws.gaussian_process import GaussianProcess, fit_gaussian_process
 from tuning.search.loop import search
 from tuning.search.samplers import inside_search_space
 from tuning.workers.problem import Evaluator, is_reliable

@@ -12,7 +12,7 @@ from environments.world import Floats
 from studies.laws.axes import features
 from studies.laws.law import COORDINATES, NORMAL, uniform_regret
 from studies.statistics.intervals import mean_interval
-from tuning.laws.fit import (
+from tools.laws.fit import (
     SCALE,
     FittedLaws,
     FittedRegret,

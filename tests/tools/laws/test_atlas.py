@@ -11,8 +11,8 @@ import pytest
 from policies import find_policy
 from studies.laws.law import load_document, load_laws
 from tools.atlas import FILES, current_check, read_records
-from tuning.laws.document import summarize_check, summarize_start
-from tuning.laws.measurement import Budget, Setting, measure_policy, recommend_prefixes
+from tools.laws.document import summarize_check, summarize_start
+from tools.laws.measurement import Budget, Setting, measure_policy, recommend_prefixes
 
 SETTING = Setting("stationary", 0, 300, 3, {}, seed=1)
 BUDGET = Budget(12, 12 * 300 * 10, finalists=3, selection_steps=3 * 300 * 20, report_steps=300 * 30, least_report=30)

@@ -20,7 +20,7 @@ from environments import find_scenario
 from environments.world import Floats
 from studies.laws.axes import RATES, axes_of, features
 from studies.laws.law import COORDINATES, regret_terms
-from tuning.laws.surface import LawSurface, SurfaceStack, fit_law_surface
+from tools.laws.surface import LawSurface, SurfaceStack, fit_law_surface
 
 SCALE = 0.5  # range of the means in the atlas
 SHARED = 4  # the first features, whose slopes all scenarios share: horizon, arms, noise and crowding

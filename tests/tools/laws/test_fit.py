@@ -7,9 +7,9 @@ import pytest
 
 from studies.laws.axes import RATES
 from studies.laws.law import RAVEN, regret_terms
-from tuning.laws.fit import Point, RegretSample, count_features, cross_validate, fit_laws, fit_regret
-from tuning.laws.measurement import make_settings, surround
-from tuning.laws.surface import LawSurface, SurfaceStack, fit_law_surface
+from tools.laws.fit import Point, RegretSample, count_features, cross_validate, fit_laws, fit_regret
+from tools.laws.measurement import make_settings, surround
+from tools.laws.surface import LawSurface, SurfaceStack, fit_law_surface
 
 TRUE = np.array([[0.5, 0.6, -0.4, 0.3], [-1.0, 0.2, 0.0, 0.0], [-3.0, 0.0, 0.3, 0.0]])
 """Intercepts and slopes of α₀, β₀ and ε over horizon, arms and noise in all scenarios."""

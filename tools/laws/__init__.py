@@ -1,0 +1,1 @@
+"""Measuring and fitting the laws in studies/laws/laws.json; `tools.atlas` runs it."""

@@ -1,1 +1,0 @@
-"""Measurement and fitting of parameter laws."""
