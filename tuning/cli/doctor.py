@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
     """Check this machine, a storage and a cluster.
 
-    Checks versions, numba, speed and access rights. Nothing is changed except numba's cache. Rows marked
+    Checks versions, numba and access rights. Nothing is changed except numba's cache. Rows marked
     "note" are limitations. Rows marked "problem" lead to failures or wrong results; the exit code is then 1.
 
     Examples:
         # this machine, and the storage in this folder
         ravenlab doctor
-        # also a cluster: versions and speed of its workers
+        # also a cluster: versions of its workers
         ravenlab doctor --cluster tcp://localhost:8786
     """
     from dataclasses import asdict
@@ -48,16 +48,16 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
     """Run all checks. Modules that need numba are imported only after numba was found to work."""
     from environments.fingerprint import identity
     from studies.storage.urls import storage_url
-    from tuning.doctor import NOTE, Check
+    from tuning.doctor import NOTE, PROBLEM, Check
     from tuning.doctor.machine import check_kernel, check_versions
     from tuning.doctor.storage import check_storage
 
     rows = check_versions()
-    kernel, speed = check_kernel()
+    kernel = check_kernel()
     rows += [*kernel, *check_storage(storage_url(storage))]
     if cluster is None:
         return rows, []
-    if speed is None:
+    if kernel[0].verdict == PROBLEM:
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
     from tuning.doctor.cluster import check_cluster, inspect_cluster
     from tuning.workers.cluster import open_cluster

@@ -11,13 +11,13 @@ import pytest
 
 import tuning.doctor.machine
 import tuning.doctor.storage
-from environments.fingerprint import identity, installed_version
+from environments.fingerprint import identity
 from studies.storage.database import create_sqlite_file
-from tests.messages import assert_names, is_named
+from tests.messages import assert_names
 from tests.project import python
 from tuning.cli.app import run
 from tuning.doctor import NOTE, OK, PROBLEM
-from tuning.doctor.machine import check_kernel, check_versions, measure_kernel_speed, unmet_requirements
+from tuning.doctor.machine import check_kernel
 from tuning.doctor.storage import check_file_system, check_storage, find_file_system
 
 MOUNTINFO = r"""
@@ -52,7 +52,7 @@ def mounts(tmp_path: Path) -> Path:
         ("/homeless", "ext4", OK),
         ("/mnt/my share/x", "cifs", PROBLEM),
         ("/mnt/remote", "fuse.sshfs", PROBLEM),
-        ("/mnt/some", "fuse.archive", NOTE),
+        ("/mnt/some", "fuse.archive", OK),
         ("/over/x", "lustre", PROBLEM),
         ("/mnt/cut/x", "ext4", OK),
     ],
@@ -151,45 +151,16 @@ def test_report_of_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     code = run(["doctor", "--storage", f"sqlite:///{tmp_path}/x.sqlite3"])
     text = capsys.readouterr().out
     assert code == ("problem " in text)
-    assert_names(text, "steps/s")
+    assert_names(text, "numba", "ready after")
     assert identity()["sources"] in text
     assert "\x1b" not in text
 
 
-def test_incompatible_versions_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = {"numpy": "1.0", "rich": "not installed", "dask": "1.0", "psycopg": "not installed"}
-    monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
-    unmet = unmet_requirements()
-    assert any("numpy>=" in requirement and is_named("1.0", requirement) for requirement in unmet)
-    assert any("rich>=" in requirement for requirement in unmet)
-    assert any("dask" in requirement for requirement in unmet)  # part of an extra, installed in an incompatible version
-    assert not any("psycopg" in requirement for requirement in unmet)  # part of an extra that is not installed
-    rows = {row.check: row for row in check_versions()}
-    assert rows["dependencies"].verdict == PROBLEM
-
-
-def test_requirements_of_development_are_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    old = {"setuptools": "65.5.0", "pytest": "1.0", "mkdocs": "1.0"}
-    monkeypatch.setattr(tuning.doctor.machine, "installed_version", lambda name: old.get(name, installed_version(name)))
-    assert unmet_requirements() == []
-
-
-def test_unsupported_python_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("platform.python_version", lambda: "3.8.0")
-    rows = {row.check: row for row in check_versions()}
-    assert rows["Python"].verdict == PROBLEM
-
-
 def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("environments.kernel_cache.numba_cache_folder", lambda: None)
-    rows = {row.check: row for row in check_kernel()[0]}
+    rows = {row.check: row for row in check_kernel()}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
-
-
-def test_kernel_speed_is_positive() -> None:
-    measure_kernel_speed(0.0)
-    assert measure_kernel_speed(0.05) > 0.0
 
 
 def test_broken_numba_is_a_row_without_traceback(tmp_path: Path) -> None:
