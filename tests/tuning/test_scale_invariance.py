@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.own_data import draw_problem, scale_faults
+from tools.evidence.own_data import draw_problem, scale_faults
 
 
 @pytest.mark.parametrize("seed", [1, 5])

@@ -14,7 +14,7 @@ from tests.project import ROOT
 from tools.docs.marks import table
 from tools.docs.svg import RULE, SOFT, card, path, rect, text
 
-RESULTS = ROOT / "tools" / "no_tuning.jsonl"
+RESULTS = ROOT / "tools" / "evidence" / "no_tuning.jsonl"
 PICTURE = "images/no-tuning.svg"
 ALT = (
     "Regret of each policy without tuning, relative to the best of six tuned policies, in every setting of the"

@@ -17,7 +17,7 @@ from studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk
 from studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
-from tools.diagnosis_accuracy import count_verdicts
+from tools.evidence.diagnosis_accuracy import count_verdicts
 
 SHARE = {"stationary": 0.95} | dict.fromkeys([*KINDS, RANDOM_WALK], 0.85)
 

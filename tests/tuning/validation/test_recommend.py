@@ -24,7 +24,7 @@ from studies.statistics.failures import include_unseen, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval, paired_interval
 from tests.binomial import band
 from tests.messages import raises_naming
-from tools.recommendation_coverage import coverage
+from tools.evidence.recommendation_coverage import coverage
 from tuning.validation.recommend import recommend
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator, count_failures
@@ -286,7 +286,7 @@ def test_recommendation_does_not_depend_on_workers_or_storage(objective: str, tm
 
 
 def test_search_estimate_is_biased_and_the_report_is_not() -> None:
-    """Small studies compared with many more worlds; `tools.recommendation_coverage` has the full size."""
+    """Small studies compared with many more worlds; `tools.evidence.recommendation_coverage` has the full size."""
     measured = coverage(studies=20, replications=3_000)
     least, most = band(20)
     assert least <= measured.reported <= most

@@ -17,7 +17,15 @@ from policies.engine.play import play_logs
 from studies.diagnosis.analysis import diagnose_changes
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
-from tools.replay_coverage import RESAMPLES, choose, draw_path, examine, open_as_scenario, simulate_log, true_regrets
+from tools.evidence.replay_coverage import (
+    RESAMPLES,
+    choose,
+    draw_path,
+    examine,
+    open_as_scenario,
+    simulate_log,
+    true_regrets,
+)
 
 
 @pytest.mark.parametrize(

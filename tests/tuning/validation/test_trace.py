@@ -27,7 +27,7 @@ from tests.command import refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
-from tools import trace_coverage
+from tools.evidence import trace_coverage
 from tuning.cli.app import run
 from tuning.study_run import StudyListener, run_study
 from tuning.validation.choice import ChosenParameters

@@ -1,13 +1,12 @@
 """Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
 
-`python -m tools.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
+`python -m tools.evidence.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
 part of the project, and writes the page. Finished studies are kept; run it again to resume. The last section of the
 page, about tuning that does not help, is kept as it is.
 """
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_
 from studies.statistics.paired import holm_adjust
 from studies.symbols import format_params
 from tests.project import DOCS
+from tools.evidence.harness import make_parser
 from tuning.study_run import run_study
 from tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
 from tuning.workers.local import LocalWorkers
@@ -38,8 +38,8 @@ PAGE = DOCS / "real-traces.md"
 KEPT_SECTION = "## When tuning does not help"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
-    "Made by `python -m tools.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched with",
-    f"{TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
+    "Made by `python -m tools.evidence.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched",
+    f"with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
     f"select the parameters, and {REPORT:,} windows of the last three tenths, which are held out, estimate the regret.",
     "Regret is relative to the benchmark arm, summed over a window. Intervals come from a moving-block bootstrap",
     "of all rows, scaled to the report segment. p-values are corrected by Holm's method for the 14 differences of a",
@@ -131,7 +131,7 @@ def section(path: Path, storage: Path) -> list[str]:
 
 def main() -> None:
     """Write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=PAGE)
     parser.add_argument("--storage", type=Path, default=Path("real-traces.sqlite3"), help="database of the studies")

@@ -1,7 +1,7 @@
 """Policies without tuning against policies tuned in hindsight, in settings that were not used to design raven-auto.
 
-    python -m tools.no_tuning tune --minutes 60
-    python -m tools.no_tuning play
+    python -m tools.evidence.no_tuning tune --minutes 60
+    python -m tools.evidence.no_tuning play
     python -m tools.docs
 
 `tune` tunes the rivals in sampled settings, from the cheapest to the dearest, and stores them in no_tuning.sqlite3
@@ -51,7 +51,6 @@ The ideas that were measured last and not kept were played in stationary (6,000,
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -72,6 +71,7 @@ from studies.spec.study import StudySpec
 from studies.statistics.failures import grow_sample
 from studies.statistics.intervals import relative_interval
 from tools.docs.no_tuning import RESULTS
+from tools.evidence.harness import append_line, make_parser, read_lines
 from tuning.robust.run import run_robust
 from tuning.study_run import run_study
 from tuning.workers.problem import FAILED, Evaluator, Problem, is_reliable
@@ -167,7 +167,7 @@ def sample_settings(count: int = COUNT) -> list[Setting]:
 def tune_settings(path: Path, minutes: float, numbers: list[int]) -> None:
     """Tune the rivals in the settings that the file does not contain yet, until the time is over."""
     until = time.monotonic() + 60.0 * minutes
-    done = {row["number"] for row in read_rows(path)}
+    done = {row["number"] for row in read_lines(path)}
     for setting in sample_settings():
         if setting.number in done or (numbers and setting.number not in numbers):
             continue
@@ -176,8 +176,7 @@ def tune_settings(path: Path, minutes: float, numbers: list[int]) -> None:
             return
         begin = time.process_time()
         row = tune_setting(setting, database(path))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        append_line(path, row)
         place = f"{setting.describe()}, T {setting.horizon}, K {setting.arms}"
         seconds = time.process_time() - begin
         print(f"{place}: {row['best']} {row['tuned'][row['best']][0]:.1f}, {seconds:.0f} s of CPU", flush=True)
@@ -215,7 +214,7 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
 def play_settings(path: Path, numbers: list[int], again: list[str]) -> None:
     """Play the policies without tuning that have not been played in a tuned setting, and those to be played again."""
     settings = {setting.number: setting for setting in sample_settings()}
-    rows = read_rows(path)
+    rows = read_lines(path)
     for row in rows:
         names = [name for name in (*UNTUNED, ROBUST) if name in again or name not in row.get("excess", {})]
         if not names or (numbers and row["number"] not in numbers):
@@ -253,16 +252,10 @@ def database(path: Path) -> str:
     return f"sqlite:///{path.with_suffix('.sqlite3')}"
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read the finished settings."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, minutes=True)
     parser.add_argument("command", choices=("tune", "play"))
     parser.add_argument("--file", type=Path, default=RESULTS)
-    parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--numbers", type=int, nargs="*", default=[], help="settings; by default all")
     parser.add_argument("--again", nargs="*", default=[], help="policies without tuning to play again; by default none")
     given = parser.parse_args()

@@ -1,8 +1,7 @@
-"""Accuracy of `diagnose` on simulated scenarios: python -m tools.diagnosis_accuracy writes the tables of the docs."""
+"""Accuracy of `diagnose` on simulated scenarios: python -m tools.evidence.diagnosis_accuracy writes tables of the docs."""
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from studies.diagnosis.random_walk import RANDOM_WALK
 from tests.project import DOCS
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.docs.marks import filled
+from tools.evidence.harness import make_parser
 
 PAGE = DOCS / "diagnosis.md"
 WORLDS = ("stationary", *KINDS, RANDOM_WALK)
@@ -95,7 +95,7 @@ def elsewhere(tries: int) -> list[str]:
 
 def main() -> None:
     """Recompute the tables of the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--tries", type=int, default=100, help="worlds per row of the matrix (0: skip)")
     parser.add_argument("--independent", type=int, default=100, help="the same with independent noise (0: skip)")
     parser.add_argument("--elsewhere", type=int, default=20, help="worlds per other setting (0: skip)")

@@ -1,4 +1,4 @@
-"""Coverage study of rare failures: python -m tools.failure_coverage --validations 1000.
+"""Coverage study of rare failures: python -m tools.evidence.failure_coverage --validations 1000.
 
 For each setting, candidates play a large pool of worlds once. The mean over the pool is the true mean regret. Samples
 drawn from the pool then go through the whole rule (`studies.statistics.failures`), as in `tune` and `compare`:
@@ -14,8 +14,6 @@ Played pools and finished rows are kept in a folder. Run the program again to co
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +34,7 @@ from studies.statistics import intervals
 from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from studies.statistics.intervals import mean_interval
 from studies.statistics.paired import paired_t_test
+from tools.evidence.harness import append_line, make_parser, read_lines
 from tuning.workers.local import LocalWorkers
 from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 
@@ -157,27 +156,24 @@ class Rows:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.rows: dict[str, list[float]] = dict(map(json.loads, lines))
+        self.rows: dict[str, list[float]] = dict(read_lines(path))
 
     def measure(self, key: str, compute: Callable[[np.random.Generator], Sequence[float]]) -> Sequence[float]:
         """Return the numbers of a row; the random numbers depend on its key alone."""
         if key not in self.rows:
             self.rows[key] = list(compute(np.random.default_rng([SEED, *key.encode()])))
-            with self.path.open("a") as file:
-                print(json.dumps([key, self.rows[key]]), file=file)
+            append_line(self.path, [key, self.rows[key]])
             print(key, self.rows[key], flush=True)
         return self.rows[key]
 
 
 def main() -> None:
     """Print the three tables in Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__, jobs=True)
     parser.add_argument("--validations", type=int, default=1000, help="samples per row")
     parser.add_argument("--pairs", type=int, default=300, help="samples per pair")
     parser.add_argument("--settings", default="A,B", help="labels of the settings")
     parser.add_argument("--pools", type=Path, default=Path("pools"), help="folder of played pools and finished rows")
-    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     intervals.RESAMPLES = RESAMPLES
     count: int = options.validations

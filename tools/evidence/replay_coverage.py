@@ -1,4 +1,4 @@
-"""Coverage of the 95 % interval of a policy's score on a log: python -m tools.replay_coverage 20.
+"""Coverage of the 95 % interval of a policy's score on a log: python -m tools.evidence.replay_coverage 20.
 
 For every logging policy (uniform, skewed, ε-greedy, Thompson sampling), kind of change and number of arms, logs of
 20,000 events are drawn from simulated worlds. The true score is the expected mean reward of the policy deployed for
@@ -11,8 +11,6 @@ smaller than the true one.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -36,6 +34,7 @@ from studies.diagnosis.analysis import diagnose_changes
 from studies.diagnosis.model_selection import KINDS
 from studies.registry import ESTIMATORS
 from studies.statistics.paired import holm_adjust
+from tools.evidence.harness import append_line, make_parser, read_lines
 from tuning.validation.replay import estimate_score
 
 EVENTS = 20_000
@@ -261,31 +260,26 @@ FIELDS = ("logs", "answered", "covered")
 
 def main() -> None:
     """Examine logs, append the outcomes to a file, and print the summary."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__, first=True, minutes=True)
     parser.add_argument("logs", type=int, help="logs per group")
-    parser.add_argument("--first", type=int, default=0, help="number of the first log")
     parser.add_argument("--loggers", nargs="*", default=LOGGERS)
     parser.add_argument("--scenarios", nargs="*", default=KINDS)
     parser.add_argument("--arms", nargs="*", type=int, default=ARMS)
     parser.add_argument("--estimator", choices=ESTIMATORS, default=AUTOMATIC)
-    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after this time; run again to continue")
     parser.add_argument("--file", type=Path, default=Path("replay-coverage.jsonl"), help="outcomes, one line per log")
     options = parser.parse_args()
-    done = (
-        [Outcome(**json.loads(line)) for line in options.file.read_text().splitlines()] if options.file.exists() else []
-    )
+    done = [Outcome(**line) for line in read_lines(options.file)]
     finished = {(some.logger, some.scenario, some.arms, some.number) for some in done}
     end = time.monotonic() + 60.0 * options.minutes
     numbers = range(options.first, options.first + options.logs)
     cases = product(numbers, options.arms, options.scenarios, options.loggers)
-    with options.file.open("a") as file:
-        for number, arms, scenario, logger in cases:
-            if time.monotonic() > end:
-                break
-            if (logger, scenario, arms, number) not in finished:
-                tune = number % TUNED_EVERY == 0 or logger not in STATIC
-                done.append(examine(logger, scenario, arms, number, tune=tune, estimator=options.estimator))
-                print(json.dumps(asdict(done[-1])), file=file, flush=True)
+    for number, arms, scenario, logger in cases:
+        if time.monotonic() > end:
+            break
+        if (logger, scenario, arms, number) not in finished:
+            tune = number % TUNED_EVERY == 0 or logger not in STATIC
+            done.append(examine(logger, scenario, arms, number, tune=tune, estimator=options.estimator))
+            append_line(options.file, asdict(done[-1]))
     print("\n".join(describe(done)))
 
 

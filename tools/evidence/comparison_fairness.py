@@ -1,6 +1,6 @@
 """What fixed weights and narrow ranges cost in a comparison of policies.
 
-    python -m tools.comparison_fairness --output tables.md
+    python -m tools.evidence.comparison_fairness --output tables.md
 
 prints a Markdown table. T is 10,000 and K is 10. Each policy is tuned twice with the same budget, in the restricted
 search space of a case and in its own. Regret is the mean on held-out worlds with its 95 % confidence interval.
@@ -8,7 +8,6 @@ search space of a case and in its own. Regret is the mean on held-out worlds wit
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ import optuna
 import ravenlab
 from environments.text import format_interval
 from tools.docs.marks import table
+from tools.evidence.harness import make_parser
 
 HORIZON, ARMS = 10_000, 10
 REPLICATIONS, SELECTION = 50, 200
@@ -85,11 +85,10 @@ def compare_spaces(trials: int, report: int, jobs: int) -> list[str]:
 
 
 def main() -> None:
-    """Entry point of `python -m tools.comparison_fairness`."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    """Entry point of `python -m tools.evidence.comparison_fairness`."""
+    parser = make_parser(__doc__, jobs=True)
     parser.add_argument("--trials", type=int, default=80)
     parser.add_argument("--report", type=int, default=500, help="held-out worlds")
-    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--output", type=Path, help="file for the tables")
     options = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)

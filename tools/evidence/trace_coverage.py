@@ -1,4 +1,4 @@
-"""Bias and coverage of the regret on traces with known means: python -m tools.trace_coverage coverage 200.
+"""Bias and coverage of the regret on traces with known means: python -m tools.evidence.trace_coverage coverage 200.
 
 A trace is x_k(t) = μ_k(t) + noise. The *realised regret* is reported: the reward of the benchmark arm b(t) minus
 that of the pulled arm a(t), summed over a window. The target of its interval is the expected realised regret over
@@ -10,13 +10,12 @@ regret* is the sum of max_k μ_k(t) − μ_a(t). No estimate of max_k μ_k(t) fr
 the regret of means, max_k μ_k(t) − μ_b(t), does not depend on the policy, and differences between policies do not
 depend on the benchmark.
 
-`python -m tools.trace_coverage false-positives 200` counts significant differences in comparisons of policies that are
-equally good, on traces and logs. The output of both is a Markdown table.
+`python -m tools.evidence.trace_coverage false-positives 200` counts significant differences in comparisons of policies
+that are equally good, on traces and logs. The output of both is a Markdown table.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,6 +38,7 @@ from studies.results.ranking import build_recorded_board
 from studies.spec.comparison import ResolvedComparisonSpec
 from studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from studies.statistics.paired import holm_adjust
+from tools.evidence.harness import make_parser
 from tuning.api import compare
 from tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace
 from tuning.workers.problem import Evaluator, Problem
@@ -383,10 +383,9 @@ def run_false_positives(files: int, first: int, nulls: Sequence[str]) -> None:
 
 def main() -> None:
     """Run one of the two studies."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, first=True)
     parser.add_argument("study", choices=("coverage", "false-positives"))
     parser.add_argument("files", type=int, help="traces or logs per row of the table")
-    parser.add_argument("--first", type=int, default=0, help="seed of the first file")
     parser.add_argument("--only", type=int, nargs="*", help="rows of the table, counted from 0")
     options = parser.parse_args()
     if options.study == "coverage":

@@ -1,4 +1,4 @@
-"""Recommendations for data of one's own, checked against a known truth: python -m tools.own_data MODE [--seeds 10].
+"""Recommendations for one's own data, checked against a known truth: python -m tools.evidence.own_data MODE.
 
 - delivery: minutes of six carriers with a weekly season and one trend. A trace and a log are tuned with costs; the
   recommendation is exported, loaded and deployed in the same process, on a trace with a restart at every window.
@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
 import tempfile
 import time
@@ -34,6 +33,7 @@ from studies.export import export
 from studies.laws.axes import RATES, axes_of, settings_at
 from studies.results.describe import describe_recommendation
 from studies.results.recommendation import Recommendation
+from tools.evidence.harness import make_parser
 
 CARRIERS = ("ant", "bee", "cat", "dog", "elk", "fox")
 WEEKS = 12
@@ -295,9 +295,8 @@ MODES: dict[str, Callable[[int], bool]] = {"delivery": check_delivery, "clicks":
 
 def main() -> None:
     """Run one check and exit with code 1 if its criterion is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__, seeds=10)
     parser.add_argument("mode", choices=sorted(MODES))
-    parser.add_argument("--seeds", type=int, default=10, help="number of data sets or settings")
     options = parser.parse_args()
     raise SystemExit(not MODES[options.mode](options.seeds))
 

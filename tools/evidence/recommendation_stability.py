@@ -1,4 +1,4 @@
-"""Stability of recommendations over seeds: python -m tools.recommendation_stability [--first 0] [--seeds 20].
+"""Stability of recommendations over seeds: python -m tools.evidence.recommendation_stability [--first 0] [--seeds 20].
 
 1. The README's study (incremental drift, T 10,000) with each seed. The excess of the recommended parameters over a
    reference search (400 trials × 2,000 worlds) is measured on 20,000 worlds that no study uses. The reference is the
@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 from pathlib import Path
@@ -27,6 +26,7 @@ from studies.results.recommendation import Parameters, Recommendation
 from studies.spec.study import ResolvedStudy, StudySpec
 from studies.statistics.intervals import relative_interval
 from studies.statistics.surface import fit_surface
+from tools.evidence.harness import make_parser
 from tuning.search.loop import search
 from tuning.search.samplers import first_candidates
 from tuning.validation.points import COPIES, from_point, make_copies, to_point
@@ -77,12 +77,9 @@ def measure(spec: StudySpec, settings: list[Parameters], first_world: int, world
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Stability of recommendations over seeds.")
-    parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--seeds", type=int, default=20, help="number of seeds")
+    parser = make_parser(__doc__, first=True, seeds=20, jobs=True)
     parser.add_argument("--first-world", type=int, default=0, help="first world of the comparison")
     parser.add_argument("--worlds", type=int, default=20_000, help="worlds of the comparison with the reference")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--json", type=Path, help="keeps finished studies, so that an interrupted run can go on")
     args = parser.parse_args()
     kept: dict[str, Parameters] = {}

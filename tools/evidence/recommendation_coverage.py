@@ -1,4 +1,4 @@
-"""Coverage of recommendations: python -m tools.recommendation_coverage --studies 1000.
+"""Coverage of recommendations: python -m tools.evidence.recommendation_coverage --studies 1000.
 
 1. Small but complete studies: search, selection, report. The true regret of the recommended parameters is their mean
    regret on 10⁵ worlds that no study uses. The reported 95 % interval should cover it in 93 to 97 % of the studies;
@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from itertools import product
@@ -26,6 +25,7 @@ from studies.spec.study import StudySpec
 from studies.statistics.intervals import paired_interval
 from studies.storage import keys
 from tests.binomial import band
+from tools.evidence.harness import make_parser, parallel_map
 from tuning.search.loop import search
 from tuning.validation.recommend import recommend
 from tuning.workers.local import LocalWorkers
@@ -141,9 +141,7 @@ class Coverage:
 
 def coverage(studies: int, replications: int = 100_000, jobs: int = 1, first: int = 0) -> Coverage:
     """Run small studies and compare their intervals with the true regret."""
-    from joblib import Parallel, delayed
-
-    outcomes: list[Outcome] = Parallel(n_jobs=jobs)(delayed(small_study)(first + i) for i in range(studies))
+    outcomes = parallel_map(small_study, range(first, first + studies), jobs)
     truth = {}
     for scenario in SCENARIOS:
         here = [o for o in outcomes if o.scenario == scenario]
@@ -179,12 +177,11 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
 
 def main() -> None:
     """Print coverage, bias and the comparison with the grid."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = make_parser(__doc__, jobs=True)
     parser.add_argument("--studies", type=int, default=1000, help="small studies (0: skip)")
     parser.add_argument("--truth", type=int, default=100_000, help="replications that estimate the true regret")
     parser.add_argument("--trials", type=int, default=200, help="trials of the comparison with the grid (0: skip)")
     parser.add_argument("--replications", type=int, default=2000, help="worlds of the comparison with the grid")
-    parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     if options.studies:
         begin = time.perf_counter()

@@ -1,0 +1,1 @@
+"""Studies behind the figures in README and docs, on one harness (`tools.evidence.harness`)."""
