@@ -2,8 +2,8 @@
 
 A world fails if the regret of its last tenth of the steps exceeds half that of uniform choice (`policies.engine.play`).
 In the settings of `tools.evidence.failure_coverage`, 0 to 2 % of the worlds fail, each with 25 to 110 times the regret
-of the others. A sample without failures looks harmless, so its observed skewness cannot tell whether it is large enough. The
-rule below bounds the failures that the sample may have missed.
+of the others. A sample without failures looks harmless, so its observed skewness cannot tell whether it is large
+enough. The rule below bounds the failures that the sample may have missed.
 """
 
 from __future__ import annotations

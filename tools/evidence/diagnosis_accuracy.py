@@ -1,4 +1,4 @@
-"""Accuracy of `diagnose` on simulated scenarios: python -m tools.evidence.diagnosis_accuracy writes tables of the docs."""
+"""Accuracy of `diagnose` on simulated scenarios: python -m tools.evidence.diagnosis_accuracy writes its tables."""
 
 from __future__ import annotations
 

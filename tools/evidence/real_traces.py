@@ -38,9 +38,10 @@ PAGE = DOCS / "real-traces.md"
 KEPT_SECTION = "## When tuning does not help"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
-    "Made by `python -m tools.evidence.real_traces FOLDER`, where FOLDER contains the two files. Each policy was searched",
-    f"with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of the next fifth",
-    f"select the parameters, and {REPORT:,} windows of the last three tenths, which are held out, estimate the regret.",
+    "Made by `python -m tools.evidence.real_traces FOLDER`, where FOLDER contains the two files. Each policy was",
+    f"searched with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of",
+    f"the next fifth select the parameters, and {REPORT:,} windows of the last three tenths, which are held out,",
+    "estimate the regret.",
     "Regret is relative to the benchmark arm, summed over a window. Intervals come from a moving-block bootstrap",
     "of all rows, scaled to the report segment. p-values are corrected by Holm's method for the 14 differences of a",
     "table. A difference is *inconclusive* if p is at least 0.05, or if the effective sample size of the difference or",
