@@ -24,16 +24,10 @@ from dashboards.figures.style import (
 )
 from environments.text import capitalize_first, format_interval, format_number, format_percent, join_words
 from studies.results.alternatives import BetterPolicy
-from studies.results.comparison import ComparisonResult, Standing, describe_failed_tuning
-from studies.results.describe import (
-    format_unit,
-    list_contenders,
-    name_baseline,
-    name_edges,
-    name_regret_unit,
-    summarize_decision,
-    warn_of_fixed_arm,
-)
+from studies.results.comparison import ComparisonResult, Standing
+from studies.results.describe import summarize_decision, warn_of_fixed_arm
+from studies.results.describe_comparison import describe_failed_tuning
+from studies.results.naming import format_unit, list_contenders, name_baseline, name_edges, name_regret_unit
 from studies.results.recommendation import Baseline, Recommendation
 from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.results.verdict import Verdict

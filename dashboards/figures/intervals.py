@@ -20,7 +20,7 @@ from dashboards.figures.style import (
     round_numbers,
 )
 from environments.text import format_interval, format_number, format_percent, format_signed, join_words
-from studies.results.describe import BASELINES, name_in_sentence
+from studies.results.naming import BASELINES, name_in_sentence
 from studies.results.recommendation import Baseline, BaselineName, Recommendation
 from studies.symbols import format_params
 

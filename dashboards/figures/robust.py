@@ -18,7 +18,7 @@ from dashboards.figures.style import (
     wrap_tick_label,
 )
 from environments.text import format_interval, format_number, format_percent
-from studies.results.describe import list_contenders
+from studies.results.naming import list_contenders
 from studies.results.robust import EvaluatedSetting, RobustRecommendation
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from environments.text import format_interval, format_number, format_range, format_settings
 from studies.export.comparison import mark_standing
 from studies.results.alternatives import BetterPolicy
-from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
+from studies.results.comparison import ComparisonResult
 from studies.results.describe import describe_recommendation, describe_robust
+from studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from studies.results.recommendation import Recommendation
 from studies.results.robust import RobustRecommendation
 from studies.spec.study import StudySpec

@@ -20,12 +20,8 @@ from studies.export.comparison import (
     overview_caption,
     overview_table,
 )
-from studies.results.comparison import (
-    ComparisonResult,
-    Leaderboard,
-    describe_result,
-    describe_search,
-)
+from studies.results.comparison import ComparisonResult, Leaderboard
+from studies.results.describe_comparison import describe_result, describe_search
 from studies.results.overview import describe_overview
 from studies.spec.comparison import ComparisonSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource

@@ -260,7 +260,9 @@ class ParquetTable(Table):
             raise InputError(too_long)
         names, first = [self.names[position] for position in positions], 1
         self._check_size(names)
-        texts = [self.names[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))]
+        texts = [
+            self.names[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))
+        ]
         with open_parquet(self.path, texts) as file:
             rows = max(1, CHUNK_CELLS // len(names))
             rows = min(rows, TEXT_BATCH_ROWS) if texts else rows

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Any
 from environments.display import ResultList
 from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
 from studies.export import latex_table, markdown_table
-from studies.results.comparison import (
-    ComparisonEntry,
-    ComparisonResult,
-    Leaderboard,
-    Standing,
-    describe_marks,
-    describe_result,
-    describe_search,
-)
+from studies.results.comparison import ComparisonEntry, ComparisonResult, Leaderboard, Standing
+from studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from studies.results.overview import describe_overview, untuned_excess
 from studies.storage.keys import project_version
 from studies.symbols import format_params

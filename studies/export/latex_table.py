@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from environments.text import format_number
 from studies.export.markdown_table import format_arms, name_problem
-from studies.results.describe import format_failures, format_verdict, name_regret_unit
+from studies.results.describe import format_failures, format_verdict
+from studies.results.naming import name_regret_unit
 from studies.results.recommendation import Estimate, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import SYMBOLS

@@ -7,13 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from environments.text import capitalize_first, format_count, format_interval, format_number, format_signed
 from studies.export.deployment import describe_deployment
-from studies.results.describe import (
-    format_failures,
-    format_unit,
-    format_verdict,
-    list_baselines,
-    name_regret_unit,
-)
+from studies.results.describe import format_failures, format_verdict
+from studies.results.naming import format_unit, list_baselines, name_regret_unit
 from studies.results.recommendation import Baseline, BaselineName, Recommendation
 from studies.results.robust import RobustRecommendation, flatten_recommendations
 from studies.symbols import format_params

@@ -149,7 +149,7 @@ class RecommendedParameters(Result):
         unit = float(self.params.get("unit", 1.0))
         if unit != 1.0:
             # Imported here because it imports SciPy, which an answer in the usual scale must not wait for.
-            from studies.results.describe import describe_scale
+            from studies.results.recorded import describe_scale
 
             lines.append(describe_scale(unit, "the scenario at its default settings"))
         if answered.excess is not None:

@@ -18,22 +18,20 @@ from environments.text import (
 )
 from studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
 from studies.paper.results import ReproductionResult
-from studies.results.comparison import ComparisonResult, describe_marks, describe_result, describe_search
-from studies.results.describe import (
+from studies.results.comparison import ComparisonResult
+from studies.results.describe import describe_recommendation, describe_robust, describe_verdict, format_price
+from studies.results.describe_comparison import describe_marks, describe_result, describe_search
+from studies.results.grid import Grid
+from studies.results.naming import (
     INCONCLUSIVE,
     WITHIN_NOISE,
-    describe_recommendation,
-    describe_robust,
-    describe_unit,
-    describe_verdict,
     format_estimate,
-    format_price,
     list_contenders,
     name_in_sentence,
     name_regret_unit,
 )
-from studies.results.grid import Grid
 from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
+from studies.results.recorded import describe_unit
 from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.symbols import format_params, format_symbol
 

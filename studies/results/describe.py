@@ -8,45 +8,42 @@ from environments.text import (
     capitalize_first,
     describe_p_value,
     format_count,
-    format_interval,
     format_number,
     format_percent,
     join_words,
     plural,
 )
 from studies.results.alternatives import BetterPolicy
+from studies.results.naming import (
+    BASELINES,
+    INCONCLUSIVE,
+    WITHIN_NOISE,
+    format_estimate,
+    name_defaults,
+    name_edges,
+    name_in_sentence,
+)
 from studies.results.recommendation import (
     Baseline,
     BaselineName,
     Edge,
-    Estimate,
     Failures,
-    FixedArm,
     LogFacts,
     Recommendation,
-    RequiredSample,
     TraceFacts,
+)
+from studies.results.recorded import (
+    describe_log,
+    describe_log_score,
+    describe_trace,
+    describe_trace_regret,
+    describe_unit,
 )
 from studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
 from studies.results.verdict import MARGIN, Excess
 from studies.spec.robust import parse_measure
 from studies.spec.space import find_parameters
-from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from studies.symbols import format_params, format_symbol
-
-BASELINES: dict[BaselineName, str] = {
-    "paper": "The paper's advice",
-    "as constructed": "The class as constructed",
-    "defaults": "The defaults",
-}
-
-MAX_LOG_RATIO = 100
-"""Size of a log, relative to the present one, above which collecting it is no advice."""
-
-WITHIN_NOISE = "within sampling noise"
-INCONCLUSIVE = "inconclusive"
-
-SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shrink with √n"
 
 
 def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:
@@ -67,9 +64,9 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     lines += _describe_widening(recommendation)
     match recommendation.recorded:
         case TraceFacts() as facts:
-            lines += _describe_trace(recommendation, facts)
+            lines += describe_trace(recommendation, facts)
         case LogFacts() as facts:
-            lines += _describe_log(recommendation, facts)
+            lines += describe_log(recommendation, facts)
         case _:
             lines += describe_unit(recommendation)
     unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
@@ -103,51 +100,6 @@ def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> lis
         return []
     values = f"value of {names[0]} is" if len(names) == 1 else f"values of {join_words(names, 'and')} are"
     return [f"The {values} at the edge of the search range; better values may lie outside it."]
-
-
-def name_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
-    """Name the parameters at the edge of the search range, in a few words; an empty list if there are none."""
-    names = ", ".join(format_symbol(edge.param) for edge in recommendation.edge)
-    return [f"at the edge of the search range: {names}"] if names else []
-
-
-def format_unit(recommendation: Recommendation | RobustRecommendation) -> str:
-    """Format the scale of the rewards for a table; empty if it is the usual one."""
-    return "" if recommendation.unit == 1.0 else f"reward scale {format_number(recommendation.unit)}"
-
-
-def name_defaults(*recommendations: Recommendation | RobustRecommendation) -> str:
-    """Return what the defaults are called: they are scaled if the rewards have another scale.
-
-    Scaled defaults are not those of the class as constructed.
-    """
-    names = {"defaults" if each.unit == 1.0 else "scaled defaults" for each in recommendations}
-    return " or ".join(sorted(names)) or "defaults"
-
-
-def name_baseline(name: BaselineName, *recommendations: Recommendation) -> str:
-    """Return what a baseline is called in tables and figures."""
-    if name == "defaults":
-        return name_defaults(*recommendations)
-    return BASELINES[name].removeprefix("The ").removeprefix("class ")
-
-
-def name_in_sentence(name: BaselineName, *recommendations: Recommendation) -> str:
-    """Return what a baseline is called at the beginning of a sentence."""
-    return f"The {name_defaults(*recommendations)}" if name == "defaults" else BASELINES[name]
-
-
-def list_baselines(recommendations: Sequence[Recommendation]) -> dict[BaselineName, str]:
-    """List the baselines of a table by name; the class as constructed only if a recommendation has it."""
-    found = {baseline.name for recommendation in recommendations for baseline in recommendation.versus}
-    names: list[BaselineName] = ["paper", "as constructed", "defaults"]
-    return {name: name_baseline(name, *recommendations) for name in names if name != "as constructed" or name in found}
-
-
-def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetting]:
-    """List the settings of a robust recommendation; defaults that are scaled are called so."""
-    defaults = {"name": name_defaults(recommendation)}
-    return [each.model_copy(update=defaults) if each.name == "defaults" else each for each in recommendation.contenders]
 
 
 def _describe_decision(recommendation: Recommendation | RobustRecommendation) -> str:
@@ -256,9 +208,9 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     """Describe the regret on held-out worlds or held-out data, and how reliable the estimate is."""
     match recommendation.recorded:
         case TraceFacts() as facts:
-            return _describe_trace_regret(recommendation, facts)
+            return describe_trace_regret(recommendation, facts)
         case LogFacts() as facts:
-            return _describe_log_score(recommendation, facts)
+            return describe_log_score(recommendation, facts)
     regret = recommendation.regret
     biased = recommendation.objective == "mean" and recommendation.search_estimate < regret.low
     bias = ", which is optimistically biased (selection bias)" if biased else ""
@@ -358,46 +310,6 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     return lines
 
 
-def format_estimate(estimate: Estimate) -> str:
-    """Format a mean with its 95 % confidence interval."""
-    return format_interval(estimate.mean, estimate.low, estimate.high)
-
-
-def name_regret_unit(recommendation: Recommendation) -> str:
-    """Return what the regret is measured for, after a space; empty in simulated worlds, where it is the horizon."""
-    match recommendation.recorded:
-        case TraceFacts():
-            return f" per window of {format_count(recommendation.horizon)} steps"
-        case LogFacts():
-            return " per step"
-    return ""
-
-
-def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
-    """Format the rows or events of one segment: search, selection or report."""
-    first, last = facts.segments[name]
-    unit = "rows" if isinstance(facts, TraceFacts) else "events"
-    return f"{unit} {format_count(first)} to {format_count(last)}"
-
-
-def warn_inconclusive(facts: LogFacts) -> list[str]:
-    """Warn that the log does not support a conclusion, with what would be needed."""
-    return [] if facts.inconclusive is None else [f"Inconclusive: {facts.inconclusive}."]
-
-
-def describe_needed_events(
-    recommendation: Recommendation, facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})"
-) -> list[str]:
-    """Describe the size of a log that would make each inconclusive difference significant."""
-    defaults = f"the {name_defaults(recommendation)}"
-    baselines = {defaults: facts.versus_defaults, "the logging policy": facts.versus_logged}
-    return [
-        f"Sample size needed for a significant difference from {name}: {_format_needed(needed, facts.events)}{rule}."
-        for name, needed in baselines.items()
-        if needed is not None
-    ]
-
-
 def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     """Describe one setting for several scenarios: its price, and the prices of a wrong guess and of the defaults."""
     replications = recommendation.contenders[0].worlds[0].regret.replications
@@ -480,117 +392,3 @@ def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> st
         f" {direction} ({relative}95 % CI of the difference {format_number(baseline.low)} to"
         f" {format_number(baseline.high)}{verdict})."
     )
-
-
-def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
-    unit = "cost" if facts.minimize else "reward"
-    regret = recommendation.regret
-    needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
-    return [
-        f"Mean regret {format_estimate(regret)}{name_regret_unit(recommendation)}, on"
-        f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
-        f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
-        *_describe_fixed_arm(facts.fixed_arm),
-        f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)}."
-        f" Mean {unit} per step: {format_number(facts.per_step)}.",
-        f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
-        f"{'' if facts.enough else needed}.",
-    ]
-
-
-def _describe_fixed_arm(arm: FixedArm | None) -> list[str]:
-    """Compare the recommendation with the best arm of the search rows; nothing for results of earlier versions."""
-    if arm is None:
-        return []
-    more = "more" if arm.difference.mean >= 0.0 else "less"
-    size = format_number(abs(arm.difference.mean))
-    unclear = "" if arm.wins or arm.loses else f"; {INCONCLUSIVE}"
-    return [
-        f"Always using {arm.name!r}, the best arm of the search rows, has {size} {more} regret per window (95 % CI of"
-        f" the difference {format_number(arm.difference.low)} to {format_number(arm.difference.high)}{unclear})."
-    ]
-
-
-def _describe_trace(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
-    missing = sum(facts.arms.values())
-    incomplete = sum(count > 0 for count in facts.arms.values())
-    gaps = "no missing cells"
-    if missing:
-        gaps = f"{plural(missing, 'missing cell')} in {plural(incomplete, 'arm')}, where the arm is unavailable"
-    empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows else ""
-    return [
-        f"{facts.file}: {format_count(facts.rows)} rows, {plural(len(facts.arms), 'arm')}; {gaps}{empty}.",
-        f"{_describe_segments(facts)}; windows of {format_count(recommendation.horizon)} rows.",
-        *describe_unit(recommendation),
-        *(["Cells are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
-    ]
-
-
-def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[str]:
-    unit = "cost" if facts.minimize else "reward"
-    first, last = facts.segments["report"]
-    return [
-        *warn_inconclusive(facts),
-        f"Replay score {format_estimate(facts.score)}, the mean {unit} per step if deployed for"
-        f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
-        f" used for search or selection ({format_count(round(facts.effective))} effective events).",
-        f"Estimator: {facts.estimator}.",
-        f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
-        f" {_compare_to_logging(recommendation, facts)}.",
-        *describe_needed_events(recommendation, facts),
-    ]
-
-
-def _compare_to_logging(recommendation: Recommendation, facts: LogFacts) -> str:
-    """Compare the policy with the one that produced the log."""
-    lost = recommendation.regret
-    direction = "better" if lost.mean < 0.0 else "worse"
-    amount = f"the policy is {format_number(abs(lost.mean))} {direction}"
-    if facts.enough and not lost.low <= 0.0 <= lost.high:
-        low, high = sorted((abs(lost.low), abs(lost.high)))
-        return f"{amount} (95 % CI {format_number(low)} to {format_number(high)})"
-    low, high = -lost.high, -lost.low
-    return f"{amount} (95 % CI of the gain {format_number(low)} to {format_number(high)}; {INCONCLUSIVE})"
-
-
-def _describe_log(recommendation: Recommendation, facts: LogFacts) -> list[str]:
-    rarest = min(facts.arms, key=lambda name: facts.arms[name])
-    blocks = f"; bootstrap blocks of {format_count(facts.block)} events" if facts.block > 1 else ""
-    return [
-        f"{facts.file}: {plural(facts.events, 'event')}, {plural(len(facts.arms), 'arm')}; the rarest arm, {rarest!r},"
-        f" has {plural(facts.arms[rarest], 'event')}.",
-        f"{_describe_segments(facts)}{blocks}.",
-        *describe_unit(recommendation),
-        *(["Rewards in the log are costs; a policy loaded from the export takes costs."] if facts.minimize else []),
-    ]
-
-
-def _describe_segments(facts: TraceFacts | LogFacts) -> str:
-    uses = [f"{name} on {format_segment(facts, name)}" for name in ("search", "selection", "report")]
-    return capitalize_first(join_words(uses, "and"))
-
-
-def describe_unit(recommendation: Recommendation | RobustRecommendation) -> list[str]:
-    """Describe the scale of the rewards; an empty list if it is the usual one."""
-    if recommendation.unit == 1.0:
-        return []
-    if isinstance(recommendation, Recommendation) and recommendation.recorded is not None:
-        return [describe_scale(recommendation.unit)]
-    return [describe_scale(recommendation.unit, "the scenario at its default settings")]
-
-
-def describe_scale(scale: float, reference: str = "simulated worlds") -> str:
-    """Describe the scale of the rewards relative to that of other worlds, in one sentence."""
-    return (
-        f"The scale of the rewards is {format_number(scale)} times that of {reference}; ranges, defaults"
-        " and the paper's advice are scaled accordingly."
-    )
-
-
-def _format_needed(needed: RequiredSample, events: int) -> str:
-    if needed.effective is None or needed.events is None:
-        return "no log is large enough, because the estimated difference is zero"
-    if needed.events > MAX_LOG_RATIO * events:
-        return f"more than {MAX_LOG_RATIO} logs of this size; the difference is too small to matter or to be measured"
-    effective, total = (format_count(int(float(f"{count:.2g}"))) for count in (needed.effective, needed.events))
-    return f"about {effective} effective events, that is a log of about {total} events"

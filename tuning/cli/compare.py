@@ -161,7 +161,7 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
         overview_table,
     )
     from studies.results.alternatives import describe_untuned_policies
-    from studies.results.comparison import describe_marks, describe_result, describe_search
+    from studies.results.describe_comparison import describe_marks, describe_result, describe_search
     from studies.results.overview import describe_overview
     from tuning.cli.output import print_line, print_table
 

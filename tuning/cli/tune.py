@@ -256,15 +256,9 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
     from environments.text import format_interval
-    from studies.results.describe import (
-        describe_failures,
-        describe_regret,
-        describe_unit,
-        describe_verdict,
-        format_failures,
-        list_baselines,
-        name_regret_unit,
-    )
+    from studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
+    from studies.results.naming import list_baselines, name_regret_unit
+    from studies.results.recorded import describe_unit
     from studies.symbols import format_params
     from tuning.cli.output import print_line, print_table
 
@@ -308,7 +302,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
 def _format_extra_regret(baseline: Baseline, recommendation: Recommendation) -> str:
     """Format the extra regret of a baseline with its interval, in percent of the regret in simulated worlds."""
     from environments.text import format_percent, format_signed
-    from studies.results.describe import INCONCLUSIVE, WITHIN_NOISE
+    from studies.results.naming import INCONCLUSIVE, WITHIN_NOISE
 
     if baseline.same:
         return "identical"
@@ -342,7 +336,8 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
 
 def print_robust(result: RobustRecommendation) -> None:
     """Print the conclusions, and the settings in every scenario."""
-    from studies.results.describe import describe_robust, list_contenders
+    from studies.results.describe import describe_robust
+    from studies.results.naming import list_contenders
     from tuning.cli.output import print_line
 
     for line in describe_robust(result):

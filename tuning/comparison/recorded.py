@@ -18,10 +18,7 @@ from environments.streams import Stream
 from environments.world import Floats, Ints
 from policies.engine.parameters import Value
 from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
-from studies.results.comparison import (
-    RecordedResult,
-    RegretCurve,
-)
+from studies.results.comparison import RecordedResult, RegretCurve
 from studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from studies.statistics.resampled_logs import estimate_interval, split_by_log
 from tuning.validation.recorded import join_logs, play_history

@@ -48,7 +48,8 @@ from environments.text import (
 )
 from policies.engine.plugins import POLICY_PLUGINS
 from studies.export import export
-from studies.results.describe import format_failures, list_baselines
+from studies.results.describe import format_failures
+from studies.results.naming import list_baselines
 from studies.results.recommendation import Recommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.source import LogSource, TraceSource

@@ -25,18 +25,13 @@ from environments.text import (
     format_value,
     plural,
 )
-from studies.results.describe import (
-    SAMPLE_SIZE_RULE,
-    describe_needed_events,
-    format_estimate,
-    format_segment,
-    warn_inconclusive,
-)
+from studies.results.naming import format_estimate
 from studies.results.recommendation import (
     LogFacts,
     Recommendation,
     TraceFacts,
 )
+from studies.results.recorded import SAMPLE_SIZE_RULE, describe_needed_events, format_segment, warn_inconclusive
 from studies.spec.grid import ResolvedGridSpec
 from studies.spec.source import LogSource, ScenarioSource, TraceSource
 from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS

@@ -20,14 +20,9 @@ from environments.text import (
     keep_pairs_together,
     plural,
 )
-from studies.results.describe import (
-    BASELINES,
-    describe_recommendation,
-    describe_robust,
-    list_contenders,
-    name_defaults,
-)
+from studies.results.describe import describe_recommendation, describe_robust
 from studies.results.grid import Grid
+from studies.results.naming import BASELINES, list_contenders, name_defaults
 from studies.results.robust import EvaluatedSetting, RobustRecommendation
 from studies.spec.grid import GRID_POLICY
 from studies.spec.source import TraceSource

@@ -16,21 +16,18 @@ from environments.text import (
     format_signed,
     plural,
 )
-from studies.results.describe import (
+from studies.results.describe import describe_better_policy, describe_price, describe_verdict
+from studies.results.naming import (
     BASELINES,
     INCONCLUSIVE,
     WITHIN_NOISE,
-    describe_better_policy,
-    describe_price,
-    describe_unit,
-    describe_verdict,
     format_estimate,
     name_baseline,
     name_in_sentence,
     name_regret_unit,
-    warn_inconclusive,
 )
 from studies.results.recommendation import Baseline, Recommendation
+from studies.results.recorded import describe_unit, warn_inconclusive
 from studies.results.robust import RobustRecommendation
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]

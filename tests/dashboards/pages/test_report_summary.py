@@ -19,7 +19,8 @@ from dashboards.pages.report.summary import (
     summarize_all,
 )
 from studies.results.alternatives import BetterPolicy
-from studies.results.describe import WITHIN_NOISE, describe_better_policy, describe_verdict
+from studies.results.describe import describe_better_policy, describe_verdict
+from studies.results.naming import WITHIN_NOISE
 from studies.results.recommendation import Baseline, Estimate, Recommendation
 from studies.results.verdict import Verdict
 from studies.spec.study import StudySpec

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dashboards.figures import get_alt_text, plot_comparison_card
-from studies.results.comparison import ComparisonResult, describe_result
+from studies.results.comparison import ComparisonResult
+from studies.results.describe_comparison import describe_result
 from studies.results.ranking import analyze_comparison
 from studies.spec.comparison import ComparisonSpec
 from tests.dashboards.figures.test_card import read_card

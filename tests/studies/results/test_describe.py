@@ -8,9 +8,7 @@ import pytest
 
 from environments.text import format_number
 from studies.results.describe import (
-    WITHIN_NOISE,
     describe_edges,
-    describe_needed_events,
     describe_recommendation,
     describe_regret,
     describe_robust,
@@ -18,7 +16,9 @@ from studies.results.describe import (
     format_verdict,
     summarize_verdict,
 )
+from studies.results.naming import WITHIN_NOISE
 from studies.results.recommendation import Estimate, LogFacts, RequiredSample
+from studies.results.recorded import describe_needed_events
 from studies.results.verdict import Decision, Verdict
 from studies.spec.parse import parse_study_spec
 from studies.spec.space import Range

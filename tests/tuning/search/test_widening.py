@@ -68,7 +68,7 @@ def test_a_search_that_starts_too_low_finds_the_optimum_outside_and_resumes_alik
     spec = StudySpec.model_validate({**fields, "trials": 64})
     whole = run_study(spec, f"sqlite:///{tmp_path / 'whole.sqlite3'}").recommendation
     assert whole.widened["alpha0"][1] > 1.0
-    assert whole.params["alpha0"] > 1.0
+    assert float(whole.params["alpha0"]) > 1.0
     assert whole.importance is not None
     parts = f"sqlite:///{tmp_path / 'parts.sqlite3'}"
     for trials in (20, 43, 64):

@@ -14,8 +14,10 @@ from dashboards.pages.report.scenarios import share_by_arm
 from environments.errors import InputError
 from environments.recorded.examples import example_log, log_to_csv
 from environments.recorded.log_file import Log
-from studies.results.describe import describe_recommendation, format_estimate, format_segment
+from studies.results.describe import describe_recommendation
+from studies.results.naming import format_estimate
 from studies.results.recommendation import Estimate, LogFacts, RewardStatistics
+from studies.results.recorded import format_segment
 from studies.results.verdict import Excess
 from studies.spec.files import load_study_file
 from studies.spec.study import StudySpec

@@ -14,8 +14,9 @@ from dashboards.pages.report.scenarios import share_by_arm
 from environments.recorded.trace_world import TraceScenario
 from environments.streams import Stream
 from studies.export import FORMATS
-from studies.results.describe import format_estimate, format_segment
+from studies.results.naming import format_estimate
 from studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
+from studies.results.recorded import format_segment
 from studies.results.verdict import Excess
 from studies.spec.files import load_study_file
 from studies.spec.parse import parse_study_spec
