@@ -197,6 +197,7 @@ class RecommendedParameters(Result):
                 mean=(base.mean_low + base.mean_high) / 2.0,
                 spread=math.sqrt((base.variance_low + base.variance_high) / 2.0),
             ),
+            unit=float(self.params.get("unit", 1.0)),
             trials=0,
             seed=0,
             version=project_version(),

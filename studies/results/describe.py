@@ -124,7 +124,16 @@ def _describe_decision(recommendation: Recommendation | RobustRecommendation) ->
         case "keep the logging policy":
             return f"Keep the logging policy: the best parameters found ({values}) are worse."
     stake = _describe_stake(recommendation, "as constructed")
-    return f"Inconclusive, because {verdict.reason}. The best estimate is {values}. {stake}".rstrip()
+    estimate = f"The best estimate is {values}."
+    if _keeps_defaults(recommendation):
+        estimate = f"Until that is known, keep the {name_defaults(recommendation)}: {values}."
+    return f"Inconclusive, because {verdict.reason}. {estimate} {stake}".rstrip()
+
+
+def _keeps_defaults(recommendation: Recommendation | RobustRecommendation) -> bool:
+    """Whether the data are recorded and do not show that other values are better than the defaults."""
+    recorded = isinstance(recommendation, Recommendation) and recommendation.recorded is not None
+    return recorded and not recommendation.verdict.set
 
 
 def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
@@ -185,7 +194,12 @@ def summarize_decision(recommendation: Recommendation | RobustRecommendation) ->
             return f"Always use {verdict.arm!r}", "It has less regret than the best parameters found (below)."
         case "keep the logging policy":
             return "Keep the logging policy", "The best parameters found (below) are worse."
-    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. The best estimate is below."
+    estimate = (
+        f"Keep the {defaults} until that is known."
+        if _keeps_defaults(recommendation)
+        else "The best estimate is below."
+    )
+    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. {estimate}"
 
 
 def describe_better_policy(better: BetterPolicy) -> str:

@@ -27,8 +27,8 @@ from tuning.cli.dashboard import attach_to_studies
 STORAGE = f"sqlite:///{DATABASE}"
 RECORDINGS = (pytest.param("before", marks=pytest.mark.filterwarnings("ignore::UserWarning")), "current")
 """Files of earlier code may be read with a warning, those of this code without."""
-RESCALED = ("trace", "log")
-"""Earlier code measured the scale of their rewards differently, so that their trials cannot be continued."""
+RESCALED = ("trace", "log", "compare")
+"""Earlier code measured the scale of their rewards differently, so that they cannot be continued."""
 
 
 @pytest.fixture(params=RECORDINGS)
