@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
 from environments.display import ResultList
 from environments.errors import InputError
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from studies.results.recommendation import Recommendation
     from studies.results.robust import RobustRecommendation
 
-    ExportableResult = Recommendation | RobustRecommendation | RecommendedParameters
-    StoredResult = Recommendation | Grid | ComparisonResult | RobustRecommendation
+    ExportableResult: TypeAlias = Recommendation | RobustRecommendation | RecommendedParameters
+    StoredResult: TypeAlias = Recommendation | Grid | ComparisonResult | RobustRecommendation
 
 
 def is_one(value: Any) -> bool:

@@ -328,9 +328,9 @@ def _limit_memory() -> Iterator[None]:
         return
     import resource
 
-    used = int(re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+    (used,) = re.findall(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text())
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = used + MAX_READ_BYTES
+    limit = 1024 * int(used) + MAX_READ_BYTES
     resource.setrlimit(resource.RLIMIT_DATA, (limit if soft < 0 else min(soft, limit), hard))
     try:
         yield

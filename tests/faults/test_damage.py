@@ -119,7 +119,7 @@ def limits() -> Iterator[None]:
     before = peak_kilobytes()
     handler = signal.signal(signal.SIGALRM, interrupt)
     signal.alarm(MAX_SECONDS)
-    faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
         yield
     finally:

@@ -273,10 +273,10 @@ def open_standard_streams() -> None:
     os.close(descriptor)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    if sys.stdout is sys.__stdout__ and os.name == "posix":  # Windows has another class for its console
+    plain = sys.__stdout__
+    if plain is not None and sys.stdout is plain and os.name == "posix":  # Windows has another class for its console
         named = io.BufferedWriter(_StandardOutput(1, "w", closefd=False))
-        buffered = sys.stdout.line_buffering
-        sys.stdout = io.TextIOWrapper(named, sys.stdout.encoding, sys.stdout.errors, line_buffering=buffered)
+        sys.stdout = io.TextIOWrapper(named, plain.encoding, plain.errors, line_buffering=plain.line_buffering)
     if sys.stderr is None or sys.stderr is sys.__stderr__:
         encoding = sys.stderr.encoding if sys.stderr else "utf-8"
         unbuffered: Any = _ForgivingFile(2, "w", closefd=False)

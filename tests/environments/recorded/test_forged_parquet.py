@@ -32,7 +32,8 @@ try:
     print(read_log(sys.argv[1]).events)
 except InputError as error:
     print(error)
-print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1], resource.getrlimit(resource.RLIMIT_DATA))
+status = Path("/proc/self/status").read_text()
+print(re.search(r"VmHWM:\\s*(\\d+)", status)[1], resource.getrlimit(resource.RLIMIT_DATA))
 """
 
 
