@@ -70,7 +70,8 @@ def _find_refusal(environ: Environ, writable: bool, names: Collection[str] | Non
             "403 Forbidden",
             f"This dashboard only answers to localhost, 127.0.0.1{also}; other host names must be allowed.",
         )
-    if not all(number.isdecimal() for number in parse_qs(environ.get("QUERY_STRING", "")).get("after", [])):
+    query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    if not all(number.isdecimal() for number in query.get("after", [])):
         return "400 Bad Request", "after must be the number of a trial."  # the dashboard would answer 500
     if environ["REQUEST_METHOD"] in READ_METHODS:
         return None

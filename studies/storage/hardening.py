@@ -15,7 +15,9 @@ from itertools import accumulate
 from typing import Any
 
 MAX_VALUE_BYTES = 40_000_000  # of a stored value; 1.5 million worlds of an entry of a comparison take 30 MB
-MAX_ITEMS = 2_000_000  # of an attribute; an empty list takes 3 bytes in a file, but 64 in memory
+MAX_ITEMS = 2_000_000  # of an attribute
+MAX_DENSE = 1000  # lists and objects of an attribute; if there are more, each must take `MIN_BYTES` on average
+MIN_BYTES = 8  # an empty list takes 3 bytes in a file, but 64 in memory
 MAX_DEPTH = 100  # of nested lists in an attribute; Python fails from a few hundred on
 SIGNAL_STEPS = 100_000  # of SQLite's virtual machine between two checks for signals: about a millisecond
 UNREADABLE = "a value that cannot be read"  # no specification and no number, so each of its readers refuses it
@@ -99,6 +101,8 @@ def parse_attribute(text: Any) -> Any:
     """
     try:
         containers = text.count("[") + text.count("{")
+        if containers > MAX_DENSE and len(text) < MIN_BYTES * containers:
+            return UNREADABLE
         if containers + text.count(",") > MAX_ITEMS or (containers > MAX_DEPTH and _depth(text) > MAX_DEPTH):
             return UNREADABLE
         return json.loads(text)

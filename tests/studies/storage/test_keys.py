@@ -105,7 +105,14 @@ def test_further_worlds_of_earlier_versions_are_read() -> None:
     assert keys.read_further_worlds(study_with(keys.FURTHER_WORLDS, results)) == results
 
 
-@pytest.mark.parametrize("item", ["[]", "{}", "0", "[1]"])
-def test_dense_attributes_are_not_parsed(item: str) -> None:
-    assert hardening.parse_attribute(f"[{','.join([item] * 1000)}]") == [json.loads(item)] * 1000
+@pytest.mark.parametrize("item", ["[]", "{}", "0", "[1]", "[1.25, 2.5]"])
+def test_attributes_of_too_many_items_are_not_parsed(item: str) -> None:
+    assert hardening.parse_attribute(f"[{','.join([item] * 999)}]") == [json.loads(item)] * 999
     assert hardening.parse_attribute(f"[{','.join([item] * 2_000_001)}]") == hardening.UNREADABLE
+
+
+@pytest.mark.parametrize("item", ["[]", "{}", "[1]", "[[]]", "[{}, []]"])
+def test_dense_attributes_are_not_parsed(item: str) -> None:
+    """A file of 43 MB with such attributes, each below the other limits, took 1.4 GB."""
+    assert hardening.parse_attribute(f"[{','.join([item] * 2000)}]") == hardening.UNREADABLE
+    assert hardening.parse_attribute(json.dumps([[1.5, 2.5]] * 2000)) == [[1.5, 2.5]] * 2000
