@@ -2,7 +2,8 @@
 FROM python:3.11-slim AS build
 
 WORKDIR /src
-COPY pyproject.toml constraints.txt README.md LICENSE ravenlab.py ./
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY ravenlab/ ravenlab/
 COPY environments/ environments/
 COPY policies/ policies/
 COPY studies/ studies/

@@ -60,12 +60,13 @@ audit: $(READY)
 clean:
 	rm -rf $(VENV) build dist site *.egg-info
 
+# editable_mode=compat: otherwise a clone called ravenlab in the current folder would hide the package.
 # --no-compile: pip would compile 9,000 files, of which a run imports a quarter.
 define environment
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ravenlab needs Python 3.11 or newer; run make PYTHON=python3.12")'
 	@echo "Creating an environment in $(VENV), which takes about a minute ..."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --config-settings editable_mode=compat --editable
 endef
 
 $(BASE): pyproject.toml constraints.txt

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
 
 if TYPE_CHECKING:
-    from environments.catalog import combine, find_scenario, scenarios
-    from environments.scenario import Scenario
+    from ravenlab.environments.catalog import combine, find_scenario, scenarios
+    from ravenlab.environments.scenario import Scenario
 
 
 __all__ = ["InputError", "Scenario", "combine", "find_scenario", "scenarios"]
@@ -16,8 +16,8 @@ __all__ = ["InputError", "Scenario", "combine", "find_scenario", "scenarios"]
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module 'environments' has no attribute {name!r}")
+        raise AttributeError(f"module 'ravenlab.environments' has no attribute {name!r}")
 
-    from environments import catalog
+    from ravenlab.environments import catalog
 
     return getattr(catalog, name)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.streams import generator
+from ravenlab.common.errors import InputError
+from ravenlab.environments.streams import generator
 
 if TYPE_CHECKING:
-    from environments.world import Floats, Ints
+    from ravenlab.environments.world import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Draft:
         return self._draw(key, True, shape)
 
     def _draw(self, key: str, normal: bool, shape: tuple[int, ...]) -> Floats:
-        from environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals, draw_uniforms
+        from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals, draw_uniforms
 
         out = np.empty((self.replications, math.prod(shape)))
         if self.first + self.replications <= NUMBERED_REPLICATIONS:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from environments.checks import check_replications
-from environments.compiled import compiled
-from environments.draw import draw_worlds
-from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.trace_world import TraceScenario, TraceWorlds
-from environments.scenario import Scenario
-from environments.streams import Stream
-from environments.world import Worlds, mean_and_variance_of
+from ravenlab.common.checks import check_replications
+from ravenlab.common.compiled import compiled
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.recorded.log_world import LogScenario, LogWorlds
+from ravenlab.environments.recorded.trace_world import TraceScenario, TraceWorlds
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Worlds, mean_and_variance_of
 
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
@@ -25,7 +25,7 @@ BLOCK_BYTES = 64_000_000  # maximal size of a block of worlds
 def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
     """Return the number of worlds per block, at least one.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> worlds_per_block(find_scenario("stationary"), 1_000_000, 10)
     3
     """
@@ -35,7 +35,7 @@ def worlds_per_block(scenario: AnyScenario, horizon: int, arms: int) -> int:
 def split_into_blocks(scenario: AnyScenario, horizon: int, arms: int, replications: int) -> Iterator[tuple[int, int]]:
     """Split replications into blocks (first, count) of at most 64 MB.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> list(split_into_blocks(find_scenario("stationary"), 1_000_000, 10, 9))
     [(0, 3), (3, 3), (6, 3)]
     """
@@ -55,7 +55,7 @@ def draw_any(
 ) -> AnyWorlds:
     """Draw worlds number first … first + replications − 1 of a scenario, windows of a trace, or resampled logs.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> draw_any(find_scenario("blips"), horizon=100, arms=3, seed=1).best.shape
     (1, 100)
     """
@@ -93,7 +93,7 @@ def reward_scale(
 ) -> tuple[float, float]:
     """Return the mean of μ and the root of the mean of σ² over steps, open arms and worlds of the search stream.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> mean, spread = reward_scale(find_scenario("stationary"), horizon=50, arms=3, seed=1)
     >>> 0 < mean < 1 and 0 < spread
     True

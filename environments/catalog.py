@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from environments import published
-from environments.base import BaseDraw, Effect
-from environments.effects.arm_churn import ArmChurn
-from environments.effects.blips import Blips
-from environments.effects.delayed import Delayed
-from environments.effects.gradual_drift import GradualDrift
-from environments.effects.incremental_drift import IncrementalDrift
-from environments.effects.localized_jump import LocalizedJump
-from environments.effects.periodic import Periodic
-from environments.effects.random_walk import RandomWalk
-from environments.effects.variance_drift import VarianceDrift
-from environments.errors import InputError, unknown_name
-from environments.plugins import PluginRegistry, describe_failure
-from environments.scenario import Scenario
+from ravenlab.common.errors import InputError, unknown_name
+from ravenlab.common.plugins import PluginRegistry, describe_failure
+from ravenlab.environments import published
+from ravenlab.environments.base import BaseDraw, Effect
+from ravenlab.environments.effects.arm_churn import ArmChurn
+from ravenlab.environments.effects.blips import Blips
+from ravenlab.environments.effects.delayed import Delayed
+from ravenlab.environments.effects.gradual_drift import GradualDrift
+from ravenlab.environments.effects.incremental_drift import IncrementalDrift
+from ravenlab.environments.effects.localized_jump import LocalizedJump
+from ravenlab.environments.effects.periodic import Periodic
+from ravenlab.environments.effects.random_walk import RandomWalk
+from ravenlab.environments.effects.variance_drift import VarianceDrift
+from ravenlab.environments.scenario import Scenario
 
 SCENARIO_PLUGINS: PluginRegistry[Scenario] = PluginRegistry("scenario", "ravenlab.scenarios")
 

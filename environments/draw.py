@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.base import Change, Draft
-from environments.checks import check_replications
-from environments.errors import InputError
-from environments.noise import NOISES
-from environments.plugins import plugin_errors
-from environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals
-from environments.scenario import Scenario
-from environments.streams import Stream
-from environments.text import format_bytes
-from environments.world import (
+from ravenlab.common.checks import check_replications
+from ravenlab.common.errors import InputError
+from ravenlab.common.plugins import plugin_errors
+from ravenlab.common.text import format_bytes
+from ravenlab.environments.base import Change, Draft
+from ravenlab.environments.noise import NOISES
+from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import (
     BERNOULLI,
     COS_WEIGHT,
     DELAYED,
@@ -52,7 +52,7 @@ def draw_worlds(
 ) -> Worlds:
     """Draw worlds number first … first + replications − 1. The same arguments always give the same worlds.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> worlds = draw_worlds(find_scenario("blips"), horizon=100, arms=3, seed=1, replications=2)
     >>> worlds.noise.shape, worlds.level.shape
     ((2, 100), (2, 11, 3, 4))
@@ -263,7 +263,7 @@ def check_memory(needed: int, what: str) -> None:
     >>> check_memory(10**15, "horizon 60000000000000")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
+    ravenlab.common.errors.InputError: horizon 60000000000000 needs 1000.0 TB of memory, but only ... are available.
     """
     if needed <= UNCHECKED_BYTES:
         return

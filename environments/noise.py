@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError, unknown_name
+from ravenlab.common.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import numpy as np

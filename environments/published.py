@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from environments.base import BaseDraw, Change, Draft, Effect
-from environments.checks import Time, parse_steps
-from environments.scenario import Scenario
+from ravenlab.common.checks import Time, parse_steps
+from ravenlab.environments.base import BaseDraw, Change, Draft, Effect
+from ravenlab.environments.scenario import Scenario
 
 if TYPE_CHECKING:
-    from environments.world import Floats
+    from ravenlab.environments.world import Floats
 
 
 @dataclass(frozen=True)

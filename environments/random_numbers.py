@@ -16,9 +16,9 @@ from numba import types
 from numba.core.extending import intrinsic
 from numba.np.random import _constants as ziggurat
 
-from environments.compiled import compiled, inner_inlined
-from environments.streams import spawn_key
-from environments.world import Floats
+from ravenlab.common.compiled import compiled, inner_inlined
+from ravenlab.environments.streams import spawn_key
+from ravenlab.environments.world import Floats
 
 ZERO, ONE, BITS = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFF)
 QUARTER, HALF, LAST_BIT, WHOLE = np.uint64(16), np.uint64(32), np.uint64(63), np.uint64(64)  # numbers of bits
@@ -45,7 +45,7 @@ TABLES = ziggurat.ki_double, ziggurat.wi_double, ziggurat.fi_double
 def draw_normals(seed: int, stream: int, first: int, key: str, out: Floats) -> None:
     """Write the normal numbers of replications first, first + 1, … to the rows of an array.
 
-    >>> from environments.streams import generator
+    >>> from ravenlab.environments.streams import generator
     >>> out = np.empty((2, 3))
     >>> draw_normals(7, 1, 4, "noise", out)
     >>> bool((out[1] == generator(7, 1, 5, "noise").standard_normal(3)).all())
@@ -57,7 +57,7 @@ def draw_normals(seed: int, stream: int, first: int, key: str, out: Floats) -> N
 def draw_uniforms(seed: int, stream: int, first: int, key: str, out: Floats) -> None:
     """Write the uniform numbers of replications first, first + 1, … to the rows of an array.
 
-    >>> from environments.streams import generator
+    >>> from ravenlab.environments.streams import generator
     >>> out = np.empty((2, 3))
     >>> draw_uniforms(7, 1, 4, "base", out)
     >>> bool((out[1] == generator(7, 1, 5, "base").random(3)).all())

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.base import BaseDraw
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
+from ravenlab.environments.base import BaseDraw
 
 if TYPE_CHECKING:
-    from environments.scenario import Scenario
-    from environments.world import Floats
+    from ravenlab.environments.scenario import Scenario
+    from ravenlab.environments.world import Floats
 
 # Among 0.3 to 4 times the standard deviation, 1.6 to 2.5 times it had the lowest regret of RAVEN-UCB for clicks with
 # rates of 1 to 80 %, and twice it at most a quarter more for rates of 0.1 to 0.6 %: S² is 0 until an arm's first click.
@@ -54,7 +54,7 @@ def scenario_scale(scenario: Scenario, default: Scenario, horizon: int) -> Rewar
 
     The ends are those of [0, 1], moved with the mean and multiplied with the standard deviation.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> stationary = find_scenario("stationary")
     >>> scenario_scale(stationary, stationary, 100)
     RewardScale(low=0.0, high=1.0, factor=1.0)

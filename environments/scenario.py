@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from environments.base import BaseDraw, Effect
-from environments.checks import check_integer, check_nonnegative, check_number, parse_steps
-from environments.errors import InputError, unknown_name
-from environments.noise import DEFAULT_NOISE, check_noise
-from environments.plugins import plugin_errors
+from ravenlab.common.checks import check_integer, check_nonnegative, check_number, parse_steps
+from ravenlab.common.errors import InputError, unknown_name
+from ravenlab.common.plugins import plugin_errors
+from ravenlab.environments.base import BaseDraw, Effect
+from ravenlab.environments.noise import DEFAULT_NOISE, check_noise
 
 MAX_HORIZON = 10**9  # the tape of one world takes 17 bytes per step
 MAX_SCHEDULE_BYTES = 256_000_000  # per world
@@ -21,7 +21,7 @@ MAX_SCHEDULE_BYTES = 256_000_000  # per world
 class Scenario:
     """A reward process, without horizon, number of arms and seed.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> find_scenario("blips", {"every": "5%"}).parameters()["every"]
     '5%'
     """
@@ -54,7 +54,7 @@ class Scenario:
     def reward_variance(self, horizon: int) -> float:
         """Return the variance of a reward of a random arm at a random step.
 
-        >>> from environments import find_scenario
+        >>> from ravenlab.environments import find_scenario
         >>> round(find_scenario("bernoulli", {"mean_low": 0.01, "mean_high": 0.03}).reward_variance(100), 4)
         0.0196
         """
@@ -134,7 +134,7 @@ class Scenario:
     def warnings(self, horizon: int, arms: int) -> list[str]:
         """List what is allowed but probably not intended: a single arm, and changes that begin after the horizon.
 
-        >>> from environments import find_scenario
+        >>> from ravenlab.environments import find_scenario
         >>> find_scenario("blips", {"every": 500}).warnings(horizon=100, arms=10)
         ['blips: every is 500 steps, longer than the horizon of 100; no change is simulated.']
         """

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.draw import build_draft
-from environments.scenario import Scenario
-from environments.world import Floats, Ints, Worlds, mean_and_variance_of
+from ravenlab.environments.draw import build_draft
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.world import Floats, Ints, Worlds, mean_and_variance_of
 
 
 def change_steps(scenario: Scenario, horizon: int) -> list[int]:
@@ -18,7 +18,7 @@ def change_steps(scenario: Scenario, horizon: int) -> list[int]:
     changes (linear drifts, oscillations, random walks) have none. The steps are the same in all worlds of a scenario:
     changes at random times are left out.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> change_steps(find_scenario("localized-jump", {"every": "25%"}), 1000)
     [250, 500, 750, 1000]
     >>> change_steps(find_scenario("arm-churn"), 1000)
@@ -50,8 +50,8 @@ class View(NamedTuple):
 def view_world(worlds: Worlds) -> View:
     """Return means and variances of the first world of a block.
 
-    >>> from environments import find_scenario
-    >>> from environments.draw import draw_worlds
+    >>> from ravenlab.environments import find_scenario
+    >>> from ravenlab.environments.draw import draw_worlds
     >>> view = view_world(draw_worlds(find_scenario("blips"), 1000, 3, seed=1))
     >>> bool(np.isin([99, 100, 119, 120], view.steps).all())
     True
@@ -97,8 +97,8 @@ def simplify_line(steps: Ints, values: Floats) -> list[int]:
 def thin_view(view: View) -> View:
     """Keep only the steps that the line of some arm needs, or at which the best arm changes.
 
-    >>> from environments import find_scenario
-    >>> from environments.draw import draw_worlds
+    >>> from ravenlab.environments import find_scenario
+    >>> from ravenlab.environments.draw import draw_worlds
     >>> thin_view(view_world(draw_worlds(find_scenario("variance-drift"), 1000, 3, seed=1))).steps.tolist()
     [1, 1000]
     """

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.compiled import compiled, inlined, inner_inlined
+from ravenlab.common.compiled import compiled, inlined, inner_inlined
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -256,8 +256,8 @@ def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-d
 def world_tables(worlds: Worlds, replication: int = 0) -> tuple[Floats, Floats]:
     """Return means and variances [T, K] of one world, for plots and tests.
 
-    >>> from environments import find_scenario
-    >>> from environments.draw import draw_worlds
+    >>> from ravenlab.environments import find_scenario
+    >>> from ravenlab.environments.draw import draw_worlds
     >>> means, variances = world_tables(draw_worlds(find_scenario("stationary"), 50, 3, seed=1))
     >>> means.shape, bool((means[0] == means[-1]).all())
     ((50, 3), True)

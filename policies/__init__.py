@@ -7,10 +7,10 @@ import pkgutil
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError, unknown_name
+from ravenlab.common.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from policies.engine.base import Policy
+    from ravenlab.policies.engine.base import Policy
 
 
 @cache
@@ -34,13 +34,13 @@ def find_policy(name: str) -> type[Policy]:
     if not isinstance(name, str):
         raise InputError(f"policy must be a name but got {name!r}.")
     if name not in policy_names():
-        from policies.engine.plugins import POLICY_PLUGINS
+        from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 
         plugin = POLICY_PLUGINS.get(name)
         if plugin is None:
             raise POLICY_PLUGINS.missing_error(name) or unknown_name("policy", name, policy_names())
         return plugin
-    package = "policies.published" if name.startswith("published-") else "policies"
+    package = "ravenlab.policies.published" if name.startswith("published-") else "ravenlab.policies"
     module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
     policy: type[Policy] = next(item for item in vars(module).values() if getattr(item, "name", None) == name)
     return policy
@@ -53,4 +53,4 @@ def __getattr__(attribute: str) -> Any:
             policy = find_policy(name)
             if policy.__name__ == attribute:
                 return policy
-    raise AttributeError(f"module 'policies' has no attribute {attribute!r}")
+    raise AttributeError(f"module 'ravenlab.policies' has no attribute {attribute!r}")

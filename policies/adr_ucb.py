@@ -22,13 +22,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil, log, log2, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.limits import COUNT_OF_PULLS, COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
-from policies.engine.parameters import Param, ParamContext, Value
-from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
-from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, count_open, first_below, to_unit
-from policies.glr_klucb import LEVELS, PERIOD, RING, SUM, store_split
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.limits import COUNT_OF_PULLS, COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
+from ravenlab.policies.engine.rules import (
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    argmax_score_above,
+    count_open,
+    first_below,
+    to_unit,
+)
+from ravenlab.policies.glr_klucb import LEVELS, PERIOD, RING, SUM, store_split
 
 DRAWN = ROWS  # row after those of `engine/restart.py`: pulls since the restart, other than for monitoring; SUM follows
 RESTART, ALARMS, BLOCK, MONITORED, NEXT = range(5)

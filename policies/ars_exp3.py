@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 from math import ceil, log, sqrt
 
-from environments.checks import MAX_STEPS
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.exp3 import (
+from ravenlab.common.checks import MAX_STEPS
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.exp3 import (
     CELL_LIMITS,
     CELLS,
     COUNT,
@@ -31,9 +31,9 @@ from policies.engine.exp3 import (
     refresh_totals,
     reset_weights,
 )
-from policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(CELLS, CELLS + 6)
 """Cells after those of EXP3: rounds started, current arm, steps left, rewards observed in the round, x̄, and J."""

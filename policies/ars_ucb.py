@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, Policy
-from policies.engine.limits import ARM_INDEX, UNIT, Limit
-from policies.engine.parameters import Param
-from policies.engine.rules import argmax_score
-from policies.ucb1 import MEAN, WIDTH, update
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, Policy
+from ravenlab.policies.engine.limits import ARM_INDEX, UNIT, Limit
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import argmax_score
+from ravenlab.policies.ucb1 import MEAN, WIDTH, update
 
 ROUNDS = 3  # row after those of UCB1, which hold F/N and 1/sqrt(N): rounds started
 ARM, LEFT = 0, 1  # cells: arm of the current round, and its remaining steps

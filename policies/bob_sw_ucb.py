@@ -15,12 +15,18 @@ from math import ceil, e, exp, floor, log, sqrt
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, UNIT, Limit, Memory, Part
-from policies.engine.parameters import Param, ParamContext, Value
-from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, first_below_or_argmax, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, UNIT, Limit, Memory, Part
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.policies.engine.rules import (
+    HORIZON_PARAMETER,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    first_below_or_argmax,
+    to_unit,
+)
 
 COUNT, SUM, MEAN, WIDTH = 1, 2, 3, 4  # rows: N_w, sum of z in the window, m_w, and 1/sqrt(N_w)
 SEEN, TOTAL, WINDOW, PLACE, CHANCE = range(5)  # cells: rewards of the block, their sum, w (0 before its draw), j and p

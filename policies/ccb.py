@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from math import e, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import FINITE_NONNEGATIVE, NONNEGATIVE, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.limits import FINITE_NONNEGATIVE, NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, argmax_score, confidence_radius, count_open, pulls_needed
 
 MEAN, WIDTH = 1, 2  # rows: m and sqrt(sqrt(T/N))
 DELTA, DEADLINE = 0, 1  # cells: Δ, and D; D is 0 until the first call of `select`

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
-from policies.engine.parameters import Param, ParamContext
-from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
-from policies.engine.rules import (
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param, ParamContext
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
+from ravenlab.policies.engine.rules import (
     CHANGES_PARAMETER,
     UNIT_PARAMETERS,
     UnitPolicy,

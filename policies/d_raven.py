@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, OPEN
-from policies.engine.discounting import discount_row, gamma_parameter
-from policies.engine.index import EVERY, FEWER, LOOKAHEAD, NONE, IndexPolicy
-from policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
-from policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, OPEN
+from ravenlab.policies.engine.discounting import discount_row, gamma_parameter
+from ravenlab.policies.engine.index import EVERY, FEWER, LOOKAHEAD, NONE, IndexPolicy
+from ravenlab.policies.engine.limits import CONSTANT, FINITE, NONNEGATIVE, UNIT
+from ravenlab.policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
 
 WEIGHT, MEAN, SQUARES, PAIRS, VARIANCE = 1, 2, 3, 4, 5  # rows: W/u, M, Q/u, P/u² and S²
 SCORE = 6  # row for the indices of `select`

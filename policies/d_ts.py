@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.discounting import SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
-from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.discounting import SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
+from ravenlab.policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
 
 GAMMA = 7  # parameter after those of the prior
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import Policy
-from policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
-from policies.engine.limits import CONSTANT, NONNEGATIVE, Limit
-from policies.engine.parameters import ParamContext
-from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
+from ravenlab.policies.engine.limits import CONSTANT, NONNEGATIVE, Limit
+from ravenlab.policies.engine.parameters import ParamContext
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
 
 WIDTH = 3  # row after weight and mean: 1/sqrt(N_γ)
 WIDEST = 1e150  # upper limit of 1/sqrt(N_γ), so that scores stay finite

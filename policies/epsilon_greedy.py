@@ -5,10 +5,10 @@ One random number decides whether to explore; a second one, drawn only then, sel
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.base import Policy
-from policies.engine.parameters import Param
-from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
 
 
 @inlined

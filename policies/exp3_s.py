@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from math import e, log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.exp3 import (
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.exp3 import (
     ACTIVE,
     CELL_LIMITS,
     CELLS,
@@ -27,8 +27,8 @@ from policies.engine.exp3 import (
     normalize_weights,
     start,
 )
-from policies.engine.parameters import Param, ParamContext
-from policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.parameters import Param, ParamContext
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)  # parameters
 

@@ -18,14 +18,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.limits import NONNEGATIVE, Limit, Memory, Part
-from policies.engine.parameters import Param, Value
-from policies.engine.posterior import draw_beta
-from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.limits import NONNEGATIVE, Limit, Memory, Part
+from ravenlab.policies.engine.parameters import Param, Value
+from ravenlab.policies.engine.posterior import draw_beta
+from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
 """Rows: S, F, s, and the sum of the rewards since the last wrap-around of the ring."""

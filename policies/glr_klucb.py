@@ -29,13 +29,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import inf, log, nan, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
-from policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
-from policies.engine.parameters import Param, ParamContext, Value
-from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, forced_arm, next_forced_step, reset_arm
-from policies.engine.rules import (
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.policies.engine.restart import (
+    COUNT,
+    MEAN,
+    ROW_LIMITS,
+    ROWS,
+    WIDTH,
+    forced_arm,
+    next_forced_step,
+    reset_arm,
+)
+from ravenlab.policies.engine.rules import (
     CHANGES_PARAMETER,
     GAUSSIAN,
     LIKELIHOOD_PARAMETER,
@@ -44,7 +53,7 @@ from policies.engine.rules import (
     first_below,
     to_unit,
 )
-from policies.kl_ucb import negative_entropy, upper_bound
+from ravenlab.policies.kl_ucb import negative_entropy, upper_bound
 
 BASE, SUM, RESTART, SQUARES, REACH = ROWS, ROWS + 1, ROWS + 2, ROWS + 3, ROWS + 4
 """Rows after those of `engine/restart.py`: first reward and P_n since the restart, τ, Q, and the latest known q − m."""

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from math import sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, Policy
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE
-from policies.engine.parameters import Param
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, Policy
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param
 
 MEAN, VARIANCE, LAST = 1, 2, 3  # rows: m, v and s
 MU0, V0, NOISE, WALK = range(4)  # parameters

@@ -13,12 +13,19 @@ from __future__ import annotations
 
 from math import exp, log, nan, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.index import NONE, IndexPolicy
-from policies.engine.limits import Limit
-from policies.engine.parameters import Param
-from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, argmax_score, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.index import NONE, IndexPolicy
+from ravenlab.policies.engine.limits import Limit
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import (
+    GAUSSIAN,
+    LIKELIHOOD_PARAMETER,
+    UNIT_PARAMETERS,
+    UnitPolicy,
+    argmax_score,
+    to_unit,
+)
 
 CLOSE = 1e-3  # relative length of a step that is the last one
 MOST_STEPS = 100  # upper limit of the number of steps, never reached in practice

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
-from policies.engine.parameters import Param, ParamContext, Value
-from policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
-from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
+from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
 
 DIFFERENCE = ROWS  # row after those of `engine/restart.py`: D, once the window is full
 RESTART, ALARMS = 0, 1  # cells: τ, and the number of restarts

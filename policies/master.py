@@ -22,13 +22,13 @@ from math import log, sqrt
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.base import CLOSED, OPEN
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
-from policies.engine.parameters import Param, Value
-from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, count_open, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import CLOSED, OPEN
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
+from ravenlab.policies.engine.parameters import Param, Value
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, count_open, to_unit
 
 ORDERS = 31  # of instances: 0 … 30
 SEEN, ORDER, ACTIVE, READY, LOWEST, TOTAL, GAP, RESTARTS = range(8)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import NONNEGATIVE, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import HORIZON_PARAMETER, count_open
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.limits import NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, count_open
 
 MEAN, SHARE, LOGARITHM = 1, 2, 3  # rows: m, 1/N and ln N
 HORIZON, C = range(2)  # parameters

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from policies.engine.base import Policy
-from policies.raven_ucb import RavenUCB
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.raven_ucb import RavenUCB
 
 
 class OracleRavenUCB(Policy):

@@ -7,8 +7,8 @@ points, so there the policy is UCB1. The loop over simulated worlds makes the re
 
 from __future__ import annotations
 
-from policies.engine.base import Policy
-from policies.ucb1 import UCB1
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.ucb1 import UCB1
 
 
 class OracleUCB1(Policy):

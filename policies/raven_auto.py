@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
 
 EXPERTS = 7
 MEAN, UNCERTAINTY = 1, 1 + EXPERTS  # first rows of the experts: M and P

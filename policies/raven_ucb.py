@@ -16,12 +16,12 @@ from __future__ import annotations
 from math import log, sqrt
 from typing import ClassVar
 
-from environments.compiled import inlined, inner_inlined
-from environments.world import Floats, Worlds
-from policies.engine.base import PULLS, Policy
-from policies.engine.limits import NONNEGATIVE, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import argmax_score
+from ravenlab.common.compiled import inlined, inner_inlined
+from ravenlab.environments.world import Floats, Worlds
+from ravenlab.policies.engine.base import PULLS, Policy
+from ravenlab.policies.engine.limits import NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import argmax_score
 
 MEAN, VARIANCE, LEVEL, WIDTH = 1, 2, 3, 4  # rows: M, S², A and B
 ALPHA0, BETA0, EPSILON, ESTIMATOR, LOGARITHM, REWARD_UNIT = range(6)  # parameters
@@ -105,12 +105,12 @@ class RavenUCB(Policy):
     @classmethod
     def compile_fast(cls, worlds: Worlds, candidates: Floats) -> None:
         """Compile the kernel of `evaluate_fast` for arguments of these types (see `policies.engine.ahead`)."""
-        from policies.engine.leader_run import compile_kernel
+        from ravenlab.policies.engine.leader_run import compile_kernel
 
         compile_kernel(worlds, candidates)
 
     @classmethod
     def evaluate_fast(cls, worlds: Worlds, candidates: Floats, mark: int) -> Floats | None:
-        from policies.engine.leader_run import leader_run
+        from ravenlab.policies.engine.leader_run import leader_run
 
         return leader_run(worlds, candidates, mark)

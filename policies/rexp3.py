@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import ceil, e, log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.exp3 import (
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.exp3 import (
     CELL_LIMITS,
     CELLS,
     GAIN,
@@ -23,10 +23,10 @@ from policies.engine.exp3 import (
     reset_weights,
     start,
 )
-from policies.engine.limits import NONNEGATIVE
-from policies.engine.parameters import Param, ParamContext
-from policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
-from policies.engine.window import longest_window
+from ravenlab.policies.engine.limits import NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param, ParamContext
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.window import longest_window
 
 LAST = CELLS  # cell after those of EXP3: the last step before the next restart
 _, _, BATCH, GAMMA, LOW, HIGH = range(6)  # parameters

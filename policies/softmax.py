@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import exp
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import FINITE_NONNEGATIVE
-from policies.engine.parameters import Param
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.limits import FINITE_NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param
 
 MEAN, WEIGHT = 1, 2  # rows: m and w
 REFERENCE = 0  # cell: μ

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from environments.compiled import inlined
-from policies.engine.index import EVERY, FEWER, IndexPolicy
-from policies.engine.limits import NONNEGATIVE
-from policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
-from policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.index import EVERY, FEWER, IndexPolicy
+from ravenlab.policies.engine.limits import NONNEGATIVE
+from ravenlab.policies.engine.window import COUNT, MEAN, NEXT, SQUARES, TAU_BY_HORIZON, WindowPolicy, push_reward
+from ravenlab.policies.raven_ucb import UNIT_PARAMETER, RavenUCB, decaying_coefficient
 
 LEVEL, WIDTH = 4, 5  # rows after those of `engine/window.py`: A and B
 ALPHA0, BETA0, EPSILON, TAU, REWARD_UNIT = range(5)  # parameters

@@ -5,10 +5,10 @@ Reference: Trovò, Paladino, Restelli and Gatti 2020. An arm without rewards in 
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
-from policies.engine.rules import CHANGES_PARAMETER
-from policies.engine.window import TAU_BY_CHANGES, WindowPolicy, push_reward
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER
+from ravenlab.policies.engine.window import TAU_BY_CHANGES, WindowPolicy, push_reward
 
 TAU = 8  # parameter after those of the prior and U
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import inf, log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.index import EVERY, FEWER, IndexPolicy
-from policies.engine.limits import NONNEGATIVE
-from policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER
-from policies.engine.window import COUNT, MEAN, NEXT, TAU_BY_CHANGES, WindowPolicy, push_reward
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.index import EVERY, FEWER, IndexPolicy
+from ravenlab.policies.engine.limits import NONNEGATIVE
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER
+from ravenlab.policies.engine.window import COUNT, MEAN, NEXT, TAU_BY_CHANGES, WindowPolicy, push_reward
 
 WIDTH = 4  # row after those of `engine/window.py`: 1/sqrt(N_τ)
 XI, _, TAU = range(3)  # parameters

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.limits import NONNEGATIVE, Limit
-from policies.engine.parameters import Param
-from policies.engine.posterior import draw_beta, draw_gaussian_mean
-from policies.engine.rules import (
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.limits import NONNEGATIVE, Limit
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.posterior import draw_beta, draw_gaussian_mean
+from ravenlab.policies.engine.rules import (
     GAUSSIAN,
     LIKELIHOOD_PARAMETER,
     MEAN,
@@ -30,8 +30,8 @@ from policies.engine.rules import (
 )
 
 if TYPE_CHECKING:
-    from environments.world import Floats
-    from policies.engine.parameters import Value
+    from ravenlab.environments.world import Floats
+    from ravenlab.policies.engine.parameters import Value
 
 SUCCESSES = 1  # row of S, for the Bernoulli likelihood
 LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)  # parameters

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.exp3 import ACTIVE, GAIN, PENDING, claim_draw
-from policies.engine.limits import COUNT_OF_STEPS, FLAG, NONNEGATIVE
-from policies.engine.parameters import Param
-from policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.exp3 import ACTIVE, GAIN, PENDING, claim_draw
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, FLAG, NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
 
 LOSS, CHANCE = 1, 5
 """Rows beside ACTIVE, GAIN (1/p of the latest draw) and PENDING of `engine/exp3.py`: L, and p of the latest draw."""

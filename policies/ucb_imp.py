@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from math import e
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, WAITING, Policy
-from policies.engine.limits import COUNT_OF_PULLS, FLAG, NONNEGATIVE, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, WAITING, Policy
+from ravenlab.policies.engine.limits import COUNT_OF_PULLS, FLAG, NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, confidence_radius, pulls_needed
 
 COUNT, MEAN, ACTIVE, WAS_OPEN = 1, 2, 3, 4
 """Rows: pulls and mean since the restart, 1 if the arm is active, 1 if it was open at the last selection."""

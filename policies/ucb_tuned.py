@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import PULLS
-from policies.engine.index import FEWER, NONE, IndexPolicy
-from policies.engine.limits import NONNEGATIVE, UNIT
-from policies.engine.parameters import Param
-from policies.engine.rules import MEAN, SQUARES, add_reward
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import PULLS
+from ravenlab.policies.engine.index import FEWER, NONE, IndexPolicy
+from ravenlab.policies.engine.limits import NONNEGATIVE, UNIT
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import MEAN, SQUARES, add_reward
 
 VARIANCE, WIDTH = 3, 4  # rows after mean and squares: V and B
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import PULLS
-from policies.engine.index import NONE, IndexPolicy
-from policies.engine.limits import NONNEGATIVE
-from policies.engine.parameters import Param
-from policies.engine.rules import MEAN, SQUARES
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import PULLS
+from ravenlab.policies.engine.index import NONE, IndexPolicy
+from ravenlab.policies.engine.limits import NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import MEAN, SQUARES
 
 SPREAD, WIDTH = 3, 4  # rows after mean and squares: B and C
 ZETA, C = range(2)  # parameters

@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS, Policy
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, SUM_OF_SQUARES, UNIT, Memory, Part
-from policies.engine.parameters import Param, Value
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, SUM_OF_SQUARES, UNIT, Memory, Part
+from ravenlab.policies.engine.parameters import Param, Value
 
 W, X_MEAN, XX, Y_MEAN, XY, YY = range(1, 7)  # rows with weights w: Σw, d̄, C, ȳ, Σw(d−d̄)(y−ȳ), Σw(y−ȳ)²
 V, V_MEAN, VXX = range(7, 10)  # rows with weights w²: V, d̃, D

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from environments.errors import InputError
-from environments.text import join_words
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import join_words
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def parse_choice(field: str, text: str, choices: Mapping[str, Choice]) -> tuple[
     >>> parse_choice("measure", "best", MEASURES)
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: measure must be worst, mean or cvar:0.5 but got 'best'.
+    ravenlab.common.errors.InputError: measure must be worst, mean or cvar:0.5 but got 'best'.
     """
     name, colon, argument = text.partition(":")
     choice = choices.get(name)

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from environments.text import format_number
+from ravenlab.common.text import format_number
 
 
 class Symbol(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 
-from tuning.cli import app
+from ravenlab.tuning.cli import app
 
 
 def run_command(words: list[str]) -> tuple[int, str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from environments import catalog
-from policies.engine import plugins
+from ravenlab.environments import catalog
+from ravenlab.policies.engine import plugins
 
 
 def unload_plugins() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from ravenlab.common.fingerprint import package_folder
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
-"""The source packages. Each may import itself and the packages to its left."""
+PACKAGES = ("common", "environments", "policies", "studies", "dashboards", "tuning")
+"""The packages in `ravenlab`. Each may import itself and the packages to its left."""
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -37,7 +40,19 @@ def imported_names(path: Path) -> set[str]:
     return names
 
 
+def list_modules(*packages: str) -> list[Path]:
+    """Return all source files of packages."""
+    return [path for package in packages for path in sorted(package_folder(package).rglob("*.py"))]
+
+
 def source_files() -> list[Path]:
     """Return all source files, relative to the project folder."""
-    paths = [ROOT / "ravenlab.py", *(path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))]
+    paths = [*sorted((ROOT / "ravenlab").glob("*.py")), *list_modules(*PACKAGES)]
     return [path.relative_to(ROOT) for path in paths]
+
+
+def copy_sources(folder: Path) -> Path:
+    """Copy all sources, with the links between them, and return the folder."""
+    for name in ("ravenlab", *PACKAGES[1:]):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder

@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ravenlab import PACKAGES
+from ravenlab.tuning.cli.app import run
 from tests.ports import free_ports
-from tests.project import ROOT, environment
-from tuning.cli.app import run
+from tests.project import PACKAGES, ROOT, environment
 
 BIN = Path(sys.executable).parent
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
@@ -117,7 +116,7 @@ def test_image_copies_existing_files() -> None:
     sources = [source.rstrip("/") for words in copied for source in words]
     assert all((ROOT / source).exists() for source in sources)
     assert sorted(sources) == sorted(not_ignored)
-    assert set(PACKAGES) < set(sources)
+    assert {"ravenlab", *PACKAGES[1:]} < set(sources)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (install,) = [arguments for name, arguments in steps if name == "RUN" and "pip install" in arguments]
     extras = re.search(r'"\.\[([\w,]+)\]"', install)

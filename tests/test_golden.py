@@ -10,8 +10,8 @@ import optuna
 import optuna_dashboard
 import pytest
 
-from dashboards.figures import get_alt_text, plot_heat_map, plot_world
-from environments import find_scenario
+from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_world
+from ravenlab.environments import find_scenario
 from tests.command import refused, run_command
 from tests.dashboards.figure_checks import legend_names, make_grid
 from tests.dashboards.outline import Outline

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.project import ROOT, python
+from tests.project import ROOT, copy_sources, python
 
 SIMULATE_ALL = """
 from numba.core.dispatcher import Dispatcher
-from environments import find_scenario
-from environments.draw import draw_worlds
-from policies import find_policy, policy_names
-from policies.engine.index import IndexPolicy
-from policies.engine.play import compile_loop
-from policies.engine.simulation import simulate
-import policies.engine.leader_run, environments.world
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.index import IndexPolicy
+from ravenlab.policies.engine.play import compile_loop
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.environments import world
+from ravenlab.policies.engine import leader_run
 for name in policy_names():
     simulate(name, "stationary", horizon=30, arms=3, replications=1, checkpoints=2)
     simulate(name, "stationary", horizon=30, arms=3, replications=1)
     policy = find_policy(name)
     stats = compile_loop(policy, runs=issubclass(policy, IndexPolicy)).stats
     print(name, sum(stats.cache_misses.values()), sum(stats.cache_hits.values()))
-for module in (policies.engine.leader_run, environments.world):
+for module in (leader_run, world):
     for name, value in vars(module).items():
         if isinstance(value, Dispatcher):
             print(f"{module.__name__}.{name}", sum(value.stats.cache_misses.values()), 1)
@@ -32,8 +32,8 @@ for module in (policies.engine.leader_run, environments.world):
 
 SIMULATE_ONE = """
 import numpy as np
-from environments.recorded.trace_file import Trace
-from policies.engine.simulation import simulate
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.policies.engine.simulation import simulate
 trace = Trace.from_values(list("abcd"), np.random.default_rng(2).random((400, 4)))
 result = float(simulate("ucb1", trace=trace, horizon=80, replications=3).regret.sum())
 print(result)
@@ -69,9 +69,7 @@ def test_second_process_loads_all_kernels_from_the_cache() -> None:
 
 
 def test_edited_rule_is_recompiled(tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    for package in ("environments", "policies"):
-        shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copy_sources(tmp_path / "copy")
     cache = str(tmp_path / "cache")
     before = run(SIMULATE_ONE, copy, NUMBA_CACHE_DIR=cache)
     rule = copy / "policies" / "ucb1.py"

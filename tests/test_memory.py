@@ -8,7 +8,7 @@ from tests.project import python
 
 MEASURE = """
 import resource, sys
-from policies.engine.simulation import simulate
+from ravenlab.policies.engine.simulation import simulate
 policy, scenario, horizon, arms, replications = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
 simulate(policy, scenario, horizon=arms + 1, arms=arms, replications=1)
 simulate(policy, scenario, horizon=arms + 1, arms=arms, replications=1, checkpoints=1)

@@ -9,17 +9,17 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.messages import assert_names
-from tests.project import ROOT
+from tests.project import PACKAGES, ROOT, copy_sources, source_files
 
 COMMAND = Path(sys.executable).parent / "ravenlab"
-DATA = {".toml", ".json", ".csv"}
+DATA = {".toml", ".json", ".csv", ".j2", ".css", ".js"}
 CHILDREN = resource.RUSAGE_CHILDREN
 
 
@@ -49,13 +49,12 @@ def test_wheel_contains_the_packages_and_no_tests(built: Path) -> None:
     (wheel,) = built.glob("ravenlab-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"ravenlab.py", "environments", "policies", "studies", "tuning", "dashboards"}
-    for expected in ("policies/raven_ucb.py", "environments/effects/blips.py", "tuning/cli/options.py"):
-        assert expected in names
-    data = [path.relative_to(ROOT).as_posix() for path in (ROOT / "studies").rglob("*.*") if path.suffix in DATA]
+    assert tops == {"ravenlab"}
+    assert "ravenlab/py.typed" in names
+    sources = [path for path in source_files() if path.parts[0] != "ravenlab"]
+    data = [path.relative_to(ROOT) for path in (ROOT / "studies").rglob("*.*") if path.suffix in DATA]
     assert len(data) >= 9
-    assert set(data) <= set(names)
-    assert all(f"{package}/py.typed" in names for package in tops - {"ravenlab.py"})
+    assert {f"ravenlab/{path.as_posix()}" for path in [*sources, *data]} <= set(names)
 
 
 def test_sdist_contains_the_files_needed_by_the_tests(built: Path) -> None:
@@ -88,7 +87,7 @@ def check_first_steps(python: Path, folder: Path, study: bool) -> None:
         return done.stdout
 
     location = subprocess.run(
-        [python, "-c", "import tuning; print(tuning.__file__)"],
+        [python, "-c", "from ravenlab import tuning; print(tuning.__file__)"],
         cwd=folder,
         env=environment_without_project(),
         capture_output=True,
@@ -161,16 +160,42 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
     assert done.stdout.startswith("RavenUCB(arms=2, alpha0=1.0"), done.stderr
 
 
-def test_shadowing_package_is_named_in_the_error(tmp_path: Path) -> None:
-    (tmp_path / "policies").mkdir()
-    (tmp_path / "policies" / "__init__.py").write_text("")
-    done = subprocess.run(
-        [sys.executable, "-c", "import policies, ravenlab"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    last = done.stderr.strip().splitlines()[-1]
-    assert_names(last, "'policies'")
-    assert "rename" in last
+@pytest.mark.parametrize("order", ["{mine}; {ours}", "{ours}; {mine}"])
+def test_packages_of_a_user_have_the_same_names(order: str, tmp_path: Path) -> None:
+    """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
+    for name in PACKAGES[1:]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("MINE = True\n")
+    mine = f"import {', '.join(PACKAGES[1:])}; from policies import MINE"
+    ours = "import ravenlab; ravenlab.simulate('ucb1', 'blips', horizon=20, arms=2, replications=1)"
+    code = order.format(mine=mine, ours=ours) + "; print(MINE, ravenlab.policies.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == "True ravenlab.policies\n", done.stderr
+
+
+def test_a_copy_without_links_works(tmp_path: Path) -> None:
+    """An archive, or a clone on a file system without links, lacks the links in ravenlab/."""
+    folder = copy_sources(tmp_path)
+    for link in [path for path in (folder / "ravenlab").iterdir() if path.is_symlink()]:
+        link.unlink()
+    code = "import ravenlab.policies; print(ravenlab.policies.__file__, ravenlab.RavenUCB(arms=2).select())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{folder}/policies/__init__.py 0\n", done.stderr
+
+
+def test_all_packages_are_installed() -> None:
+    """Packages are listed by name, since they are not found without the links."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders = {path.parent for path in source_files()} | {
+        path.parent.relative_to(ROOT)
+        for name in PACKAGES[1:]
+        for path in (ROOT / name).rglob("*.*")
+        if path.suffix in DATA
+    }
+    names = {
+        ".".join(folder.parts if folder.parts[0] == "ravenlab" else ("ravenlab", *folder.parts)) for folder in folders
+    }
+    assert names <= set(project["tool"]["setuptools"]["packages"])
 
 
 def test_help_takes_little_cpu_time() -> None:
@@ -188,6 +213,6 @@ def test_help_takes_little_cpu_time() -> None:
 
 def test_help_imports_no_heavy_module() -> None:
     heavy = {"numpy", "numba", "pandas", "joblib", "pydantic"}
-    code = f"import sys, tuning.cli.app; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys, ravenlab.tuning.cli.app; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

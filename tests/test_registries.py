@@ -16,13 +16,13 @@ import optuna
 import pytest
 
 import ravenlab
-from environments import find_scenario
-from environments.errors import InputError
-from environments.noise import DEFAULT_NOISE, NOISES, Noise
-from environments.text import join_words
-from policies.engine.simulation import simulate
-from studies import export
-from studies.registry import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import join_words
+from ravenlab.environments import find_scenario
+from ravenlab.environments.noise import DEFAULT_NOISE, NOISES, Noise
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies import export
+from ravenlab.studies.registry import (
     MEASURES,
     OBJECTIVES,
     PRUNERS,
@@ -36,20 +36,18 @@ from studies.registry import (
     format_choices,
     format_values,
 )
-from studies.spec import objective, robust
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.files import study_template
-from studies.spec.grid import GridSpec
-from studies.spec.robust import RobustSpec, parse_robust_spec
-from studies.spec.schema import study_file_schema
-from studies.spec.study import StudySpec
-from tests.project import ROOT, python
+from ravenlab.studies.spec import objective, robust
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.files import study_template
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.robust import RobustSpec, parse_robust_spec
+from ravenlab.studies.spec.schema import study_file_schema
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.search import pruning, samplers
+from ravenlab.tuning.workers import local
+from tests.project import PACKAGES, ROOT, list_modules, python
 from tools.docs import scenarios, study_files
 from tools.docs.commands import list_commands
-from tuning.search import pruning, samplers
-from tuning.workers import local
-
-PACKAGES = ("environments", "policies", "studies", "dashboards", "tuning")
 
 REGISTRIES: dict[str, Collection[str]] = {
     "sampler": SAMPLERS,
@@ -208,7 +206,9 @@ def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert all(name in text for name in export.FORMATS)
     monkeypatch.setitem(export.FORMATS, "count", export.Format("an added format", "count_file"))
-    monkeypatch.setitem(sys.modules, "studies.export.count_file", SimpleNamespace(write=lambda all_: f"{len(all_)}\n"))
+    monkeypatch.setitem(
+        sys.modules, "ravenlab.studies.export.count_file", SimpleNamespace(write=lambda all_: f"{len(all_)}\n")
+    )
     assert export.export([], "count") == "0\n"
     assert completions("export", "--format", "co") == ["count"]
     with pytest.raises(InputError, match=r"did you mean 'count'\?"):
@@ -272,7 +272,7 @@ def repeated_registries(path: Path) -> Iterator[str]:
 
 
 def test_registered_names_are_not_repeated() -> None:
-    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+    for path in list_modules(*PACKAGES):
         place = path.relative_to(ROOT).as_posix()
         allowed = REGISTERED.get(place, {IMPLEMENTED[place]} if place in IMPLEMENTED else set())
         repeated = set(repeated_registries(path)) - allowed
@@ -293,5 +293,5 @@ def test_repeated_names_are_detected(tmp_path: Path) -> None:
 
 def test_registries_import_no_heavy_module() -> None:
     heavy = ("numpy", "numba", "pandas", "pydantic", "optuna", "joblib")
-    check = f"import sys, tuning.cli.app; print([name for name in {heavy} if name in sys.modules])"
+    check = f"import sys, ravenlab.tuning.cli.app; print([name for name in {heavy} if name in sys.modules])"
     assert python("-c", check).stdout.strip() == "[]"

@@ -30,11 +30,11 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from studies.laws.axes import RATES, features, reward_range
-from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
-from studies.paper.advice import paper_advice
-from studies.storage.keys import project_version
+from ravenlab.environments import find_scenario
+from ravenlab.studies.laws.axes import RATES, features, reward_range
+from ravenlab.studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.storage.keys import project_version
 from tools.docs.laws import CHECK_COLUMNS, START_COLUMNS, check_rows, describe_coverage, start_rows
 from tools.docs.marks import table
 from tools.laws.document import add_check, compared_names, make_document, summarize_check, summarize_start

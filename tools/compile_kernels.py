@@ -6,8 +6,8 @@ kernel compiles it.
 
 from __future__ import annotations
 
-from policies import find_policy
-from policies.engine.simulation import simulate
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
 
 POLICIES = ("raven-ucb", "ucb1", "epsilon-greedy", "thompson", "sw-raven", "d-raven", "published-raven-ucb")
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dashboards.pages.reproduction import SIGNS
-from environments.text import format_number
-from studies.paper.claims import ClaimVerdict
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.pages.reproduction import SIGNS
+from ravenlab.studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
 from tools.screenshots import IMAGES
 

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studies.spec.files import find_study_file, load_study_file
+from ravenlab.studies.spec.files import find_study_file, load_study_file
+from ravenlab.tuning.api import grid, report, tune
+from ravenlab.tuning.study_run import run_study
 from tests.dashboards.browser import find_browser, launch_browser
 from tests.dashboards.dashboard_process import start_dashboard
 from tests.project import DOCS
-from tuning.api import grid, report, tune
-from tuning.study_run import run_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -43,7 +43,7 @@ REFERENCE = {
     "results": (
         "Results",
         "All results have a short text, an HTML card in notebooks, and `to_frame`, which returns a pandas table.",
-        "Recommendation Grid ComparisonResult RobustRecommendation Front Simulation Replay Diagnosis",
+        "Recommendation Grid ComparisonResult RobustRecommendation Simulation Replay Diagnosis",
     ),
     "figures": (
         "Figures",
@@ -124,7 +124,7 @@ def write_reference(name: str) -> str:
     parts = [f"# {title}", introduction]
     parts += [part for public in names.split() for part in _write_object(public)]
     if name == "figures":
-        module = "tuning.figures"
+        module = "ravenlab.tuning.figures"
         figures = [public for public in ravenlab.figures.__all__ if public != "plot"]
         parts += [_write_directive(f"{module}.{public}", f"figures.{public}") for public in figures]
     return "\n\n".join(parts) + "\n"

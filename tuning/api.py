@@ -12,33 +12,33 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from environments.catalog import load_scenario_plugin
-from environments.checks import check_nonnegative
-from environments.display import ResultList
-from environments.errors import InputError
-from policies.engine.plugins import load_policy_plugin
-from studies.export.comparison import ComparisonDocument
-from studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, StudyDefaults
-from studies.results.comparison import ComparisonResult
-from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.grid import FINE_VALUES, GridSpec
-from studies.spec.parse import parse_grid_spec, parse_study_spec
-from studies.spec.robust import parse_robust_spec
-from studies.spec.source import HasSource, list_warnings
-from studies.spec.study import StudySpec
-from studies.storage.urls import storage_url
-from tuning.comparison.run import SILENT_COMPARISON, comparison_specs, run_comparisons
-from tuning.files import check_folder
-from tuning.grid_run import SILENT_GRID, run_grid
-from tuning.page_files import write_comparison, write_report
-from tuning.progress import ComparisonReporter, Reporter
-from tuning.queries import as_list, is_one
-from tuning.robust.run import run_robust
-from tuning.screen import open_screen
-from tuning.study_run import SILENT, FinishedStudy, StudyRun, run_study
-from tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
+from ravenlab.common.checks import check_nonnegative
+from ravenlab.common.display import ResultList
+from ravenlab.common.errors import InputError
+from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.studies.export.comparison import ComparisonDocument
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, StudyDefaults
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
+from ravenlab.studies.spec.parse import parse_grid_spec, parse_study_spec
+from ravenlab.studies.spec.robust import parse_robust_spec
+from ravenlab.studies.spec.source import HasSource, list_warnings
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.urls import storage_url
+from ravenlab.tuning.comparison.run import SILENT_COMPARISON, comparison_specs, run_comparisons
+from ravenlab.tuning.files import check_folder
+from ravenlab.tuning.grid_run import SILENT_GRID, run_grid
+from ravenlab.tuning.page_files import write_comparison, write_report
+from ravenlab.tuning.progress import ComparisonReporter, Reporter
+from ravenlab.tuning.queries import as_list, is_one
+from ravenlab.tuning.robust.run import run_robust
+from ravenlab.tuning.screen import open_screen
+from ravenlab.tuning.study_run import SILENT, FinishedStudy, StudyRun, run_study
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
 
 
 def _check_timeout(timeout: float | None) -> float | None:

@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from environments.checks import parse_steps
-from environments.recorded.trace_world import TraceScenario
-from environments.text import format_count, format_number, join_words
-from policies.engine.parameters import Value
-from studies.diagnosis.result import STATIONARY, Diagnosis
-from studies.laws.axes import NoLawError
-from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
-from studies.spec.parse import parse_study_spec
-from studies.symbols import format_params
-from tuning.validation.choice import ChosenParameters
-from tuning.validation.recorded import validate_on_trace
-from tuning.workers.problem import Evaluator
+from ravenlab.common.checks import parse_steps
+from ravenlab.common.text import format_count, format_number, join_words
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
+from ravenlab.studies.laws.axes import NoLawError
+from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.validation.choice import ChosenParameters
+from ravenlab.tuning.validation.recorded import validate_on_trace
+from ravenlab.tuning.workers.problem import Evaluator
 
 WINDOWS = 200  # windows of the report segment
 LONGEST = {"every": 0.5, "lasting": 0.25, "period": 1.0, "over": 1000.0}

@@ -11,28 +11,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dashboards import figures
-from dashboards.pages.report.data import play_recommendation, simulate_recommendation
-from environments import Scenario, find_scenario
-from environments.errors import InputError
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import LogScenario, open_log
-from environments.recorded.trace_file import Trace
-from environments.recorded.trace_world import TraceScenario, open_trace
-from environments.text import format_interval
-from policies.engine.simulation import Simulation
-from studies.diagnosis.result import Diagnosis
-from studies.export.comparison import order_by_relative_regret
-from studies.laws.recommendation import RecommendedParameters
-from studies.results.comparison import ComparisonResult, Leaderboard
-from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.comparison import SettingKind
-from studies.spec.parse import parse_study_spec
-from studies.symbols import format_params
-from tuning.queries import as_list, load_result
-from tuning.validation.replay import Replay
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_interval
+from ravenlab.dashboards import figures
+from ravenlab.dashboards.pages.report.data import play_recommendation, simulate_recommendation
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import LogScenario, open_log
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
+from ravenlab.policies.engine.simulation import Simulation
+from ravenlab.studies.diagnosis.result import Diagnosis
+from ravenlab.studies.export.comparison import order_by_relative_regret
+from ravenlab.studies.laws.recommendation import RecommendedParameters
+from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.comparison import SettingKind
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.queries import as_list, load_result
+from ravenlab.tuning.validation.replay import Replay
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -92,7 +92,7 @@ def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go
 
     Example:
 
-    >>> from policies.engine.simulation import simulate
+    >>> from ravenlab.policies.engine.simulation import simulate
     >>> plot(simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)).layout.xaxis.title.text
     'step t'
     """

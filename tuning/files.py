@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from environments.errors import InputError
-from environments.paths import open_new_file, resolve_path
+from ravenlab.common.errors import InputError
+from ravenlab.common.paths import open_new_file, resolve_path
 
 MAX_NAME_BYTES = 255  # longest name of a file or folder that common file systems accept
 

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.play import REGRET
-from studies.results.grid import Grid
-from studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
-from studies.statistics.intervals import indistinguishable
-from studies.storage import keys
-from studies.storage.lock import run_as_driver
-from studies.storage.trials import check_cells, read_grid, store_cells
-from tuning.search.loop import Progress
-from tuning.study_run import check_comparable, open_study, require_loaded
-from tuning.workers.local import SERIAL, Workers
-from tuning.workers.problem import Evaluator, Problem
+from ravenlab.common.errors import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
+from ravenlab.studies.statistics.intervals import indistinguishable
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.trials import check_cells, read_grid, store_cells
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.study_run import check_comparable, open_study, require_loaded
+from ravenlab.tuning.workers.local import SERIAL, Workers
+from ravenlab.tuning.workers.problem import Evaluator, Problem
 
 if TYPE_CHECKING:
     import optuna

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
-from tuning.files import atomic_write, check_file_writable, check_folder, make_folder, noting_interrupts
+from ravenlab.common.errors import InputError
+from ravenlab.tuning.files import atomic_write, check_file_writable, check_folder, make_folder, noting_interrupts
 
 if TYPE_CHECKING:
-    from dashboards.pages.report.data import ReportData
-    from studies.export.comparison import ComparisonDocument
+    from ravenlab.dashboards.pages.report.data import ReportData
+    from ravenlab.studies.export.comparison import ComparisonDocument
 
 
 COMPARISON_NAME = "compare"
@@ -38,7 +38,7 @@ def write_report(
     internal: bool = False,
 ) -> WrittenReport:
     """Write the report as one HTML file, and the figures if a folder is given."""
-    from dashboards.pages.report.page import build_report, render_report, write_figures
+    from ravenlab.dashboards.pages.report.page import build_report, render_report, write_figures
 
     check_file_writable(output)
     if figure_folder is not None:
@@ -64,9 +64,9 @@ def write_report(
 
 def _load_data(names: Sequence[str] | None, storage: str | None, internal: bool) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
-    from dashboards.pages.report.data import load_report_data
-    from studies.storage.database import use_storage
-    from studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
+    from ravenlab.dashboards.pages.report.data import load_report_data
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)
@@ -78,7 +78,7 @@ def _load_data(names: Sequence[str] | None, storage: str | None, internal: bool)
 
 def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     """Write a comparison as HTML, JSON, CSV, Markdown and LaTeX, each file atomically."""
-    from dashboards.pages.comparison import render_comparison
+    from ravenlab.dashboards.pages.comparison import render_comparison
 
     texts = {
         "html": render_comparison(document),

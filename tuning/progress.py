@@ -9,23 +9,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from environments.kernel_cache import is_cached
-from environments.text import format_duration, format_number
-from policies.engine.plugins import POLICY_PLUGINS
-from studies.spec.grid import GRID_POLICY, GridSpec
-from studies.spec.study import StudySpec
-from tuning.grid_run import GridListener
-from tuning.screen import ProgressScreen
-from tuning.search.loop import Progress
-from tuning.study_run import StudyListener
+from ravenlab.common.kernel_cache import is_cached
+from ravenlab.common.text import format_duration, format_number
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS
+from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.grid_run import GridListener
+from ravenlab.tuning.screen import ProgressScreen
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.study_run import StudyListener
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
-    from studies.results.comparison import ComparisonEntry
-    from studies.spec.comparison import ComparisonSpec, SettingKind
-    from tuning.comparison.run import ComparisonListener
+    from ravenlab.studies.results.comparison import ComparisonEntry
+    from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
+    from ravenlab.tuning.comparison.run import ComparisonListener
 
 
 LINE_INTERVAL = 10.0  # minimum number of seconds between plain lines
@@ -349,7 +349,7 @@ class ComparisonReporter(Reporter):
 
     def comparison_listener(self) -> ComparisonListener:
         """Return the callbacks for `run_comparison`."""
-        from tuning.comparison.run import ComparisonListener
+        from ravenlab.tuning.comparison.run import ComparisonListener
 
         return ComparisonListener(
             self._begin_comparison, self._play_entry, self._store_entry, _SearchProgress(self).listener()
@@ -397,7 +397,7 @@ class ComparisonReporter(Reporter):
 def entry_steps(spec: ComparisonSpec, policy: str, setting: SettingKind) -> float:
     """Return the number of steps that an entry simulates, with its search if it is tuned.
 
-    >>> from studies.spec.comparison import ComparisonSpec
+    >>> from ravenlab.studies.spec.comparison import ComparisonSpec
     >>> entry_steps(ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0), "ucb1", "defaults")
     2000.0
     """

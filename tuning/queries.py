@@ -7,31 +7,31 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
-from environments.display import ResultList
-from environments.errors import InputError
-from environments.streams import Stream
-from policies.engine.simulation import Simulation
-from policies.engine.simulation import simulate as run_simulation
-from studies.export import DEFAULT_FORMAT
-from studies.registry import StudyDefaults
-from tuning.workers.local import DEFAULT_BACKEND, worker_count
+from ravenlab.common.display import ResultList
+from ravenlab.common.errors import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.simulation import Simulation
+from ravenlab.policies.engine.simulation import simulate as run_simulation
+from ravenlab.studies.export import DEFAULT_FORMAT
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND, worker_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.blocks import AnyScenario
-    from environments.recorded.log_file import Log
-    from environments.recorded.trace_file import Trace
-    from environments.world import Floats
-    from policies.engine.base import Policy
-    from policies.engine.parameters import Value
-    from studies.diagnosis.result import Diagnosis
-    from studies.laws.recommendation import RecommendedParameters
-    from studies.paper.results import ReproductionResult
-    from studies.results.comparison import ComparisonResult
-    from studies.results.grid import Grid
-    from studies.results.recommendation import Recommendation
-    from studies.results.robust import RobustRecommendation
+    from ravenlab.environments.blocks import AnyScenario
+    from ravenlab.environments.recorded.log_file import Log
+    from ravenlab.environments.recorded.trace_file import Trace
+    from ravenlab.environments.world import Floats
+    from ravenlab.policies.engine.base import Policy
+    from ravenlab.policies.engine.parameters import Value
+    from ravenlab.studies.diagnosis.result import Diagnosis
+    from ravenlab.studies.laws.recommendation import RecommendedParameters
+    from ravenlab.studies.paper.results import ReproductionResult
+    from ravenlab.studies.results.comparison import ComparisonResult
+    from ravenlab.studies.results.grid import Grid
+    from ravenlab.studies.results.recommendation import Recommendation
+    from ravenlab.studies.results.robust import RobustRecommendation
 
     ExportableResult: TypeAlias = Recommendation | RobustRecommendation | RecommendedParameters
     StoredResult: TypeAlias = Recommendation | Grid | ComparisonResult | RobustRecommendation
@@ -209,12 +209,12 @@ def diagnose(
     """
     import numpy as np
 
-    from environments.checks import check_integer
-    from environments.recorded.log_file import Log
-    from environments.recorded.recording import is_binary
-    from environments.recorded.trace_file import Trace
-    from studies.diagnosis.analysis import diagnose as diagnose_table
-    from studies.diagnosis.analysis import log_table, read_rewards
+    from ravenlab.common.checks import check_integer
+    from ravenlab.environments.recorded.log_file import Log
+    from ravenlab.environments.recorded.recording import is_binary
+    from ravenlab.environments.recorded.trace_file import Trace
+    from ravenlab.studies.diagnosis.analysis import diagnose as diagnose_table
+    from ravenlab.studies.diagnosis.analysis import log_table, read_rewards
 
     check_integer("halves", halves, least=0, most=1000)
     check_integer("seed", seed, least=0)
@@ -270,8 +270,8 @@ def recommend(
     >>> recommend("stationary", 5000, arms=20, storage="sqlite:///missing.sqlite3").kind
     'interpolated'
     """
-    from studies.laws.axes import NoLawError
-    from studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
+    from ravenlab.studies.laws.axes import NoLawError
+    from ravenlab.studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
 
     query = RecommendationQuery(scenario, horizon, policy, arms, dict(settings or {}))
     try:
@@ -296,18 +296,18 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
     Example:
 
     >>> import tempfile
-    >>> from tuning.api import tune
+    >>> from ravenlab.tuning.api import tune
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
     ...     result = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
     ...     load_result("raven-ucb/stationary", storage=url) == result
     True
     """
-    from studies.results.ranking import analyze_comparison
-    from studies.storage import keys
-    from studies.storage.database import use_storage
-    from studies.storage.library import find_studies
-    from studies.storage.trials import read_comparison, read_grid
+    from ravenlab.studies.results.ranking import analyze_comparison
+    from ravenlab.studies.storage import keys
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import find_studies
+    from ravenlab.studies.storage.trials import read_comparison, read_grid
 
     result: StoredResult | None
     with use_storage(storage) as store:
@@ -352,19 +352,19 @@ def export(
     Example:
 
     >>> import tempfile
-    >>> from tuning.api import tune
+    >>> from ravenlab.tuning.api import tune
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     url = f"sqlite:///{folder}/studies.sqlite3"
     ...     result = tune("stationary", 100, arms=3, trials=2, replications=5, selection=20, report=20, storage=url)
     ...     export(result) == export(result.study, storage=url)
     True
     """
-    from studies.export import export as export_text
-    from studies.laws.recommendation import RecommendedParameters
-    from studies.results.recommendation import Recommendation
-    from studies.results.robust import RobustRecommendation
-    from studies.storage.database import use_storage
-    from studies.storage.library import read_recommendations, read_robust_results
+    from ravenlab.studies.export import export as export_text
+    from ravenlab.studies.laws.recommendation import RecommendedParameters
+    from ravenlab.studies.results.recommendation import Recommendation
+    from ravenlab.studies.results.robust import RobustRecommendation
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import read_recommendations, read_robust_results
 
     names = None if studies is None else as_list(studies)
     if names and not all(isinstance(name, str) for name in names):
@@ -418,15 +418,15 @@ def reproduce(
     >>> result.verdicts()[0].claim.key
     'figure1-means-settle'
     """
-    from tuning.files import check_folder, make_folder
-    from tuning.reproduction import select_experiments
-    from tuning.reproduction.context import make_context
-    from tuning.reproduction.progress import ReproductionReporter
-    from tuning.reproduction.runner import SILENT as SILENT_REPRODUCTION
-    from tuning.reproduction.runner import reproduce as run
-    from tuning.reproduction.runner import write_reproduction
-    from tuning.screen import open_screen
-    from tuning.workers.local import open_workers
+    from ravenlab.tuning.files import check_folder, make_folder
+    from ravenlab.tuning.reproduction import select_experiments
+    from ravenlab.tuning.reproduction.context import make_context
+    from ravenlab.tuning.reproduction.progress import ReproductionReporter
+    from ravenlab.tuning.reproduction.runner import SILENT as SILENT_REPRODUCTION
+    from ravenlab.tuning.reproduction.runner import reproduce as run
+    from ravenlab.tuning.reproduction.runner import write_reproduction
+    from ravenlab.tuning.screen import open_screen
+    from ravenlab.tuning.workers.local import open_workers
 
     folder, selected = Path(output), select_experiments(as_list(names))
     check_folder(folder)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from studies.storage.lock import log
+from ravenlab.studies.storage.lock import log
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
@@ -61,7 +61,7 @@ class ProgressScreen(ABC):
 
             self.bars = Bars(*self.columns(), console=Console(stderr=True))
         elif self.notebook:
-            from tuning.notebook import NotebookBars
+            from ravenlab.tuning.notebook import NotebookBars
 
             self.bars = NotebookBars(*self.columns())
         if self.bars is not None:

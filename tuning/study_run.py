@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 
-from environments.errors import InputError
-from studies.results.recommendation import Recommendation
-from studies.spec.distributions import make_distributions
-from studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
-from studies.storage import keys
-from studies.storage.database import has_study
-from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-from studies.storage.lock import run_as_driver
-from studies.storage.trials import check_trials
-from tuning.search.loop import Progress, search
-from tuning.search.samplers import check_sampler, resume_candidates
-from tuning.search.widening import widest_spec
-from tuning.workers.local import SERIAL, Workers
-from tuning.workers.problem import Evaluator
+from ravenlab.common.errors import InputError
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.distributions import make_distributions
+from ravenlab.studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.database import has_study
+from ravenlab.studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
+from ravenlab.studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.trials import check_trials
+from ravenlab.tuning.search.loop import Progress, search
+from ravenlab.tuning.search.samplers import check_sampler, resume_candidates
+from ravenlab.tuning.search.widening import widest_spec
+from ravenlab.tuning.workers.local import SERIAL, Workers
+from ravenlab.tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna
@@ -145,7 +145,7 @@ def run_study(
         first = resume_candidates(resolved, [trial.params for trial in trials], law)
         if not search(resolved, study, evaluator, listener.batch, deadline, first):
             return UnfinishedStudy(name, len(study.get_trials(deepcopy=False)))
-        from tuning.validation.recommend import recommend
+        from ravenlab.tuning.validation.recommend import recommend
 
         listener.validate()
         evaluator.on_steps = listener.validated
@@ -158,7 +158,7 @@ def run_study(
 
 
 def _direction(spec: StudySpec) -> Direction:
-    from studies.spec.objective import parse_objective
+    from ravenlab.studies.spec.objective import parse_objective
 
     return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
@@ -227,7 +227,7 @@ def require_loaded(stored: Stored | None, label: str) -> Stored:
     >>> require_loaded(None, "grid 'mine'")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: grid 'mine' uses a plugin that is not loaded; choose another name.
+    ravenlab.common.errors.InputError: grid 'mine' uses a plugin that is not loaded; choose another name.
     """
     if stored is None:
         raise InputError(f"{label} uses a plugin that is not loaded; choose another name.", field="name")
@@ -240,7 +240,7 @@ def check_comparable(label: str, parts: str, differences: Sequence[str]) -> None
     >>> check_comparable("grid 'mine'", "cells", ["seed 1 instead of 0"])
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: grid 'mine' already exists with different settings, so its cells would not be \
+    ravenlab.common.errors.InputError: grid 'mine' already exists with different settings, so its cells would not be \
 comparable: seed 1 instead of 0; delete it or choose another name.
     """
     if differences:

@@ -10,23 +10,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dashboards.figures.card import plot_comparison_card, plot_recommendation_card, plot_robust_card
-    from dashboards.figures.comparison import (
+    from ravenlab.dashboards.figures.card import plot_comparison_card, plot_recommendation_card, plot_robust_card
+    from ravenlab.dashboards.figures.comparison import (
         plot_comparison_curves,
         plot_critical_difference,
         plot_relative_regret,
         plot_standings,
     )
-    from dashboards.figures.curves import plot_curves
-    from dashboards.figures.diagnosis import plot_diagnosis
-    from dashboards.figures.distributions import plot_distributions
-    from dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
-    from dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
-    from dashboards.figures.parameters import plot_params_by_horizon
-    from dashboards.figures.recorded import plot_log, plot_trace
-    from dashboards.figures.robust import plot_prices
-    from dashboards.figures.style import THEMES, apply_theme, get_alt_text
-    from dashboards.figures.world import plot_world
+    from ravenlab.dashboards.figures.curves import plot_curves
+    from ravenlab.dashboards.figures.diagnosis import plot_diagnosis
+    from ravenlab.dashboards.figures.distributions import plot_distributions
+    from ravenlab.dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
+    from ravenlab.dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
+    from ravenlab.dashboards.figures.parameters import plot_params_by_horizon
+    from ravenlab.dashboards.figures.recorded import plot_log, plot_trace
+    from ravenlab.dashboards.figures.robust import plot_prices
+    from ravenlab.dashboards.figures.style import THEMES, apply_theme, get_alt_text
+    from ravenlab.dashboards.figures.world import plot_world
 
 _MODULES = {
     "card": ("plot_comparison_card", "plot_recommendation_card", "plot_robust_card"),
@@ -74,5 +74,5 @@ def __getattr__(name: str) -> Any:
     """Import a figure's module when the figure is first used."""
     for module, names in _MODULES.items():
         if name in names:
-            return getattr(importlib.import_module(f"dashboards.figures.{module}"), name)
-    raise AttributeError(f"module 'dashboards.figures' has no attribute {name!r}")
+            return getattr(importlib.import_module(f"ravenlab.dashboards.figures.{module}"), name)
+    raise AttributeError(f"module 'ravenlab.dashboards.figures' has no attribute {name!r}")

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.text import capitalize_first, format_interval, format_number, format_percent, join_words
+from ravenlab.dashboards.figures.style import (
     SKY,
     PlotlyTrace,
     escape_text,
@@ -22,16 +23,15 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.text import capitalize_first, format_interval, format_number, format_percent, join_words
-from studies.results.alternatives import BetterPolicy
-from studies.results.comparison import ComparisonResult, Standing
-from studies.results.describe import summarize_decision, warn_of_fixed_arm
-from studies.results.describe_comparison import describe_failed_tuning
-from studies.results.naming import format_unit, list_contenders, name_baseline, name_edges, name_regret_unit
-from studies.results.recommendation import Baseline, Recommendation
-from studies.results.robust import EvaluatedSetting, RobustRecommendation
-from studies.results.verdict import Verdict
-from studies.symbols import format_params, format_symbol
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.comparison import ComparisonResult, Standing
+from ravenlab.studies.results.describe import summarize_decision, warn_of_fixed_arm
+from ravenlab.studies.results.describe_comparison import describe_failed_tuning
+from ravenlab.studies.results.naming import format_unit, list_contenders, name_baseline, name_edges, name_regret_unit
+from ravenlab.studies.results.recommendation import Baseline, Recommendation
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

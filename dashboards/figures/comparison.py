@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dashboards.figures.style import (
+from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
+from ravenlab.dashboards.figures.style import (
     CHANGE_COLOR,
     COLOR_SCALE,
     PlotlyTrace,
@@ -26,13 +27,12 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.text import describe_p_value, format_interval, format_number, format_percent
-from environments.view import change_steps
-from studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
-from studies.results.comparison import ComparisonResult, Leaderboard, Standing
-from studies.spec.comparison import SettingKind
-from studies.spec.source import ScenarioSource
-from studies.symbols import format_params
+from ravenlab.environments.view import change_steps
+from ravenlab.studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
+from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard, Standing
+from ravenlab.studies.spec.comparison import SettingKind
+from ravenlab.studies.spec.source import ScenarioSource
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, plural
+from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -18,10 +19,9 @@ from dashboards.figures.style import (
     make_figure,
     make_line_with_band,
 )
-from environments.text import format_number, plural
-from environments.world import Floats
-from policies.engine.simulation import Simulation
-from studies.symbols import format_params
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.simulation import Simulation
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -50,7 +50,7 @@ def plot_curves(
         costs: Show rewards as costs, with the opposite sign.
         bands: Draw 95 % intervals; they would be too narrow for the overlapping windows of a trace.
 
-    >>> from policies.engine.simulation import simulate
+    >>> from ravenlab.policies.engine.simulation import simulate
     >>> result = simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)
     >>> figure = plot_curves([result], changes=[50])
     >>> figure.layout.xaxis.title.text

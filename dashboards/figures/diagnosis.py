@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.figures.style import (
     BLUE,
     COLORS,
     DASHES,
@@ -24,9 +25,8 @@ from dashboards.figures.style import (
     make_shading,
     round_numbers,
 )
-from environments.errors import InputError
-from environments.world import Floats
-from studies.diagnosis.result import Diagnosis, PlotData
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.result import Diagnosis, PlotData
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -39,7 +39,7 @@ BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
 def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
     """Plot means and variances of blocks of rows; thin lines are measured, bold lines are the fitted model.
 
-    >>> from studies.diagnosis import diagnose
+    >>> from ravenlab.studies.diagnosis import diagnose
     >>> figure = plot_diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
     >>> len(figure.data)
     8

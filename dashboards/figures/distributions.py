@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.figures.style import (
     WHITE_MARKER,
     Z95,
     PlotlyTrace,
@@ -24,8 +25,7 @@ from dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-from environments.text import format_number
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_interval, format_number, format_settings, format_signed
+from ravenlab.dashboards.figures.style import (
     COLOR_SCALE,
     MARKERS,
     VERMILION,
@@ -27,12 +28,11 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.text import format_interval, format_number, format_settings, format_signed
-from environments.world import Floats
-from studies.paper.advice import paper_advice
-from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
-from studies.symbols import format_symbol
+from ravenlab.environments.world import Floats
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.symbols import format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -250,8 +250,8 @@ def plot_heat_map(
         played: Their regret in the worlds of the grid, if they were played there.
 
     >>> import numpy as np
-    >>> from studies.registry import PAPER_VALUES
-    >>> from studies.spec.grid import GridSpec
+    >>> from ravenlab.studies.registry import PAPER_VALUES
+    >>> from ravenlab.studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_heat_map(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
@@ -435,8 +435,8 @@ def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     >>> import numpy as np
-    >>> from studies.registry import PAPER_VALUES
-    >>> from studies.spec.grid import GridSpec
+    >>> from ravenlab.studies.registry import PAPER_VALUES
+    >>> from ravenlab.studies.spec.grid import GridSpec
     >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))

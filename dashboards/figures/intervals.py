@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_interval, format_number, format_percent, format_signed, join_words
+from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -19,10 +20,9 @@ from dashboards.figures.style import (
     make_value_axis,
     round_numbers,
 )
-from environments.text import format_interval, format_number, format_percent, format_signed, join_words
-from studies.results.naming import BASELINES, name_in_sentence
-from studies.results.recommendation import Baseline, BaselineName, Recommendation
-from studies.symbols import format_params
+from ravenlab.studies.results.naming import BASELINES, name_in_sentence
+from ravenlab.studies.results.recommendation import Baseline, BaselineName, Recommendation
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_interval, format_number, format_range
+from ravenlab.dashboards.figures.style import (
     MARKERS,
     ORANGE,
     PlotlyTrace,
@@ -20,11 +22,9 @@ from dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-from environments.errors import InputError
-from environments.text import format_interval, format_number, format_range
-from studies.paper.advice import paper_advice
-from studies.results.recommendation import Recommendation
-from studies.symbols import format_params, format_symbol
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, plural
+from ravenlab.dashboards.figures.style import (
     GREY,
     VERMILION,
     PlotlyTrace,
@@ -19,14 +20,13 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
-from environments.blocks import RecordedScenario
-from environments.recorded.log_world import LogScenario
-from environments.recorded.recording import SEGMENT_SHARES
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream
-from environments.text import format_number, plural
-from environments.world import Floats
+from ravenlab.dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
+from ravenlab.environments.blocks import RecordedScenario
+from ravenlab.environments.recorded.log_world import LogScenario
+from ravenlab.environments.recorded.recording import SEGMENT_SHARES
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -74,7 +74,7 @@ MAX_POINTS = 240
 def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     """Plot means over neighbouring rows of the arms of a trace with its segments; the currently best arm is bold.
 
-    >>> from environments.recorded.trace_file import Trace
+    >>> from ravenlab.environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
     >>> figure = plot_trace(TraceScenario(Trace.from_values(["a", "b", "c"], table), "trace:mine"), 50)
     >>> figure.data[-1].name
@@ -159,7 +159,7 @@ MAX_PARTS = 20
 def plot_log(scenario: LogScenario) -> go.Figure:
     """Plot the mean reward of each arm and of the logging policy in equal parts of a log, with its segments.
 
-    >>> from environments.recorded.examples import example_log
+    >>> from ravenlab.environments.recorded.examples import example_log
     >>> plot_log(LogScenario(example_log(), "log:mine")).data[-1].name
     'logging policy'
     """

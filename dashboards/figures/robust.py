@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_interval, format_number, format_percent
+from ravenlab.dashboards.figures.style import (
     COLOR_SCALE,
     PlotlyTrace,
     choose_text_colors,
@@ -17,9 +18,8 @@ from dashboards.figures.style import (
     round_number,
     wrap_tick_label,
 )
-from environments.text import format_interval, format_number, format_percent
-from studies.results.naming import list_contenders
-from studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.results.naming import list_contenders
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

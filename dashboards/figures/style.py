@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.text import format_number
+from ravenlab.common.text import format_number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

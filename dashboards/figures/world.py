@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, plural
+from ravenlab.dashboards.figures.style import (
     BLUE,
     DASHES,
     GREEN,
@@ -28,11 +29,10 @@ from dashboards.figures.style import (
     round_number,
     round_numbers,
 )
-from environments.draw import draw_worlds
-from environments.scenario import Scenario
-from environments.text import format_number, plural
-from environments.view import View, change_steps, simplify_line, view_world
-from environments.world import Floats, Ints
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.view import View, change_steps, simplify_line, view_world
+from ravenlab.environments.world import Floats, Ints
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -78,7 +78,7 @@ def arms_to_draw(time: Any, means: Floats) -> list[int]:
 def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
     """Plot means and variances of the arms of one world; the currently best arm is bold.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> figure = plot_world(find_scenario("stationary"), 500, 3)
     >>> [len(trace.x) for trace in figure.data if trace.name == "currently best arm"]
     [2, 2]

@@ -7,18 +7,18 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
-from dashboards.pages.report.data import find_recommendation, play_recommendation
-from environments.catalog import SCENARIO_PLUGINS as SCENARIOS
-from environments.errors import InputError
-from studies.results.alternatives import BetterPolicy, is_evidence
-from studies.results.recommendation import Recommendation
-from studies.spec.objective import parse_objective
-from studies.spec.source import ScenarioSource
-from studies.spec.study import ResolvedStudy
-from studies.storage import keys
-from studies.storage.library import find_better_policies, is_internal, list_comparison_specs
-from studies.storage.trials import read_comparison, read_grid
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
+from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
+from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
+from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.objective import parse_objective
+from ravenlab.studies.spec.source import ScenarioSource
+from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.library import find_better_policies, is_internal, list_comparison_specs
+from ravenlab.studies.storage.trials import read_comparison, read_grid
 
 if TYPE_CHECKING:
     import optuna
@@ -236,7 +236,7 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, ["mean regret"], grid_note(grid))
     if not draw:
         return changed
-    from dashboards import figures
+    from ravenlab.dashboards import figures
 
     recommendation = find_recommendation(grid.spec, list_recommendations(study))
     drawn = {
@@ -255,7 +255,7 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, names, robust_note(recommendation))
     if not draw:
         return changed
-    from dashboards import figures
+    from ravenlab.dashboards import figures
 
     drawn = {
         "prices": figures.plot_prices(recommendation),
@@ -266,7 +266,7 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
 
 def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished comparison."""
-    from studies.results.ranking import analyze_comparison
+    from ravenlab.studies.results.ranking import analyze_comparison
 
     comparison = read_comparison(study, study.get_trials(deepcopy=False))
     if comparison is None:
@@ -275,7 +275,7 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, ["mean regret"], comparison_note(result))
     if not draw:
         return changed
-    from dashboards import figures
+    from ravenlab.dashboards import figures
 
     board, order = result.main, [standing.policy for standing in result.main.standings]
     drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
@@ -299,7 +299,7 @@ def _study_figures(
     recommendation: Recommendation | None,
     better: BetterPolicy | None,
 ) -> dict[str, go.Figure]:
-    from dashboards import figures
+    from ravenlab.dashboards import figures
 
     drawn = {}
     if recommendation is not None:

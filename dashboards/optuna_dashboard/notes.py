@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from environments.text import format_interval, format_number, format_range, format_settings
-from studies.export.comparison import mark_standing
-from studies.results.alternatives import BetterPolicy
-from studies.results.comparison import ComparisonResult
-from studies.results.describe import describe_recommendation, describe_robust
-from studies.results.describe_comparison import describe_marks, describe_result, describe_search
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.study import StudySpec
-from studies.symbols import format_params
+from ravenlab.common.text import format_interval, format_number, format_range, format_settings
+from ravenlab.studies.export.comparison import mark_standing
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.results.describe import describe_recommendation, describe_robust
+from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
-    from studies.results.grid import Grid
+    from ravenlab.studies.results.grid import Grid
 
 
 PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")

@@ -12,9 +12,9 @@ import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dashboards.figures.card import BACKGROUND
-from dashboards.optuna_dashboard.attach import FIGURES, PREFIX
-from studies.tables import to_csv_cell
+from ravenlab.dashboards.figures.card import BACKGROUND
+from ravenlab.dashboards.optuna_dashboard.attach import FIGURES, PREFIX
+from ravenlab.studies.tables import to_csv_cell
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]

@@ -20,10 +20,10 @@ from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from dashboards.optuna_dashboard.access import is_loopback, restrict_access
-from dashboards.optuna_dashboard.page import change_pages, make_style
-from environments.errors import MAX_NAME_LETTERS, InputError
-from studies.storage.library import is_internal
+from ravenlab.common.errors import MAX_NAME_LETTERS, InputError
+from ravenlab.dashboards.optuna_dashboard.access import is_loopback, restrict_access
+from ravenlab.dashboards.optuna_dashboard.page import change_pages, make_style
+from ravenlab.studies.storage.library import is_internal
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboards import figures
-from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
-from environments.text import capitalize_first, format_count, format_range, keep_pairs_together
-from studies.export.comparison import (
+from ravenlab.common.text import capitalize_first, format_count, format_range, keep_pairs_together
+from ravenlab.dashboards import figures
+from ravenlab.dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
+from ravenlab.studies.export.comparison import (
     NO_TUNING_CAPTION,
     ComparisonDocument,
     board_caption,
@@ -20,12 +20,12 @@ from studies.export.comparison import (
     overview_caption,
     overview_table,
 )
-from studies.results.comparison import ComparisonResult, Leaderboard
-from studies.results.describe_comparison import describe_result, describe_search
-from studies.results.overview import describe_overview
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.storage.keys import project_version
+from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard
+from ravenlab.studies.results.describe_comparison import describe_result, describe_search
+from ravenlab.studies.results.overview import describe_overview
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.storage.keys import project_version
 
 
 @dataclass(frozen=True)

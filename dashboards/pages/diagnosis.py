@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dashboards.figures import plot_diagnosis
-from dashboards.pages.html import ContentsEntry, Slugs, make_panel, render_page
-from studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms, tabulate_findings
-from studies.storage.keys import project_version
+from ravenlab.dashboards.figures import plot_diagnosis
+from ravenlab.dashboards.pages.html import ContentsEntry, Slugs, make_panel, render_page
+from ravenlab.studies.diagnosis.result import Diagnosis, describe_diagnosis, format_arms, tabulate_findings
+from ravenlab.studies.storage.keys import project_version
 
 
 def render_diagnosis(diagnosis: Diagnosis, source: str, proposed: str, parameters: Sequence[str] = ()) -> str:

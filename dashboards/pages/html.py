@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from dashboards.figures import THEMES, get_alt_text
-from environments.text import capitalize_first
+from ravenlab.common.text import capitalize_first
+from ravenlab.dashboards.figures import THEMES, get_alt_text
 
 if TYPE_CHECKING:
     import jinja2

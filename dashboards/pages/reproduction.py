@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
-from environments.text import format_number
-from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
-from studies.paper.criteria import RULES
-from studies.paper.results import ReproductionResult
-from studies.storage.keys import project_version
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
+from ravenlab.studies.paper.criteria import RULES
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.storage.keys import project_version
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.base import Draft, Effect
-from environments.checks import Time, parse_steps
-from environments.errors import InputError
+from ravenlab.common.checks import Time, parse_steps
+from ravenlab.common.errors import InputError
+from ravenlab.environments.base import Draft, Effect
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ArmChurn(Effect):
             raise InputError(f"closes must not be before opens if there is 1 arm but got {closes} and {opens} (steps).")
 
     def apply(self, draft: Draft) -> None:
-        from environments.draw import means_at
+        from ravenlab.environments.draw import means_at
 
         opens, closes = (
             parse_steps("opens", self.opens, draft.horizon),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from environments.base import Draft, Effect
-from environments.checks import MAX_STEPS, check_integer
+from ravenlab.common.checks import MAX_STEPS, check_integer
+from ravenlab.environments.base import Draft, Effect
 
 
 @dataclass(frozen=True)

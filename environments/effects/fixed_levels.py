@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from environments.base import Draft, Effect
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
+from ravenlab.environments.base import Draft, Effect
 
 
 @dataclass(frozen=True)
 class FixedLevels(Effect):
     """The first level of each arm is fixed.
 
-    >>> from environments.draw import draw_worlds
-    >>> from environments.scenario import Scenario
+    >>> from ravenlab.environments.draw import draw_worlds
+    >>> from ravenlab.environments.scenario import Scenario
     >>> even = FixedLevels(means=(0.4, 0.6), variances=(0.01, 0.04))
     >>> worlds = draw_worlds(Scenario("two arms", "a small problem", (even,)), 10, 2, seed=1, replications=2)
     >>> worlds.level[:, 0, :, 0].tolist()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from environments.base import Draft, Effect
-from environments.checks import Time, parse_steps
-from environments.errors import InputError
+from ravenlab.common.checks import Time, parse_steps
+from ravenlab.common.errors import InputError
+from ravenlab.environments.base import Draft, Effect
 
 
 @dataclass(frozen=True)

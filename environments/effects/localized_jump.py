@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.base import Change, Draft, Effect, check_times, most_changes
-from environments.checks import Share, Time, parse_share, parse_steps
+from ravenlab.common.checks import Share, Time, parse_share, parse_steps
+from ravenlab.environments.base import Change, Draft, Effect, check_times, most_changes
 
 
 @dataclass(frozen=True)

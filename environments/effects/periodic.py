@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from environments.base import Draft, Effect
-from environments.checks import Time, check_nonnegative, parse_steps
+from ravenlab.common.checks import Time, check_nonnegative, parse_steps
+from ravenlab.environments.base import Draft, Effect
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.base import Draft, Effect
-from environments.checks import Time, check_integer, check_nonnegative, parse_steps
+from ravenlab.common.checks import Time, check_integer, check_nonnegative, parse_steps
+from ravenlab.environments.base import Draft, Effect
 
 MAX_SEGMENTS = 1000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.recorded.log_file import Log
-from environments.recorded.trace_file import Trace
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.trace_file import Trace
 
 EVENTS = 20_000
 BANNERS = ("autumn", "blue", "classic", "dots", "empty")

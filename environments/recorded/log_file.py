@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, number_rule
-from environments.errors import InputError
-from environments.recorded.table_file import (
+from ravenlab.common.checks import LARGEST_NUMBER, number_rule
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.table_file import (
     NO_ROWS,
     Converter,
     ParquetTable,
@@ -24,7 +24,7 @@ from environments.recorded.table_file import (
     to_floats,
     to_texts,
 )
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
 

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from environments.checks import check_integer
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.recorded.log_file import Arms, Log, read_log
-from environments.recorded.neighborhoods import (
+from ravenlab.common.checks import check_integer
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import Arms, Log, read_log
+from ravenlab.environments.recorded.neighborhoods import (
     MIN_LOCAL_EVENTS,
     Neighborhoods,
     Support,
@@ -35,7 +35,7 @@ from environments.recorded.neighborhoods import (
     measure_support,
     window_means,
 )
-from environments.recorded.recording import (
+from ravenlab.environments.recorded.recording import (
     BLOCK_FACTOR,
     Recording,
     Segment,
@@ -45,10 +45,10 @@ from environments.recorded.recording import (
     recording_name,
     segment_of,
 )
-from environments.recorded.simulator import ChangeModel, Simulator
-from environments.reward_scale import RewardScale, recorded_scale
-from environments.streams import Stream, generator
-from environments.world import Bytes, Floats, Ints
+from ravenlab.environments.recorded.simulator import ChangeModel, Simulator
+from ravenlab.environments.reward_scale import RewardScale, recorded_scale
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Bytes, Floats, Ints
 
 AUTOMATIC, EXPANSION = "automatic", "expansion"  # estimators; any other one is the simulator
 Diagnose = Callable[[Arms, Floats, int], ChangeModel]

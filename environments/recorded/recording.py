@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.streams import Stream
-from environments.world import Floats
+from ravenlab.common.errors import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
 
 SEGMENT_SHARES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
 """Shares of the rows, in order of time. Of the two held-out segments the reported one is larger."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.text import format_bytes
-from environments.world import Floats, Ints
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_bytes
+from ravenlab.environments.world import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas
@@ -387,7 +387,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
     ...     pass
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: trace missing.csv: there is no such file.
+    ravenlab.common.errors.InputError: trace missing.csv: there is no such file.
     """
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"{kind} must be a .csv or .parquet file but got {str(path)!r}.")

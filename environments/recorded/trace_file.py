@@ -13,10 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, number_rule
-from environments.errors import InputError
-from environments.recorded.table_file import Converter, CsvTable, Table, check_increasing, open_table, to_floats
-from environments.world import Floats
+from ravenlab.common.checks import LARGEST_NUMBER, number_rule
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.table_file import (
+    Converter,
+    CsvTable,
+    Table,
+    check_increasing,
+    open_table,
+    to_floats,
+)
+from ravenlab.environments.world import Floats
 
 MAX_CELLS = 10_000_000  # rows × arms: 80 MB, and four times that with sums and means of neighbouring rows
 MIN_INDEX_ROWS = 10  # rows from which a column 1, 2, 3, … counts as a row index

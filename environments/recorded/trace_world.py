@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.checks import check_integer
-from environments.errors import InputError
-from environments.recorded.recording import (
+from ravenlab.common.checks import check_integer
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.recording import (
     SEGMENT_SHARES,
     Recording,
     Segment,
@@ -34,10 +34,10 @@ from environments.recorded.recording import (
     recording_name,
     segment_of,
 )
-from environments.recorded.trace_file import Trace, read_trace
-from environments.reward_scale import RewardScale, recorded_scale
-from environments.streams import Stream, generator
-from environments.world import Bytes, Floats, Ints
+from ravenlab.environments.recorded.trace_file import Trace, read_trace
+from ravenlab.environments.reward_scale import RewardScale, recorded_scale
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Bytes, Floats, Ints
 
 WINDOWS_PER_SEGMENT = 4  # default length of a window relative to the search segment
 

@@ -15,11 +15,11 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from environments.kernel_cache import COMPILERS, is_cached, numba_cache_folder
-from policies import find_policy, policy_names
+from ravenlab.common.kernel_cache import COMPILERS, is_cached, numba_cache_folder
+from ravenlab.policies import find_policy, policy_names
 
 if TYPE_CHECKING:
-    from environments.world import Worlds
+    from ravenlab.environments.world import Worlds
 
 
 _STARTED: set[str] = set()  # policies for which a process has been started
@@ -39,7 +39,7 @@ def compile_ahead(policies: Iterable[str]) -> None:
     except OSError:  # not permitted, or too many processes
         return
     _STARTED.update(names)
-    COMPILERS.append((process, __name__.partition(".")[0]))
+    COMPILERS.append((process, __name__.removesuffix(".engine.ahead")))
     atexit.register(_end, process)
 
 
@@ -60,7 +60,7 @@ def smallest_worlds() -> Worlds:
     """
     import numpy as np
 
-    from environments.world import Worlds
+    from ravenlab.environments.world import Worlds
 
     return Worlds(
         kind=0,
@@ -91,11 +91,11 @@ def compile_policy(name: str) -> None:
     if compile_fast is not None:
         compile_fast(worlds, policy.vector(values)[None])
     else:
-        from policies.engine.play import evaluate
+        from ravenlab.policies.engine.play import evaluate
 
         evaluate(policy, [values], worlds, seed=0)
-    from environments.blocks import fill_averages
-    from environments.world import fill_uniform_regret
+    from ravenlab.environments.blocks import fill_averages
+    from ravenlab.environments.world import fill_uniform_regret
 
     fill_uniform_regret(worlds, 1, np.empty(2), np.empty(2), np.empty(1))
     fill_averages(worlds, np.empty((1, 2)))

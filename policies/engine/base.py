@@ -27,18 +27,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, MAX_STEPS, check_integer, number_rule
-from environments.compiled import compile_for, inlined, is_built_in
-from environments.draw import check_memory
-from environments.errors import InputError, unknown_name
-from environments.text import shorten_value
-from policies.engine.fork import register_policy
-from policies.engine.limits import Limit, Memory
-from policies.engine.names import check_names, find_arm
-from policies.engine.parameters import Param, ParamContext, Value, Values
+from ravenlab.common.checks import LARGEST_NUMBER, MAX_STEPS, check_integer, number_rule
+from ravenlab.common.compiled import compile_for, inlined, is_built_in
+from ravenlab.common.errors import InputError, unknown_name
+from ravenlab.common.text import shorten_value
+from ravenlab.environments.draw import check_memory
+from ravenlab.policies.engine.fork import register_policy
+from ravenlab.policies.engine.limits import Limit, Memory
+from ravenlab.policies.engine.names import check_names, find_arm
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value, Values
 
 if TYPE_CHECKING:
-    from environments.world import Floats, Worlds
+    from ravenlab.environments.world import Floats, Worlds
 
     Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -87,7 +87,7 @@ class Policy:
         horizon: Number of steps; some policies have parameters that depend on it.
         **params: Parameters of the policy; those not given have their defaults.
 
-    >>> from policies import RavenUCB
+    >>> from ravenlab.policies import RavenUCB
     >>> policy = RavenUCB(arms=3, alpha0=1.0, beta0=5.0, epsilon=0.1)
     >>> arm = policy.select()
     >>> policy.update(arm, 0.7)
@@ -150,7 +150,7 @@ class Policy:
     def hidden_knowledge(cls) -> str | None:
         """Return what the policy knows about the world besides rewards; None if it can be used online.
 
-        >>> from policies import find_policy
+        >>> from ravenlab.policies import find_policy
         >>> find_policy("oracle-ucb1").hidden_knowledge()
         'knows the true changes'
         """
@@ -254,7 +254,7 @@ class Policy:
     def __repr__(self) -> str:
         """Return the constructor call.
 
-        >>> from policies import UCB1
+        >>> from ravenlab.policies import UCB1
         >>> UCB1(arms=3)
         UCB1(arms=3, c=2.0)
         >>> UCB1(arms=2, names=["a", "b"], minimize=True)
@@ -352,7 +352,7 @@ class Policy:
 
         An interrupt, such as Ctrl-C, leaves either none or all of the batch.
 
-        >>> from policies import UCB1
+        >>> from ravenlab.policies import UCB1
         >>> policy = UCB1(arms=3)
         >>> policy.update_many([0, 1, 2], [0.2, 0.9, 0.4])
         >>> policy.select()
@@ -394,7 +394,7 @@ class Policy:
     def open(self, arm: int | str) -> None:
         """Make an arm available; its statistics are kept. An arm without rewards is selected next.
 
-        >>> from policies import UCB1
+        >>> from ravenlab.policies import UCB1
         >>> policy = UCB1(arms=2)
         >>> policy.close(0)
         >>> policy.select()
@@ -430,7 +430,7 @@ class Policy:
 
     def state(self) -> dict[str, Any]:
         """Return the complete state, including the random generator, as a dict that JSON can represent."""
-        from policies.engine.state import save_state
+        from ravenlab.policies.engine.state import save_state
 
         return save_state(self)
 
@@ -462,14 +462,14 @@ class Policy:
             study: As `scenario`.
             names: Names of the arms; by default those of the export.
         """
-        from policies.engine.loading import load_policy
+        from ravenlab.policies.engine.loading import load_policy
 
         return load_policy(cls, path, scenario, horizon, arms, seed, scale, study, names)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Restore the policy from the result of `state()`."""
-        from policies.engine.state import restore_policy
+        from ravenlab.policies.engine.state import restore_policy
 
         return restore_policy(cls, state)
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import inner
-from environments.world import (
+from ravenlab.common.compiled import inner
+from ravenlab.environments.world import (
     BERNOULLI,
     GRADUAL,
     GROWTH,

@@ -10,8 +10,8 @@ Hence W = Σw, m = Σwx/W and Q = Σw(x − m)² with w = γ^(age in steps).
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.parameters import Number, Param
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.parameters import Number, Param
 
 WEIGHT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: W, m and Q
 NOTHING = 1e-280  # smaller weights become 0, before they are denormal numbers, which are inexact and slow

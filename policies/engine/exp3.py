@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from math import exp
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, LARGEST_SQUARES, NONNEGATIVE, Limit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, LARGEST_SQUARES, NONNEGATIVE, Limit
 
 WEIGHT, ACTIVE, GAIN, PENDING = 1, 2, 3, 4
 """Rows: w (relative to the average while closed), 1 if the arm was open at the last draw, the learning rate

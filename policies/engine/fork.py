@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from policies.engine.base import Policy
+    from ravenlab.policies.engine.base import Policy
 
 
 LOCK_SECONDS = 0.1  # to wait for one policy, which a call keeps for microseconds

@@ -42,8 +42,8 @@ from collections.abc import Callable
 from math import inf, sqrt
 from typing import Any, ClassVar
 
-from environments.compiled import inlined, specialize
-from environments.world import (
+from ravenlab.common.compiled import inlined, specialize
+from ravenlab.environments.world import (
     BERNOULLI,
     DELAYED,
     GRADUAL,
@@ -57,8 +57,8 @@ from environments.world import (
     mean_of,
     reward_of,
 )
-from policies.engine.base import CLOSED, OPEN, PULLS, Policy
-from policies.engine.loops import first_untried, record_step
+from ravenlab.policies.engine.base import CLOSED, OPEN, PULLS, Policy
+from ravenlab.policies.engine.loops import first_untried, record_step
 
 LOOKAHEAD = 16
 """Steps that a bound holds for, unless a policy differs: with more bounds are looser, with fewer they expire sooner."""

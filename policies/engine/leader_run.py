@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.compiled import compile_for, compiled, compiled_on_demand, inner_inlined
-from environments.world import (
+from ravenlab.common.compiled import compile_for, compiled, compiled_on_demand, inner_inlined
+from ravenlab.environments.world import (
     BERNOULLI,
     DELAYED,
     GRADUAL,
@@ -34,7 +34,7 @@ from environments.world import (
     mean_of,
     reward_of,
 )
-from policies.engine.block_sums import (
+from ravenlab.policies.engine.block_sums import (
     AVERAGE,
     FACTOR,
     LEVELS,
@@ -49,7 +49,7 @@ from policies.engine.block_sums import (
     ensure_block,
     sum_steps,
 )
-from policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
+from ravenlab.policies.raven_ucb import BETA0, EPSILON, ESTIMATOR, WELFORD, coefficient, next_variance
 
 GROUP = 32  # arms that share a bound of their scores
 NEVER = -1e300  # score of an arm that cannot be pulled

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.checks import LARGEST_NUMBER, MAX_STEPS
-from environments.compiled import is_built_in
-from environments.errors import InputError
+from ravenlab.common.checks import LARGEST_NUMBER, MAX_STEPS
+from ravenlab.common.compiled import is_built_in
+from ravenlab.common.errors import InputError
 
 if TYPE_CHECKING:
-    from environments.world import Floats
-    from policies.engine.base import Policy
-    from policies.engine.parameters import Value
+    from ravenlab.environments.world import Floats
+    from ravenlab.policies.engine.base import Policy
+    from ravenlab.policies.engine.parameters import Value
 
 PULLS_BOUND, STEP_BOUND, ARMS_BOUND, ARM_BOUND = "pulls", "step", "arms", "arm"
 """Bounds besides the parameters: pulls of the same arm, the step, the number of arms, the largest index of an arm."""

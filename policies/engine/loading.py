@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from environments.checks import MAX_STEPS, check_dotted_keys, check_integer, check_number
-from environments.errors import InputError
-from environments.reward_scale import RewardScale, scale_value
-from environments.text import escape_unprintable, format_bytes, format_count
-from policies import find_policy
-from policies.engine.base import MAX_POLICY_BYTES, Policy
-from policies.engine.parameters import Value, Values
+from ravenlab.common.checks import MAX_STEPS, check_dotted_keys, check_integer, check_number
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import escape_unprintable, format_bytes, format_count
+from ravenlab.environments.reward_scale import RewardScale, scale_value
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import MAX_POLICY_BYTES, Policy
+from ravenlab.policies.engine.parameters import Value, Values
 
 SCHEMA = 2  # version of exported files; version 1 does not say whether rewards or costs are passed
 FEEDBACK = ("rewards", "costs")  # what a policy may take in `update`
@@ -111,7 +111,7 @@ def load_policy(
 def scale_params(policy: type[Policy], values: Mapping[str, Value], scale: float) -> Values:
     """Convert parameters to rewards that are `scale` times as large.
 
-    >>> from policies import RavenUCB
+    >>> from ravenlab.policies import RavenUCB
     >>> scale_params(RavenUCB, {"alpha0": 1.0, "beta0": 5.0, "epsilon": 0.1}, 2.0)
     {'alpha0': 2.0, 'beta0': 5.0, 'epsilon': 0.4}
     """
@@ -135,7 +135,7 @@ def scale_defaults(policy: type[Policy], values: Mapping[str, Value], scale: Rew
     A policy that maps rewards to [0, 1] gets their range as `low` and `high`; what it observes is then
     factor/(high − low) times as large. Policies that cannot be converted keep their defaults.
 
-    >>> from policies import UCB1
+    >>> from ravenlab.policies import UCB1
     >>> scale_defaults(UCB1, {"c": 2.0}, RewardScale(low=0.0, high=1.0, factor=0.5))
     {'c': 0.5}
     """

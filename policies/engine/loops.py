@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.recorded.log_world import TWO_VALUE_LEVELS, random_below
-from environments.world import DELAYED, WALK, mean_of, reward_of
-from policies.engine.base import PULLS
+from ravenlab.common.compiled import inlined
+from ravenlab.environments.recorded.log_world import TWO_VALUE_LEVELS, random_below
+from ravenlab.environments.world import DELAYED, WALK, mean_of, reward_of
+from ravenlab.policies.engine.base import PULLS
 
 start: Any = None
 select: Any = None

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from environments.errors import InputError, unknown_name
-from environments.text import escape_unprintable, shorten_value
+from ravenlab.common.errors import InputError, unknown_name
+from ravenlab.common.text import escape_unprintable, shorten_value
 
 
 def check_names(names: object, arms: int) -> tuple[str, ...]:

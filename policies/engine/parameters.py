@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from environments.checks import LARGEST_NUMBER
-from environments.errors import InputError
-from environments.text import format_number, format_value
+from ravenlab.common.checks import LARGEST_NUMBER
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_number, format_value
 
 Value = float | str
 Values = dict[str, Value]

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.plugins import plugin_errors
-from environments.recorded.log_world import TWO_VALUE_LEVELS, LogWorlds, random_below
-from environments.recorded.trace_world import TraceWorlds
-from environments.streams import generator
-from environments.world import DELAYED, Floats, Worlds, fill_rewards
+from ravenlab.common.errors import InputError
+from ravenlab.common.plugins import plugin_errors
+from ravenlab.environments.recorded.log_world import TWO_VALUE_LEVELS, LogWorlds, random_below
+from ravenlab.environments.recorded.trace_world import TraceWorlds
+from ravenlab.environments.streams import generator
+from ravenlab.environments.world import DELAYED, Floats, Worlds, fill_rewards
 
 if TYPE_CHECKING:
-    from policies.engine.parameters import Value
-    from policies.engine.play import Marks, Played, PlayedWindows
-    from policies.engine.plugins import PlainPolicy
+    from ravenlab.policies.engine.parameters import Value
+    from ravenlab.policies.engine.play import Marks, Played, PlayedWindows
+    from ravenlab.policies.engine.plugins import PlainPolicy
 
 CHUNK = 200_000  # steps × arms whose rewards are computed at a time
 

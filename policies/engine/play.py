@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.blocks import AnyWorlds
-from environments.compiled import specialize
-from environments.errors import InputError
-from environments.recorded.log_world import LogWorlds
-from environments.recorded.trace_world import TraceWorlds
-from environments.streams import Stream, generator
-from environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
-from policies.engine import loops
-from policies.engine.base import Policy
-from policies.engine.index import IndexPolicy, play_runs, tree_size
-from policies.engine.parameters import Value
-from policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
-from policies.engine.plugins import PlainPolicy
+from ravenlab.common.compiled import specialize
+from ravenlab.common.errors import InputError
+from ravenlab.environments.blocks import AnyWorlds
+from ravenlab.environments.recorded.log_world import LogWorlds
+from ravenlab.environments.recorded.trace_world import TraceWorlds
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import DELAYED, Floats, Worlds, fill_uniform_regret
+from ravenlab.policies.engine import loops
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.index import IndexPolicy, play_runs, tree_size
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
+from ravenlab.policies.engine.plugins import PlainPolicy
 
 REGRET, REWARD, SUBOPTIMAL, MARKED = range(4)  # columns of the totals of a replication; `evaluate` has the last one
 
@@ -94,9 +94,9 @@ def evaluate(
 ) -> Floats:
     """Return regret, reward, suboptimal pulls and regret up to step `mark` [C, R, 4] of candidates on the same worlds.
 
-    >>> from environments import find_scenario
-    >>> from environments.blocks import draw_any
-    >>> from policies import find_policy
+    >>> from ravenlab.environments import find_scenario
+    >>> from ravenlab.environments.blocks import draw_any
+    >>> from ravenlab.policies import find_policy
     >>> ucb1 = find_policy("ucb1")
     >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
     >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape

@@ -11,11 +11,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from environments.errors import InputError
-from environments.plugins import PluginRegistry
-from policies import find_policy, policy_names
-from policies.engine.base import Policy
-from policies.engine.parameters import Param, Value
+from ravenlab.common.errors import InputError
+from ravenlab.common.plugins import PluginRegistry
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Param, Value
 
 POLICY_PLUGINS: PluginRegistry[type[Policy]] = PluginRegistry("policy", "ravenlab.policies")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from math import exp, log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.limits import NONNEGATIVE
-from policies.engine.parameters import Param
-from policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.limits import NONNEGATIVE
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
 
 TINY = 1e-20  # for a + b below this, draws from Beta(a, b) are 0 or 1 to double precision
 

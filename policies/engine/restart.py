@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import ceil, floor, sqrt
 
-from environments.compiled import inlined
-from policies.engine.limits import COUNT_OF_PULLS, UNIT
-from policies.engine.rules import count_open, uniform_arm
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.limits import COUNT_OF_PULLS, UNIT
+from ravenlab.policies.engine.rules import count_open, uniform_arm
 
 COUNT, MEAN, WIDTH = 1, 2, 3
 """Rows of `arms`: N and m since the restart, and 1/sqrt(N); all 0 without rewards since the restart."""

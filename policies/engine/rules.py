@@ -7,11 +7,11 @@ from math import log, sqrt
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.text import format_number
-from policies.engine.base import CLOSED, OPEN, PULLS, Policy
-from policies.engine.parameters import Param, Values
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_number
+from ravenlab.policies.engine.base import CLOSED, OPEN, PULLS, Policy
+from ravenlab.policies.engine.parameters import Param, Values
 
 HORIZON_PARAMETER = Param("horizon", lambda context: context.number("horizon"), least=1.0, meaning="T, number of steps")
 

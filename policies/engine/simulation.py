@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments import Scenario, find_scenario
-from environments.blocks import AnyScenario, draw_any, split_into_blocks
-from environments.checks import check_address_space, check_integer
-from environments.display import Card, CardTable, Result
-from environments.draw import check_memory
-from environments.errors import InputError
-from environments.recorded.log_world import LogScenario
-from environments.recorded.trace_file import Trace
-from environments.recorded.trace_world import TraceScenario, open_trace
-from environments.streams import Stream
-from environments.text import format_count, format_number, format_settings
-from environments.world import Floats
-from policies.engine.base import Policy
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
-from policies.engine.plugins import resolve_policy
+from ravenlab.common.checks import check_address_space, check_integer
+from ravenlab.common.display import Card, CardTable, Result
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count, format_number, format_settings
+from ravenlab.common.threads import run_in_threads
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.blocks import AnyScenario, draw_any, split_into_blocks
+from ravenlab.environments.draw import check_memory
+from ravenlab.environments.recorded.log_world import LogScenario
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
+from ravenlab.policies.engine.plugins import resolve_policy
 
 if TYPE_CHECKING:
     import pandas
 
-JOIN_SECONDS = 0.5  # in short intervals, so that an interrupt is handled at once on every platform
 
 MOST_REPLICATIONS = 10_000_000
 
@@ -256,47 +255,3 @@ def _run_parts(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Playe
     if jobs == 1 or len(parts) == 1:
         return [task(*part) for part in parts]
     return run_in_threads(task, parts, jobs)
-
-
-def run_in_threads(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], jobs: int) -> list[Any]:
-    """Return the result of a task for each call, computed in threads; the first error ends the run.
-
-    Fewer threads run if the memory does not suffice for more. A thread that ends early for lack of memory raises
-    MemoryError here; thread pools of the standard library and joblib wait forever for its result.
-
-    >>> run_in_threads(divmod, [(7, 2), (9, 4)], jobs=2)
-    [(3, 1), (2, 1)]
-    """
-    results: dict[int, Any] = {}
-    errors: list[BaseException] = []
-    numbers = iter(range(len(calls)))
-
-    def work() -> None:
-        try:
-            while not errors and (number := next(numbers, None)) is not None:
-                results[number] = task(*calls[number])
-        except BaseException as error:
-            errors.append(error)
-
-    threads = []
-    for _ in range(min(jobs, len(calls))):
-        thread = threading.Thread(target=work, daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # no memory for its stack
-            break
-        threads.append(thread)
-    if not threads:
-        work()
-    try:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(JOIN_SECONDS)
-    except BaseException as error:
-        errors.append(error)  # the threads end after their current call
-        raise
-    if errors:
-        raise errors[0]
-    if len(results) < len(calls):
-        raise MemoryError
-    return [results[number] for number in range(len(calls))]

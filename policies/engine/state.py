@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-import policies
-from environments.checks import MAX_STEPS, check_integer
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.base import Policy
-from policies.engine.limits import check_arrays, layout_of
-from policies.engine.parameters import Value
+from ravenlab import policies
+from ravenlab.common.checks import MAX_STEPS, check_integer
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.limits import check_arrays, layout_of
+from ravenlab.policies.engine.parameters import Value
 
 P = TypeVar("P", bound=Policy)
 
@@ -33,7 +33,7 @@ def save_state(policy: Policy) -> dict[str, Any]:
     Arrays are copied while the policy is locked and converted afterwards. `memory` holds a table for each part of
     the memory, without the columns at the end that have not been filled yet.
 
-    >>> from policies import UCB1
+    >>> from ravenlab.policies import UCB1
     >>> save_state(UCB1(arms=2))["step"]
     0
     """

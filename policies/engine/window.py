@@ -19,12 +19,12 @@ from math import log, sqrt
 
 import numpy as np
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.base import Policy
-from policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, Limit, Memory, Part
-from policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, Limit, Memory, Part
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
 
 COUNT, MEAN, SQUARES = 1, 2, 3  # rows of `arms`: pulls in the window, their mean, and Q
 NEXT, FILLED = 0, 1  # cells: next place of the ring to write, and number of places in use

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policies.engine.base import Policy
+from ravenlab.policies.engine.base import Policy
 
 
 class PublishedPolicy(Policy):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import PULLS
-from policies.engine.limits import FINITE, NONNEGATIVE, UNIT
-from policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import PULLS
+from ravenlab.policies.engine.limits import FINITE, NONNEGATIVE, UNIT
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, argmax_score, pulls_needed
+from ravenlab.policies.published import PublishedPolicy
 
 MEAN, WIDTH = 1, 2  # rows: m and (N + 1e-6)^(−1/4)
 DELTA, ENOUGH, BONUS = 0, 1, 2  # cells: Δ, M and (Δ/2)·T^(1/4)

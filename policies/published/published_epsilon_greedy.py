@@ -5,9 +5,9 @@ One random number decides whether to explore; a second one, drawn only then, sel
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from ravenlab.policies.published import PublishedPolicy
 
 EPSILON = 0.1
 

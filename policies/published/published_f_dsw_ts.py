@@ -10,11 +10,11 @@ skipped: the second one of an arm whose first one is already beaten, and all aft
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.parameters import Param
-from policies.engine.posterior import draw_beta
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.posterior import draw_beta
+from ravenlab.policies.published import PublishedPolicy
 
 WON, LOST, WEIGHT, BOTH = 1, 2, 3, 4
 """Rows: a and b after the last pull, the discount since then, and (a/(a+b))², the probability of two ones."""

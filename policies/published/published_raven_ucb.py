@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from policies.engine.parameters import Value
-from policies.raven_ucb import RavenUCB
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.raven_ucb import RavenUCB
 
 NUMBERS: dict[str, Value] = {
     "alpha0": 0.5,

@@ -6,10 +6,10 @@ z = clip((x − μ_min)/(μ_max − μ_min + 1e-6), 0, 1) uses the true smallest
 
 from __future__ import annotations
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED
-from policies.engine.posterior import draw_beta
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED
+from ravenlab.policies.engine.posterior import draw_beta
+from ravenlab.policies.published import PublishedPolicy
 
 WON, LOST = 1, 2  # rows: 1 + Σz and 1 + Σ(1−z)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import PULLS
-from policies.engine.limits import UNIT
-from policies.engine.rules import argmax_score
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import PULLS
+from ravenlab.policies.engine.limits import UNIT
+from ravenlab.policies.engine.rules import argmax_score
+from ravenlab.policies.published import PublishedPolicy
 
 MEAN, WIDTH = 1, 2  # rows: m and 1/sqrt(N+1)
 

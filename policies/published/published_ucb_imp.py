@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from math import log
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.limits import FLAG, NONNEGATIVE, UNIT
-from policies.engine.rules import HORIZON_PARAMETER, MEAN, confidence_radius, pulls_needed, update_mean
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.limits import FLAG, NONNEGATIVE, UNIT
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, MEAN, confidence_radius, pulls_needed, update_mean
+from ravenlab.policies.published import PublishedPolicy
 
 ELIMINATED = 2  # row after the mean: 1 if the arm is eliminated
 DELTA, ENOUGH, RADIUS = 0, 1, 2  # cells: Δ, n and r of the round; Δ = 0 after the last round

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from math import log, sqrt
 
-from environments.compiled import inlined
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.limits import NONNEGATIVE, UNIT
-from policies.published import PublishedPolicy
-from policies.raven_ucb import ACCUMULATED, next_variance
+from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.limits import NONNEGATIVE, UNIT
+from ravenlab.policies.published import PublishedPolicy
+from ravenlab.policies.raven_ucb import ACCUMULATED, next_variance
 
 MEAN, VARIANCE, SPREAD, SHARE = 1, 2, 3, 4  # rows: m, S², sqrt(S²/(N+1)) and 1/(N+1)
 

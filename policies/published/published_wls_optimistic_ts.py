@@ -25,13 +25,13 @@ from math import sqrt
 
 import numpy as np
 
-from environments.compiled import compiled, inlined
-from environments.errors import InputError
-from environments.world import Floats
-from policies.engine.base import CLOSED, PULLS
-from policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, Memory, Part
-from policies.engine.parameters import Value
-from policies.published import PublishedPolicy
+from ravenlab.common.compiled import compiled, inlined
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import CLOSED, PULLS
+from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, Memory, Part
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.published import PublishedPolicy
 
 LAST, VALUE, SLOPE, WEIGHT, ERROR = 1, 2, 3, 4, 5
 """Rows: step t_n of the last pull, value of the line there, slope c₁, Σw and sqrt(Σw·e²) at t_n."""

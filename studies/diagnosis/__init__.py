@@ -7,7 +7,7 @@ The rows are averaged over blocks (`blocks`). Each kind of change is a term of a
 
 from __future__ import annotations
 
-from studies.diagnosis.analysis import diagnose
-from studies.diagnosis.result import Diagnosis, Finding
+from ravenlab.studies.diagnosis.analysis import diagnose
+from ravenlab.studies.diagnosis.result import Diagnosis, Finding
 
 __all__ = ["Diagnosis", "Finding", "diagnose"]

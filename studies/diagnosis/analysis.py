@@ -8,20 +8,20 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.recorded.log_file import Arms, read_log
-from environments.recorded.simulator import ChangeModel
-from environments.recorded.table_file import open_parquet
-from environments.recorded.trace_file import MAX_CELLS, read_trace
-from environments.text import format_count, format_number
-from environments.world import Floats
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.findings import Absence, find_absences, list_findings
-from studies.diagnosis.model import incremental_drift_term
-from studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model
-from studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
-from studies.diagnosis.random_walk import RANDOM_WALK
-from studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count, format_number
+from ravenlab.environments.recorded.log_file import Arms, read_log
+from ravenlab.environments.recorded.simulator import ChangeModel
+from ravenlab.environments.recorded.table_file import open_parquet
+from ravenlab.environments.recorded.trace_file import MAX_CELLS, read_trace
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.block_means import TraceBlocks
+from ravenlab.studies.diagnosis.findings import Absence, find_absences, list_findings
+from ravenlab.studies.diagnosis.model import incremental_drift_term
+from ravenlab.studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model
+from ravenlab.studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
+from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK
+from ravenlab.studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
 
 DRIFT = "incremental-drift"
 MIN_ROWS = 200

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.world import Floats, Ints
+from ravenlab.environments.world import Floats, Ints
 
 Bools = NDArray[np.bool_]
 

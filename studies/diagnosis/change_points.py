@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from environments.world import Floats, Ints
-from studies.diagnosis.block_means import Bools, TraceBlocks
-from studies.diagnosis.model import FittedModel, NoiseScale, Term
+from ravenlab.environments.world import Floats, Ints
+from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
+from ravenlab.studies.diagnosis.model import FittedModel, NoiseScale, Term
 
 FALSE_ALARM_RATE = 0.01  # probability of a change point, over all blocks and arms, if no level changes
 MIN_NOISE_SEGMENT = (5, 60)

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from environments.text import format_count, format_interval, format_number, plural
-from environments.world import Floats
-from studies.diagnosis.block_means import Bools, TraceBlocks
-from studies.diagnosis.change_points import MAX_CHANGE_POINTS
-from studies.diagnosis.model import FittedModel, NoiseScale, Term
-from studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
-from studies.diagnosis.random_walk import RANDOM_WALK
-from studies.diagnosis.result import Finding
-from studies.spec.space import round_digits
-from studies.statistics.paired import holm_adjust_by_name
+from ravenlab.common.text import format_count, format_interval, format_number, plural
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
+from ravenlab.studies.diagnosis.change_points import MAX_CHANGE_POINTS
+from ravenlab.studies.diagnosis.model import FittedModel, NoiseScale, Term
+from ravenlab.studies.diagnosis.model_selection import ARM_CHURN, KINDS, SIGNIFICANCE_LEVEL, SelectedModel
+from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK
+from ravenlab.studies.diagnosis.result import Finding
+from ravenlab.studies.spec.space import round_digits
+from ravenlab.studies.statistics.paired import holm_adjust_by_name
 
 Z95 = 1.959964
 SINGLE_PERIOD = 0.51

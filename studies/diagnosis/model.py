@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from environments.linear import invert, multiply
-from environments.world import Floats
-from studies.diagnosis.block_means import Bools, TraceBlocks, neighbor_dispersion
+from ravenlab.common.linear import invert, multiply
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks, neighbor_dispersion
 
 # Terms: how means and variances may change.
 

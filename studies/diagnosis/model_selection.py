@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.change_points import level_change_terms
-from studies.diagnosis.model import (
+from ravenlab.studies.diagnosis.block_means import TraceBlocks
+from ravenlab.studies.diagnosis.change_points import level_change_terms
+from ravenlab.studies.diagnosis.model import (
     FittedModel,
     NoiseScale,
     Term,
@@ -24,8 +24,8 @@ from studies.diagnosis.model import (
     periodic_term,
     variance_drift_term,
 )
-from studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk, is_random_walk, random_walk_term
-from studies.statistics.paired import holm_adjust_by_name
+from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk, is_random_walk, random_walk_term
+from ravenlab.studies.statistics.paired import holm_adjust_by_name
 
 ARM_CHURN = "arm-churn"
 KINDS = ("incremental-drift", "variance-drift", "gradual-drift", "localized-jump", "periodic", "blips", ARM_CHURN)

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
-from environments.text import escape_unprintable
-from environments.world import Floats
-from studies.diagnosis.block_means import Bools, TraceBlocks
-from studies.diagnosis.model import FittedModel
-from studies.diagnosis.result import STATIONARY, Diagnosis
-from studies.registry import StudyDefaults
-from studies.spec.space import round_digits
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import escape_unprintable
+from ravenlab.environments.noise import DEFAULT_NOISE, STUDENT_DEGREES
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
+from ravenlab.studies.diagnosis.model import FittedModel
+from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.studies.spec.space import round_digits
 
 REDRAWN_KINDS = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are drawn from the base ranges."""
@@ -74,7 +74,7 @@ def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = 
 def estimate_base_ranges(blocks: TraceBlocks, fitted: FittedModel) -> dict[str, float]:
     """Estimate the settings mean_low, mean_high, variance_low and variance_high from all levels of a model.
 
-    >>> from studies.diagnosis.model import fit_model
+    >>> from ravenlab.studies.diagnosis.model import fit_model
     >>> blocks = TraceBlocks.of(np.random.default_rng(0).normal(size=(2000, 2)))
     >>> sorted(estimate_base_ranges(blocks, fit_model(blocks, [])))
     ['mean_high', 'mean_low', 'variance_high', 'variance_low']
@@ -116,7 +116,7 @@ def _estimate_range(levels: Floats) -> tuple[float, float]:
 def estimate_noise(blocks: TraceBlocks, fitted: FittedModel) -> str:
     """Name the most likely noise distribution; normal unless another one is clearly more likely.
 
-    >>> from studies.diagnosis.model import fit_model
+    >>> from ravenlab.studies.diagnosis.model import fit_model
     >>> blocks = TraceBlocks.of(np.random.default_rng(0).laplace(size=(2000, 2)))
     >>> estimate_noise(blocks, fit_model(blocks, []))
     'laplace'

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.world import Floats
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.model import FittedModel, NoiseScale, Term
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.block_means import TraceBlocks
+from ravenlab.studies.diagnosis.model import FittedModel, NoiseScale, Term
 
 RANDOM_WALK = "random-walk"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from environments.display import Result
-from environments.noise import DEFAULT_NOISE
-from environments.text import format_p_value, join_words
-from environments.world import Floats, Ints
+from ravenlab.common.display import Result
+from ravenlab.common.text import format_p_value, join_words
+from ravenlab.environments.noise import DEFAULT_NOISE
+from ravenlab.environments.world import Floats, Ints
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 STATIONARY = "stationary"
 INCONCLUSIVE = "inconclusive"
@@ -136,12 +136,12 @@ class Diagnosis(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all kinds of change in pandas, one row each."""
-        from studies.results.cards import diagnosis_frame
+        from ravenlab.studies.results.cards import diagnosis_frame
 
         return diagnosis_frame(self)
 
     def _card(self) -> Card:
-        from studies.results.cards import diagnosis_card
+        from ravenlab.studies.results.cards import diagnosis_card
 
         return diagnosis_card(self)
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from environments.errors import unknown_name
+from ravenlab.common.errors import unknown_name
 
 if TYPE_CHECKING:
-    from studies.export.comparison import ComparisonDocument
-    from studies.results.comparison import ComparisonResult
-    from studies.results.recommendation import Recommendation
-    from studies.results.robust import RobustRecommendation
+    from ravenlab.studies.export.comparison import ComparisonDocument
+    from ravenlab.studies.results.comparison import ComparisonResult
+    from ravenlab.studies.results.recommendation import Recommendation
+    from ravenlab.studies.results.robust import RobustRecommendation
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def export(recommendations: Sequence[Recommendation | RobustRecommendation], for
     """
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
-    module = importlib.import_module(f"studies.export.{FORMATS[form].module}")
+    module = importlib.import_module(f"ravenlab.studies.export.{FORMATS[form].module}")
     text: str = module.write(recommendations)
     return text
 
@@ -69,7 +69,7 @@ class SingleDocument:
 
     def document(self) -> ComparisonDocument:
         """Return a document with this result alone."""
-        from studies.export.comparison import ComparisonDocument
+        from ravenlab.studies.export.comparison import ComparisonDocument
 
         return ComparisonDocument([cast("ComparisonResult", self)])
 

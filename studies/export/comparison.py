@@ -6,15 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from environments.display import ResultList
-from environments.text import format_count, format_interval, format_number, format_p_value, format_percent
-from studies.export import latex_table, markdown_table
-from studies.results.comparison import ComparisonEntry, ComparisonResult, Leaderboard, Standing
-from studies.results.describe_comparison import describe_marks, describe_result, describe_search
-from studies.results.overview import describe_overview, untuned_excess
-from studies.storage.keys import project_version
-from studies.symbols import format_params
-from studies.tables import make_table, to_csv
+from ravenlab.common.display import ResultList
+from ravenlab.common.text import format_count, format_interval, format_number, format_p_value, format_percent
+from ravenlab.studies.export import latex_table, markdown_table
+from ravenlab.studies.results.comparison import ComparisonEntry, ComparisonResult, Leaderboard, Standing
+from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
+from ravenlab.studies.results.overview import describe_overview, untuned_excess
+from ravenlab.studies.storage.keys import project_version
+from ravenlab.studies.symbols import format_params
+from ravenlab.studies.tables import make_table, to_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,11 +10,11 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 
-from studies.export.deployment import describe_deployment
-from studies.results.grid import Grid
-from studies.results.recommendation import LogFacts, Recommendation, TraceFacts
-from studies.results.robust import RobustRecommendation, flatten_recommendations
-from studies.tables import Cell, make_table, to_csv, to_csv_cell
+from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.recommendation import LogFacts, Recommendation, TraceFacts
+from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
+from ravenlab.studies.tables import Cell, make_table, to_csv, to_csv_cell
 
 BASELINES = ("paper", "as constructed", "defaults")
 BASELINE_FIELDS = ("regret", "difference", "low", "high")

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from environments.catalog import find_scenario
-from environments.errors import InputError
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.fields import FrozenModel
+from ravenlab.common.errors import InputError
+from ravenlab.environments.catalog import find_scenario
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.fields import FrozenModel
 
 
 class Deployment(FrozenModel):

@@ -1,6 +1,6 @@
 """JSON: the document with all fields, and its JSON Schema.
 
-`python -m studies.export.json_file` writes the shipped schema again after the models have changed.
+`python -m ravenlab.studies.export.json_file` writes the shipped schema again after the models have changed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from policies.engine.loading import SCHEMA
-from studies.export.deployment import Deployment, describe_deployment
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.fields import FrozenModel
+from ravenlab.policies.engine.loading import SCHEMA
+from ravenlab.studies.export.deployment import Deployment, describe_deployment
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.fields import FrozenModel
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
 

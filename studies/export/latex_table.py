@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from environments.text import format_number
-from studies.export.markdown_table import format_arms, name_problem
-from studies.results.describe import format_failures, format_verdict
-from studies.results.naming import name_regret_unit
-from studies.results.recommendation import Estimate, Recommendation
-from studies.results.robust import RobustRecommendation, flatten_recommendations
-from studies.symbols import SYMBOLS
+from ravenlab.common.text import format_number
+from ravenlab.studies.export.markdown_table import format_arms, name_problem
+from ravenlab.studies.results.describe import format_failures, format_verdict
+from ravenlab.studies.results.naming import name_regret_unit
+from ravenlab.studies.results.recommendation import Estimate, Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
+from ravenlab.studies.symbols import SYMBOLS
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

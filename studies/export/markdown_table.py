@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from environments.text import capitalize_first, format_count, format_interval, format_number, format_signed
-from studies.export.deployment import describe_deployment
-from studies.results.describe import format_failures, format_verdict
-from studies.results.naming import format_unit, list_baselines, name_regret_unit
-from studies.results.recommendation import Baseline, BaselineName, Recommendation
-from studies.results.robust import RobustRecommendation, flatten_recommendations
-from studies.symbols import format_params
+from ravenlab.common.text import capitalize_first, format_count, format_interval, format_number, format_signed
+from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.results.describe import format_failures, format_verdict
+from ravenlab.studies.results.naming import format_unit, list_baselines, name_regret_unit
+from ravenlab.studies.results.recommendation import Baseline, BaselineName, Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
+from ravenlab.studies.symbols import format_params
 
 COLUMNS = (
     "Study",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from environments.text import escape_unprintable, format_number, format_percent
-from policies import find_policy, policy_names
-from studies.export.deployment import describe_deployment
-from studies.results.describe import summarize_verdict
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
+from ravenlab.common.text import escape_unprintable, format_number, format_percent
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.results.describe import summarize_verdict
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import tomli_w
 
-from studies.export.json_file import make_document
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
+from ravenlab.studies.export.json_file import make_document
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
 
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import yaml
 
-from studies.export.json_file import make_document
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
+from ravenlab.studies.export.json_file import make_document
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
 
 NO_LIMIT = 10**9  # line width; wrapped names would be hard to find
 

@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from environments import Scenario
-from environments.checks import parse_share, parse_steps
-from environments.effects.arm_churn import ArmChurn
-from environments.effects.blips import Blips
-from environments.effects.gradual_drift import GradualDrift
-from environments.effects.incremental_drift import IncrementalDrift
-from environments.effects.localized_jump import LocalizedJump
-from environments.effects.periodic import Periodic
-from environments.effects.variance_drift import VarianceDrift
-from environments.noise import DEFAULT_NOISE
+from ravenlab.common.checks import parse_share, parse_steps
+from ravenlab.environments import Scenario
+from ravenlab.environments.effects.arm_churn import ArmChurn
+from ravenlab.environments.effects.blips import Blips
+from ravenlab.environments.effects.gradual_drift import GradualDrift
+from ravenlab.environments.effects.incremental_drift import IncrementalDrift
+from ravenlab.environments.effects.localized_jump import LocalizedJump
+from ravenlab.environments.effects.periodic import Periodic
+from ravenlab.environments.effects.variance_drift import VarianceDrift
+from ravenlab.environments.noise import DEFAULT_NOISE
 
 VARIANCE_RATIO = 9.0  # variance_high / variance_low of the design
 EXTRAPOLATION = 1.4  # largest position of an extrapolated coordinate; the design is from −1 to 1
@@ -116,7 +116,7 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     Raises:
         NoLawError: No law was fitted to such a scenario.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> {name: round(value, 3) for name, value in measure(find_scenario("blips"), 10_000, 10).items()}
     {'horizon': 10000, 'arms': 10, 'noise': 0.447, 'changes': 10.0, 'share': 0.2}
     """
@@ -145,7 +145,7 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
 def reward_range(scenario: Scenario) -> float:
     """Return R, the range of the means, by which rewards are divided.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> reward_range(find_scenario("blips"))
     0.5
     """
@@ -158,7 +158,7 @@ def reward_range(scenario: Scenario) -> float:
 def describe_differences(scenario: Scenario) -> list[str]:
     """Describe properties of a scenario that no axis measures and that differ from the design.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> describe_differences(find_scenario("blips", {"times": "geometric"}))
     ['times is geometric, not fixed']
     """
@@ -188,7 +188,7 @@ def features(scenario: Scenario, horizon: int, arms: int) -> list[float]:
     The crowding is ln(1 + 30·K/T), divided by its largest value in the design: with few steps per arm, the best
     exploration falls below a power of the horizon.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> [round(x, 2) for x in features(find_scenario("stationary"), 300, 100)]
     [-1.0, 1.0, 0.0, 1.0]
     """

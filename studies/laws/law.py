@@ -16,9 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from environments import Scenario, find_scenario
-from environments.reward_scale import scale_value, scenario_scale
-from studies.laws.axes import (
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.reward_scale import scale_value, scenario_scale
+from ravenlab.studies.laws.axes import (
     EXTRAPOLATION,
     TOLERANCE,
     Axis,
@@ -206,7 +206,7 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     Raises:
         NoLawError: There is no law for the scenario or the policy, or the problem is too far from the design.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> answer(find_scenario("localized-jump"), 10_000, 10, "raven-ucb").kind
     'interpolated'
     """

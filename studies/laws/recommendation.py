@@ -9,22 +9,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from environments import Scenario, find_scenario
-from environments.display import Card, Result
-from environments.errors import InputError
-from environments.text import format_count, format_number, format_percent, format_signed
-from studies.laws.axes import NoLawError
-from studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
-from studies.registry import StudyDefaults, describe_untuned
-from studies.symbols import format_params
+from ravenlab.common.display import Card, Result
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count, format_number, format_percent, format_signed
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.studies.laws.axes import NoLawError
+from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
+from ravenlab.studies.registry import StudyDefaults, describe_untuned
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.world import Floats
-    from policies.engine.parameters import Value
-    from studies.results.alternatives import BetterPolicy
-    from studies.results.recommendation import Recommendation
+    from ravenlab.environments.world import Floats
+    from ravenlab.policies.engine.parameters import Value
+    from ravenlab.studies.results.alternatives import BetterPolicy
+    from ravenlab.studies.results.recommendation import Recommendation
 
 
 MAX_COMPARED_STUDIES = 4  # of the same problem
@@ -51,7 +51,7 @@ class RecommendationQuery:
         """Return the scenario with its settings, and the number of arms. Raises InputError if the query is invalid."""
         if self.policy not in COORDINATES:
             # Policies import numba, which takes most of a second.
-            from policies import find_policy
+            from ravenlab.policies import find_policy
 
             find_policy(self.policy)
         scenario = find_scenario(self.scenario, dict(self.settings))
@@ -68,7 +68,7 @@ class RecommendationQuery:
         >>> query.tune_command(storage="sqlite:///my file")
         "ravenlab tune blips --horizon 3000 --arms 5 --set every=5% --storage 'sqlite:///my file'"
         """
-        from studies.storage.urls import mask_url
+        from ravenlab.studies.storage.urls import mask_url
 
         words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
         if self.policy != StudyDefaults.policy:
@@ -149,7 +149,7 @@ class RecommendedParameters(Result):
         unit = float(self.params.get("unit", 1.0))
         if unit != 1.0:
             # Imported here because it imports SciPy, which an answer in the usual scale must not wait for.
-            from studies.results.recorded import describe_scale
+            from ravenlab.studies.results.recorded import describe_scale
 
             lines.append(describe_scale(unit, "the scenario at its default settings"))
         if answered.excess is not None:
@@ -172,9 +172,9 @@ class RecommendedParameters(Result):
         """Return the recommendation of the stored study, or that of the law in the same form, for exports."""
         if self.study is not None:
             return self.study
-        from studies.results.recommendation import Estimate, Recommendation, RewardStatistics
-        from studies.results.verdict import Verdict
-        from studies.storage.keys import project_version
+        from ravenlab.studies.results.recommendation import Estimate, Recommendation, RewardStatistics
+        from ravenlab.studies.results.verdict import Verdict
+        from ravenlab.studies.storage.keys import project_version
 
         base = find_scenario(self.scenario, self.settings).base
         mean, low, high = self.regret
@@ -214,7 +214,7 @@ class RecommendedParameters(Result):
     def _card(self) -> Card:
         label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
         if self.study is not None:
-            from studies.results.cards import recommendation_card
+            from ravenlab.studies.results.cards import recommendation_card
 
             card = recommendation_card(self.study)
             return Card(card.answer, f"{label}, from study {self.study.study!r}", card.facts, card.tables)
@@ -258,7 +258,7 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
         return replace(from_study, reason=f"{reason}The law expects more regret for its own parameters: {expected}.")
     regrets = _play_all(query, scenario, arms, [study.params, law.answer.params])
     # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
-    from studies.statistics.intervals import paired_interval
+    from ravenlab.studies.statistics.intervals import paired_interval
 
     of_study, of_law = regrets
     mean, low, high = paired_interval(of_study, of_law, COMPARISON_SEED)
@@ -284,11 +284,11 @@ def _play_all(
     # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
     import numpy as np
 
-    from environments.blocks import split_into_blocks
-    from environments.draw import draw_worlds
-    from environments.streams import Stream
-    from policies import find_policy
-    from policies.engine.play import REGRET, evaluate
+    from ravenlab.environments.blocks import split_into_blocks
+    from ravenlab.environments.draw import draw_worlds
+    from ravenlab.environments.streams import Stream
+    from ravenlab.policies import find_policy
+    from ravenlab.policies.engine.play import REGRET, evaluate
 
     policy = find_policy(query.policy)
     count = max(MIN_COMPARED_WORLDS, min(MAX_COMPARED_WORLDS, MAX_COMPARED_STEPS // query.horizon))
@@ -302,15 +302,15 @@ def _play_all(
 
 def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
     """Answer from the storage if it exists and holds a matching study, otherwise from the law."""
-    from studies.storage.urls import DEFAULT_URL, sqlite_file, storage_url
+    from ravenlab.studies.storage.urls import DEFAULT_URL, sqlite_file, storage_url
 
     url = storage_url(storage)
     # The default is checked without parsing the URL, which would import the database library.
     path = Path(DEFAULT_URL.removeprefix("sqlite:///")) if url == DEFAULT_URL else sqlite_file(url)
     if path is not None and not path.exists():
         return recommend_parameters(query, [])
-    from studies.storage.database import use_storage
-    from studies.storage.library import find_better_policies, read_recommendations
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import find_better_policies, read_recommendations
 
     query.open()
     with use_storage(storage) as store:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from studies.paper.numbers import PUBLISHED, printed_rows, read_optima
+from ravenlab.studies.paper.numbers import PUBLISHED, printed_rows, read_optima
 
 EPSILON = 0.1
 SHORT_HORIZON = 3000  # horizons below this count as short

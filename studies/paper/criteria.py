@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence, Set
 from itertools import combinations
 
-from studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
 
 CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = ClaimVerdict
 

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from environments.display import Result
-from studies.paper.claims import ClaimResult
-from studies.paper.criteria import RULES
-from studies.storage.keys import project_version
-from studies.tables import to_json_object
+from ravenlab.common.display import Result
+from ravenlab.studies.paper.claims import ClaimResult
+from ravenlab.studies.paper.criteria import RULES
+from ravenlab.studies.storage.keys import project_version
+from ravenlab.studies.tables import to_json_object
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 
 Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables
@@ -70,12 +70,12 @@ class ReproductionResult(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the verdicts in pandas, one row each."""
-        from studies.results.cards import reproduction_frame
+        from ravenlab.studies.results.cards import reproduction_frame
 
         return reproduction_frame(self)
 
     def _card(self) -> Card:
-        from studies.results.cards import reproduction_card
+        from ravenlab.studies.results.cards import reproduction_card
 
         return reproduction_card(self)
 

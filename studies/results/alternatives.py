@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from environments.errors import InputError
-from environments.text import join_words
-from policies.engine.parameters import Value
-from studies.registry import untuned_policies
-from studies.results.comparison import Comparison, ComparisonResult, Leaderboard
-from studies.results.recommendation import Recommendation
-from studies.spec.comparison import ResolvedComparisonSpec
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import join_words
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.registry import untuned_policies
+from ravenlab.studies.results.comparison import Comparison, ComparisonResult, Leaderboard
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Com
     The difference must be significant by the comparison's own test, and the regret must be below that of the
     recommendation: a comparison may have tuned the recommended policy less well than the study did.
 
-    >>> from studies.spec.comparison import ComparisonSpec
+    >>> from ravenlab.studies.spec.comparison import ComparisonSpec
     >>> spec = ComparisonSpec(scenario="blips", horizon=1000, tune=0).resolved()
     >>> is_evidence(spec, Recommendation.model_construct(objective="mean", policy="raven-ucb"))
     False
     """
-    from studies.results.ranking import rank_entries
+    from ravenlab.studies.results.ranking import rank_entries
 
     found = []
     for comparison in comparisons:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from environments.display import Card, CardMap, CardTable, Shade
-from environments.text import (
+from ravenlab.common.display import Card, CardMap, CardTable, Shade
+from ravenlab.common.text import (
     capitalize_first,
     format_count,
     format_number,
@@ -16,13 +16,13 @@ from environments.text import (
     join_words,
     plural,
 )
-from studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
-from studies.paper.results import ReproductionResult
-from studies.results.comparison import ComparisonResult
-from studies.results.describe import describe_recommendation, describe_robust, describe_verdict, format_price
-from studies.results.describe_comparison import describe_marks, describe_result, describe_search
-from studies.results.grid import Grid
-from studies.results.naming import (
+from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.results.describe import describe_recommendation, describe_robust, describe_verdict, format_price
+from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.naming import (
     INCONCLUSIVE,
     WITHIN_NOISE,
     format_estimate,
@@ -30,10 +30,10 @@ from studies.results.naming import (
     name_in_sentence,
     name_regret_unit,
 )
-from studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
-from studies.results.recorded import describe_unit
-from studies.results.robust import EvaluatedSetting, RobustRecommendation
-from studies.symbols import format_params, format_symbol
+from ravenlab.studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
+from ravenlab.studies.results.recorded import describe_unit
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -217,7 +217,7 @@ def grid_frame(grid: Grid) -> DataFrame:
 
 def comparison_card(result: ComparisonResult) -> Card:
     """State the best policy and the distance of the others, with the main leaderboard."""
-    from studies.export.comparison import TEXT_COLUMNS, board_caption, board_table
+    from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table
 
     table = board_table(result, result.main)
     answer, *facts = describe_result(result)
@@ -234,7 +234,7 @@ def comparison_card(result: ComparisonResult) -> Card:
 
 def comparison_frame(result: ComparisonResult) -> DataFrame:
     """Tabulate all entries: one row per policy and setting."""
-    from studies.export.comparison import tabulate_entries
+    from ravenlab.studies.export.comparison import tabulate_entries
 
     frame = tabulate_entries([result]).drop(columns="settings")
     frame["params"] = frame["params"].map(json.loads)

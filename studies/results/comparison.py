@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.display import Result
-from environments.text import (
+from ravenlab.common.display import Result
+from ravenlab.common.text import (
     format_count,
     format_number,
 )
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Value
-from studies.export import SingleDocument
-from studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
-from studies.statistics.failures import FailureSample
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.export import SingleDocument
+from ravenlab.studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
+from ravenlab.studies.statistics.failures import FailureSample
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 
 @dataclass(frozen=True)
@@ -296,12 +296,12 @@ class ComparisonResult(SingleDocument, Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all entries in pandas: one row per policy and setting."""
-        from studies.results.cards import comparison_frame
+        from ravenlab.studies.results.cards import comparison_frame
 
         return comparison_frame(self)
 
     def _card(self) -> Card:
-        from studies.results.cards import comparison_card
+        from ravenlab.studies.results.cards import comparison_card
 
         return comparison_card(self)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from environments.text import (
+from ravenlab.common.text import (
     capitalize_first,
     describe_p_value,
     format_count,
@@ -13,8 +13,8 @@ from environments.text import (
     join_words,
     plural,
 )
-from studies.results.alternatives import BetterPolicy
-from studies.results.naming import (
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.naming import (
     BASELINES,
     INCONCLUSIVE,
     WITHIN_NOISE,
@@ -23,7 +23,7 @@ from studies.results.naming import (
     name_edges,
     name_in_sentence,
 )
-from studies.results.recommendation import (
+from ravenlab.studies.results.recommendation import (
     Baseline,
     BaselineName,
     Edge,
@@ -32,18 +32,18 @@ from studies.results.recommendation import (
     Recommendation,
     TraceFacts,
 )
-from studies.results.recorded import (
+from ravenlab.studies.results.recorded import (
     describe_log,
     describe_log_score,
     describe_trace,
     describe_trace_regret,
     describe_unit,
 )
-from studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
-from studies.results.verdict import MARGIN, Excess
-from studies.spec.robust import parse_measure
-from studies.spec.space import find_parameters
-from studies.symbols import format_params, format_symbol
+from ravenlab.studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
+from ravenlab.studies.results.verdict import MARGIN, Excess
+from ravenlab.studies.spec.robust import parse_measure
+from ravenlab.studies.spec.space import find_parameters
+from ravenlab.studies.symbols import format_params, format_symbol
 
 
 def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:

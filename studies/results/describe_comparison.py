@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from environments.text import (
+from ravenlab.common.text import (
     capitalize_first,
     describe_p_value,
     format_count,
@@ -15,14 +15,14 @@ from environments.text import (
     join_words,
     plural,
 )
-from policies import find_policy
-from studies.spec.source import LogSource, TraceSource
-from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
-from studies.symbols import format_params
+from ravenlab.policies import find_policy
+from ravenlab.studies.spec.source import LogSource, TraceSource
+from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     pass
-from studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
+from ravenlab.studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
 
 MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
 

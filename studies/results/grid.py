@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.display import Result
-from environments.world import Floats
-from studies.spec.grid import GRID_POLICY, ResolvedGridSpec
+from ravenlab.common.display import Result
+from ravenlab.environments.world import Floats
+from ravenlab.studies.spec.grid import GRID_POLICY, ResolvedGridSpec
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 MAX_PERCENT = 1e6
 
@@ -61,11 +61,11 @@ class Grid(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the cells in pandas, one row each."""
-        from studies.results.cards import grid_frame
+        from ravenlab.studies.results.cards import grid_frame
 
         return grid_frame(self)
 
     def _card(self) -> Card:
-        from studies.results.cards import grid_card
+        from ravenlab.studies.results.cards import grid_card
 
         return grid_card(self)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from environments.text import (
+from ravenlab.common.text import (
     format_count,
     format_interval,
     format_number,
 )
-from studies.results.recommendation import (
+from ravenlab.studies.results.recommendation import (
     BaselineName,
     Estimate,
     LogFacts,
     Recommendation,
     TraceFacts,
 )
-from studies.results.robust import EvaluatedSetting, RobustRecommendation
-from studies.symbols import format_symbol
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.symbols import format_symbol
 
 BASELINES: dict[BaselineName, str] = {
     "paper": "The paper's advice",

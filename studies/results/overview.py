@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from policies import find_policy
-from studies.results.comparison import ComparisonResult
-from studies.spec.comparison import is_tunable
-from studies.statistics.intervals import relative_interval
+from ravenlab.policies import find_policy
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.spec.comparison import is_tunable
+from ravenlab.studies.statistics.intervals import relative_interval
 
 
 def describe_overview(results: Sequence[ComparisonResult]) -> str:

@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from environments.streams import Stream
-from environments.world import Floats
-from policies import find_policy
-from studies.results.comparison import (
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.studies.results.comparison import (
     LEVEL,
     Comparison,
     ComparisonEntry,
@@ -33,12 +33,17 @@ from studies.results.comparison import (
     RankTest,
     Standing,
 )
-from studies.spec.comparison import ResolvedComparisonSpec, SettingKind
-from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
-from studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean, include_unseen_in_ratio
-from studies.statistics.intervals import mean_interval, paired_interval, relative_interval
-from studies.statistics.paired import holm_adjust, skewed_t_test
-from studies.statistics.resampled_logs import MIN_DEGREES, estimate_interval
+from ravenlab.studies.spec.comparison import ResolvedComparisonSpec, SettingKind
+from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
+from ravenlab.studies.statistics.failures import (
+    FailureSample,
+    include_unseen,
+    include_unseen_in_mean,
+    include_unseen_in_ratio,
+)
+from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval
+from ravenlab.studies.statistics.paired import holm_adjust, skewed_t_test
+from ravenlab.studies.statistics.resampled_logs import MIN_DEGREES, estimate_interval
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
 

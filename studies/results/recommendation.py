@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from environments.display import Result
-from studies.results.verdict import Verdict
-from studies.spec.fields import FrozenModel
+from ravenlab.common.display import Result
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.spec.fields import FrozenModel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 Parameters = dict[str, float | str]
 BaselineName = Literal["paper", "as constructed", "defaults"]
@@ -234,11 +234,11 @@ class Recommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the recommended parameters and the baselines in pandas, one row each."""
-        from studies.results.cards import recommendation_frame
+        from ravenlab.studies.results.cards import recommendation_frame
 
         return recommendation_frame(self)
 
     def _card(self) -> Card:
-        from studies.results.cards import recommendation_card
+        from ravenlab.studies.results.cards import recommendation_card
 
         return recommendation_card(self)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from environments.text import (
+from ravenlab.common.text import (
     capitalize_first,
     format_count,
     format_number,
     join_words,
     plural,
 )
-from studies.results.naming import (
+from ravenlab.studies.results.naming import (
     INCONCLUSIVE,
     format_estimate,
     name_defaults,
     name_regret_unit,
 )
-from studies.results.recommendation import (
+from ravenlab.studies.results.recommendation import (
     FixedArm,
     LogFacts,
     Recommendation,
     RequiredSample,
     TraceFacts,
 )
-from studies.results.robust import RobustRecommendation
-from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
 MAX_LOG_RATIO = 100
 """Size of a log, relative to the present one, above which collecting it is no advice."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from environments.display import Result
-from studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
-from studies.results.verdict import Verdict
-from studies.spec.fields import FrozenModel
+from ravenlab.common.display import Result
+from ravenlab.studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.spec.fields import FrozenModel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from environments.display import Card
+    from ravenlab.common.display import Card
 
 
 class TunedSetting(FrozenModel):
@@ -110,12 +110,12 @@ class RobustRecommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate this setting, the tuned ones and the defaults in pandas, one row per scenario."""
-        from studies.results.cards import settings_frame
+        from ravenlab.studies.results.cards import settings_frame
 
         return settings_frame(self.study, self.contenders)
 
     def _card(self) -> Card:
-        from studies.results.cards import robust_card
+        from ravenlab.studies.results.cards import robust_card
 
         return robust_card(self)
 

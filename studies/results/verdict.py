@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from studies.spec.fields import FrozenModel
+from ravenlab.studies.spec.fields import FrozenModel
 
 Decision = Literal[
     "keep the defaults",

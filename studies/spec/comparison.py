@@ -6,13 +6,13 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from environments.recorded.log_world import MIN_REPLAYS
-from environments.reward_scale import RewardScale
-from policies import find_policy
-from policies.engine.loading import scale_defaults
-from policies.engine.parameters import Value
-from studies.registry import ComparisonDefaults
-from studies.spec.fields import (
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS
+from ravenlab.environments.reward_scale import RewardScale
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.loading import scale_defaults
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.registry import ComparisonDefaults
+from ravenlab.studies.spec.fields import (
     FileName,
     Replications,
     SimulatedSpec,
@@ -21,8 +21,8 @@ from studies.spec.fields import (
     describe_differences,
     name_suffix,
 )
-from studies.spec.source import Source, make_source, name_scenario_after_file
-from studies.spec.study import StudySpec
+from ravenlab.studies.spec.source import Source, make_source, name_scenario_after_file
+from ravenlab.studies.spec.study import StudySpec
 
 # The policies of the paper's Table 3, in its order.
 PAPER_POLICIES = (
@@ -171,7 +171,7 @@ class ComparisonSpec(SimulatedSpec):
 
         Comparisons with the same budget share it.
         """
-        from studies.spec.parse import parse_study_spec
+        from ravenlab.studies.spec.parse import parse_study_spec
 
         spec = self.resolved()
         trials, replications = self.tune, self.search_replications

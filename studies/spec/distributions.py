@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from policies import find_policy
-from policies.engine.parameters import Value
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
 
-from environments.checks import COUNT, parse_count
-from environments.errors import unknown_name
-from environments.scenario import MAX_HORIZON
-from studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
-from studies.spec.source import ScenarioSource, Source, resolve_size
+from ravenlab.common.checks import COUNT, parse_count
+from ravenlab.common.errors import unknown_name
+from ravenlab.environments.scenario import MAX_HORIZON
+from ravenlab.studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
+from ravenlab.studies.spec.source import ScenarioSource, Source, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
 MAX_RESULTS = 100_000_000

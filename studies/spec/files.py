@@ -8,16 +8,22 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from environments import combine, find_scenario
-from environments.checks import check_dotted_keys, parse_count
-from environments.errors import InputError, unknown_name
-from environments.noise import DEFAULT_NOISE, NOISES
-from environments.recorded.recording import recording_name
-from environments.text import format_count, join_words, shorten_value
-from studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, format_choices
-from studies.spec.parse import STUDY_FIELDS, check_plain_data, parse_study_spec, prefix_errors, unknown_key_error
-from studies.spec.robust import RobustSpec, parse_robust_spec
-from studies.spec.study import StudySpec
+from ravenlab.common.checks import check_dotted_keys, parse_count
+from ravenlab.common.errors import InputError, unknown_name
+from ravenlab.common.text import format_count, join_words, shorten_value
+from ravenlab.environments import combine, find_scenario
+from ravenlab.environments.noise import DEFAULT_NOISE, NOISES
+from ravenlab.environments.recorded.recording import recording_name
+from ravenlab.studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, format_choices
+from ravenlab.studies.spec.parse import (
+    STUDY_FIELDS,
+    check_plain_data,
+    parse_study_spec,
+    prefix_errors,
+    unknown_key_error,
+)
+from ravenlab.studies.spec.robust import RobustSpec, parse_robust_spec
+from ravenlab.studies.spec.study import StudySpec
 
 MAX_FILE_BYTES = 1_000_000
 MAX_STUDIES = 1000

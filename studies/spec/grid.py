@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, StrictFloat, model_validator
 
-from environments.errors import InputError
-from environments.reward_scale import scale_value
-from environments.text import format_count
-from policies import find_policy
-from policies.engine.parameters import Value
-from studies.registry import PAPER_VALUES, GridDefaults
-from studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
-from studies.spec.source import ScenarioSource, Settings
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count
+from ravenlab.environments.reward_scale import scale_value
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.registry import PAPER_VALUES, GridDefaults
+from ravenlab.studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
+from ravenlab.studies.spec.source import ScenarioSource, Settings
 
 GRID_POLICY = "raven-ucb"
 

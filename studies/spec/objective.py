@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.checks import parse_steps
-from environments.errors import InputError
-from environments.text import format_count
-from environments.world import Floats
-from studies.registry import OBJECTIVES, parse_choice, parse_level
+from ravenlab.common.checks import parse_steps
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count
+from ravenlab.environments.world import Floats
+from ravenlab.studies.registry import OBJECTIVES, parse_choice, parse_level
 
 
 @dataclass(frozen=True)

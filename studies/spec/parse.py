@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from environments.checks import LARGEST_NUMBER
-from environments.errors import InputError, did_you_mean
-from environments.text import shorten_value
-from studies.registry import StudyDefaults
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.grid import GridSpec
-from studies.spec.space import Range, find_parameters
-from studies.spec.study import StudySpec
+from ravenlab.common.checks import LARGEST_NUMBER
+from ravenlab.common.errors import InputError, did_you_mean
+from ravenlab.common.text import shorten_value
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.space import Range, find_parameters
+from ravenlab.studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from policies.engine.parameters import Param
+    from ravenlab.policies.engine.parameters import Param
 
 
 # Length of the path to a field as users write it; Pydantic appends parts of its own.
@@ -55,7 +55,7 @@ def prefix_errors(where: str) -> Iterator[None]:
     ...     raise InputError("horizon must be at least 1 but got 0.")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: mine.toml: study 2: horizon must be at least 1 but got 0.
+    ravenlab.common.errors.InputError: mine.toml: study 2: horizon must be at least 1 but got 0.
     """
     try:
         yield
@@ -133,7 +133,7 @@ def parse_study_spec(fields: Mapping[str, Any], where: str = "") -> StudySpec:
     >>> parse_study_spec({"scenario": "blips", "space": {"alpha0": [5, 1]}}, "study 2")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: study 2: space.alpha0: low must be below high but got 5 and 1.
+    ravenlab.common.errors.InputError: study 2: space.alpha0: low must be below high but got 5 and 1.
     """
     with prefix_errors(where):
         return _parse(StudySpec, fields, STUDY_FIELDS, _expand_ranges)
@@ -147,7 +147,7 @@ def parse_grid_spec(fields: Mapping[str, Any]) -> GridSpec:
     >>> parse_grid_spec({"scenario": "blips", "alpha0": [1, 0.5]})
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: alpha0 must be strictly increasing but got 1, 0.5.
+    ravenlab.common.errors.InputError: alpha0 must be strictly increasing but got 1, 0.5.
     """
     return _parse(GridSpec, fields, (*GridSpec.model_fields, "noise"))
 
@@ -158,7 +158,7 @@ def parse_comparison_spec(fields: Mapping[str, Any]) -> ComparisonSpec:
     >>> parse_comparison_spec({"scenario": "blips", "policies": ["ucb1", "ucb1"]})
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: policies must be distinct but ucb1 was given twice.
+    ravenlab.common.errors.InputError: policies must be distinct but ucb1 was given twice.
     """
     return _parse(ComparisonSpec, fields, (*ComparisonSpec.model_fields, "noise"))
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from environments import InputError, find_scenario
-from environments.text import join_words
-from environments.world import Floats
-from studies.registry import (
+from ravenlab.common.text import join_words
+from ravenlab.environments import InputError, find_scenario
+from ravenlab.environments.world import Floats
+from ravenlab.studies.registry import (
     MEASURES,
     StudyDefaults,
     choices_pattern,
@@ -25,11 +25,11 @@ from studies.registry import (
     parse_level,
     robust_samplers,
 )
-from studies.spec.fields import FrozenModel, describe_differences, name_suffix
-from studies.spec.objective import mean_of_largest, tail_count
-from studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
-from studies.spec.source import ScenarioSource
-from studies.spec.study import ResolvedStudy, StudySpec, check_results_fit
+from ravenlab.studies.spec.fields import FrozenModel, describe_differences, name_suffix
+from ravenlab.studies.spec.objective import mean_of_largest, tail_count
+from ravenlab.studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
+from ravenlab.studies.spec.source import ScenarioSource
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:
     >>> parse_robust_spec({"scenarios": ["blips"]})
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: robust must have at least 2 scenarios but got 1.
+    ravenlab.common.errors.InputError: robust must have at least 2 scenarios but got 1.
     """
     options = {key: fields[key] for key in ("measure",) if key in fields}
     rest = {key: value for key, value in fields.items() if key not in ("scenarios", *options)}

@@ -1,4 +1,4 @@
-"""JSON Schema of study files, derived from the models; `python -m studies.spec.schema` rewrites the shipped copy.
+"""JSON Schema of study files, derived from the models; `python -m ravenlab.studies.spec.schema` rewrites its copy.
 
 Editors use it for completion and checks. It describes the form of a file; `ravenlab validate` also checks the order of
 ranges, the settings of scenarios and the like.
@@ -10,13 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from environments.noise import NOISES
-from studies.registry import ESTIMATORS, robust_samplers
-from studies.spec.fields import COUNT_SCHEMA
-from studies.spec.parse import STUDY_FIELDS
-from studies.spec.robust import MAX_SCENARIOS, RobustSpec
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.environments.noise import NOISES
+from ravenlab.studies.registry import ESTIMATORS, robust_samplers
+from ravenlab.studies.spec.fields import COUNT_SCHEMA
+from ravenlab.studies.spec.parse import STUDY_FIELDS
+from ravenlab.studies.spec.robust import MAX_SCENARIOS, RobustSpec
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
 
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 

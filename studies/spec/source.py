@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from environments import InputError, Scenario, find_scenario
-from environments.blocks import AnyScenario
-from environments.recorded.log_world import AUTOMATIC, LogScenario, open_log
-from environments.recorded.recording import recording_name
-from environments.recorded.trace_world import TraceScenario, open_trace
-from environments.reward_scale import RewardScale, scenario_scale
+from ravenlab.environments import InputError, Scenario, find_scenario
+from ravenlab.environments.blocks import AnyScenario
+from ravenlab.environments.recorded.log_world import AUTOMATIC, LogScenario, open_log
+from ravenlab.environments.recorded.recording import recording_name
+from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
+from ravenlab.environments.reward_scale import RewardScale, scenario_scale
 
 Settings = Mapping[str, int | float | str]
 Content = TypeVar("Content", TraceScenario, LogScenario)
@@ -135,7 +135,7 @@ class LogSource(RecordedSource[LogScenario]):
 
     def read(self) -> LogScenario:
         """Read the file without checking the digest."""
-        from studies.diagnosis.analysis import diagnose_changes
+        from ravenlab.studies.diagnosis.analysis import diagnose_changes
 
         return open_log(self.path, self.minimize, self.estimator, diagnose_changes)
 
@@ -228,7 +228,7 @@ class HasSource(Protocol):
 def list_warnings(specs: Iterable[HasSource]) -> list[str]:
     """List what the scenarios of specifications warn of, each warning once.
 
-    >>> from studies.spec.study import StudySpec
+    >>> from ravenlab.studies.spec.study import StudySpec
     >>> list_warnings([StudySpec(scenario="blips", horizon=100, arms=1)])
     ['blips: with 1 arm the regret of every policy is 0.']
     """

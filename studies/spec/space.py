@@ -6,10 +6,10 @@ from typing import Literal, Self
 
 from pydantic import Field, StrictFloat, model_validator
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.parameters import Param, ParamContext
-from studies.spec.fields import FrozenModel
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Param, ParamContext
+from ravenlab.studies.spec.fields import FrozenModel
 
 
 class Range(FrozenModel):

@@ -8,16 +8,16 @@ from typing import Any, Self
 
 from pydantic import Field, StrictFloat, field_validator, model_validator
 
-from environments.errors import InputError
-from environments.recorded.log_world import MIN_REPLAYS
-from environments.reward_scale import RewardScale, scale_value
-from environments.streams import Stream
-from environments.text import format_count, join_words
-from policies import find_policy
-from policies.engine.base import MAX_POLICY_BYTES, Policy
-from policies.engine.parameters import Param, ParamContext, Value
-from studies.paper.advice import paper_advice
-from studies.registry import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count, join_words
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS
+from ravenlab.environments.reward_scale import RewardScale, scale_value
+from ravenlab.environments.streams import Stream
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import MAX_POLICY_BYTES, Policy
+from ravenlab.policies.engine.parameters import Param, ParamContext, Value
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.registry import (
     DEFAULT_ESTIMATOR,
     LOG_DEFAULTS,
     OBJECTIVES,
@@ -25,7 +25,7 @@ from studies.registry import (
     choices_pattern,
     format_choices,
 )
-from studies.spec.fields import (
+from ravenlab.studies.spec.fields import (
     MAX_RESULTS,
     EstimatorName,
     FileName,
@@ -46,8 +46,8 @@ from studies.spec.fields import (
     format_override,
     name_suffix,
 )
-from studies.spec.objective import parse_objective
-from studies.spec.source import (
+from ravenlab.studies.spec.objective import parse_objective
+from ravenlab.studies.spec.source import (
     LogSource,
     ScenarioSource,
     Source,
@@ -56,7 +56,7 @@ from studies.spec.source import (
     name_scenario_after_file,
     resolve_size,
 )
-from studies.spec.space import Range, default_range
+from ravenlab.studies.spec.space import Range, default_range
 
 UNSCALED = RewardScale(low=0.0, high=1.0, factor=1.0)
 """The scale of the rewards that default ranges and parameters are made for."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from environments.recorded.recording import BLOCK_FACTOR, optimal_block_length, segment_of
-from environments.streams import Stream, generator
-from environments.world import Floats
-from studies.statistics.intervals import CHUNK, RESAMPLES
+from ravenlab.environments.recorded.recording import BLOCK_FACTOR, optimal_block_length, segment_of
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics.intervals import CHUNK, RESAMPLES
 
 MIN_BLOCKS = 4  # minimal number of blocks in a series
 MIN_EFFECTIVE_ROWS = 15

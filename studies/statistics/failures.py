@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 
 MIN_WORLDS = 1000
 """Samples of at least this size are enlarged if necessary. A smaller budget is a deliberate choice and is kept."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from environments.linear import multiply
-from environments.streams import Stream, generator
-from environments.world import Floats
+from ravenlab.common.linear import multiply
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
 
 RESAMPLES = 2000
 VALUE_RESAMPLES = 400  # of statistics that need the whole sample

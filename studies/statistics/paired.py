@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.world import Floats
-from studies.statistics.intervals import LEVEL, paired_interval
+from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics.intervals import LEVEL, paired_interval
 
 ROUNDING = 1e-10
 """Relative difference treated as zero: sums of policies that pull the same arms may differ in their last digits."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.recorded.log_world import RUNS_PER_LOG, source_log
-from environments.world import Floats
+from ravenlab.environments.recorded.log_world import RUNS_PER_LOG, source_log
+from ravenlab.environments.world import Floats
 
 CORRECTED = 0.5  # share of the estimated bias that is subtracted
 CHOICE_VARIANCE = 0.2  # sampling variance added for the choice of neighborhoods, which resampled logs keep

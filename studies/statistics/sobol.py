@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.world import Floats, Ints
+from ravenlab.environments.world import Floats, Ints
 
 BITS = 30
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.linear import invert, multiply
-from environments.world import Floats
+from ravenlab.common.linear import invert, multiply
+from ravenlab.environments.world import Floats
 
 NEAR = 0.25  # a candidate whose fitted value is this share above the lowest ones weighs 1 / e
 ROUNDS = 4  # rounds of fitting; each weighs the candidates by the surface of the previous one

@@ -10,10 +10,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError
-from studies.storage.hardening import parse_attribute
-from studies.storage.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
-from studies.storage.rows import Row, Rows, insert_rows, insert_trials, optuna_tables
+from ravenlab.common.errors import InputError
+from ravenlab.studies.storage.hardening import parse_attribute
+from ravenlab.studies.storage.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
+from ravenlab.studies.storage.rows import Row, Rows, insert_rows, insert_trials, optuna_tables
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage

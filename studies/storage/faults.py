@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from environments.errors import ExternalError, InputError
-from studies.storage.urls import list_secrets, mask_passwords, mask_url, parse_url
+from ravenlab.common.errors import ExternalError, InputError
+from ravenlab.studies.storage.urls import list_secrets, mask_passwords, mask_url, parse_url
 
 
 class LostConnection(ExternalError):
@@ -74,8 +74,8 @@ def reading_study(name: str) -> Iterator[None]:
     ...     float("text")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: study 'mine' holds a value that cannot be read (could not convert string to float: \
-'text').
+    ravenlab.common.errors.InputError: study 'mine' holds a value that cannot be read (could not convert string to \
+float: 'text').
     """
     try:
         yield

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from environments.catalog import SCENARIO_PLUGINS
-from environments.errors import InputError
-from policies.engine.plugins import POLICY_PLUGINS
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation, TunedSetting
-from studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
-from studies.spec.grid import GridSpec, ResolvedGridSpec
-from studies.spec.robust import ResolvedRobustSpec, RobustSpec
-from studies.spec.study import ResolvedStudy, StudySpec
-from studies.storage.hardening import UNREADABLE
+from ravenlab.common.errors import InputError
+from ravenlab.environments.catalog import SCENARIO_PLUGINS
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
+from ravenlab.studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
+from ravenlab.studies.spec.grid import GridSpec, ResolvedGridSpec
+from ravenlab.studies.spec.robust import ResolvedRobustSpec, RobustSpec
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.storage.hardening import UNREADABLE
 
 if TYPE_CHECKING:
     import optuna

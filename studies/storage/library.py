@@ -9,26 +9,26 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from environments.errors import InputError, did_you_mean
-from environments.text import escape_unprintable
-from studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.comparison import is_search_name
-from studies.spec.grid import GRID_POLICY
-from studies.storage import keys
-from studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
-from studies.storage.lock import find_running
+from ravenlab.common.errors import InputError, did_you_mean
+from ravenlab.common.text import escape_unprintable
+from ravenlab.studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.comparison import is_search_name
+from ravenlab.studies.spec.grid import GRID_POLICY
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
+from ravenlab.studies.storage.lock import find_running
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage, RDBStorage
     from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
-    from studies.results.comparison import Comparison
-    from studies.spec.comparison import ResolvedComparisonSpec
-    from studies.spec.fields import SimulatedSpec
-    from studies.spec.study import StudySpec
+    from ravenlab.studies.results.comparison import Comparison
+    from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
+    from ravenlab.studies.spec.fields import SimulatedSpec
+    from ravenlab.studies.spec.study import StudySpec
 
 
 MAX_NAMES_SHOWN = 5  # in error messages
@@ -182,7 +182,7 @@ def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenSt
 
 
 def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | None:
-    from studies.storage.trials import read_comparison
+    from ravenlab.studies.storage.trials import read_comparison
 
     try:
         return read_comparison(study, storage.get_all_trials(study._study_id, deepcopy=False))

@@ -17,12 +17,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from environments.errors import ExternalError, InputError
-from environments.paths import hold_lock_file, user_cache_folder
-from studies.storage.database import check_sqlite_file, guard_file, open_storage
-from studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
-from studies.storage.postgres import LockedConnection, ServerSession, held_locks, lock_key, open_locked
-from studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
+from ravenlab.common.errors import ExternalError, InputError
+from ravenlab.common.paths import hold_lock_file, user_cache_folder
+from ravenlab.studies.storage.database import check_sqlite_file, guard_file, open_storage
+from ravenlab.studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
+from ravenlab.studies.storage.postgres import LockedConnection, ServerSession, held_locks, lock_key, open_locked
+from ravenlab.studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage

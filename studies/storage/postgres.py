@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError
-from studies.storage.faults import LostConnection, database_message
-from studies.storage.urls import mask_url, optuna_url, parse_url
+from ravenlab.common.errors import InputError
+from ravenlab.studies.storage.faults import LostConnection, database_message
+from ravenlab.studies.storage.urls import mask_url, optuna_url, parse_url
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import ExternalError
+from ravenlab.common.errors import ExternalError
 
 if TYPE_CHECKING:
     import optuna

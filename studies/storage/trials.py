@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.world import Floats
-from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
-from studies.results.grid import Grid
-from studies.spec.comparison import ComparisonSpec, SettingKind
-from studies.spec.grid import GridSpec
-from studies.storage import keys
-from studies.storage.rows import store_trials
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.rows import store_trials
 
 if TYPE_CHECKING:
     import optuna

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dashboards.figures import get_alt_text
-from studies.registry import PAPER_VALUES
-from studies.results.grid import Grid
-from studies.spec.grid import GridSpec
+from ravenlab.dashboards.figures import get_alt_text
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import GridSpec
 
 FINE = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 25))
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import optuna
 
-from studies.registry import PAPER_VALUES
-from studies.spec.grid import GridSpec
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
-from studies.storage.keys import write_recommendation, write_spec
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import write_recommendation, write_spec
 from tests.studies.examples import LOG_DISTRIBUTION, WILD, make_recommendation, store_grid, store_recommendations
 
 RECOMMENDATIONS = [

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 import ravenlab
+from ravenlab.tuning.cli import app
 from tests.dashboards.dashboard_process import send_request, start_dashboard
 from tests.docs.markdown import Block
 from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, reduce_budget
 from tests.project import DOCS, ROOT
-from tuning.cli import app
 
 
 class PageRunner:
@@ -92,7 +92,7 @@ class PageRunner:
             return words
         import tomli_w
 
-        from studies.spec.files import find_study_file
+        from ravenlab.studies.spec.files import find_study_file
 
         place = words.index("--study") + 1
         document = tomllib.loads(find_study_file(words[place]).read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ class PageRunner:
 
     def _toml(self, text: str) -> None:
         """Load a study file; other blocks only have to be valid TOML."""
-        from studies.spec.files import load_robust_studies, load_study_file
+        from ravenlab.studies.spec.files import load_robust_studies, load_study_file
 
         if not {"study", "robust"} & set(tomllib.loads(text)):
             return

@@ -11,12 +11,12 @@ import pytest
 import typer
 
 import ravenlab
-from policies import policy_names
+from ravenlab.policies import policy_names
+from ravenlab.tuning.cli.app import COMMANDS, app_for
 from tests.docs.markdown import Page, pages, read_page
 from tests.project import DOCS, ROOT, python, source_files
 from tools.benchmarks.__main__ import GROUPS
 from tools.docs.pages import generate_files, outdated_files
-from tuning.cli.app import COMMANDS, app_for
 
 EXTERNAL = ("http://", "https://", "mailto:")
 MAX_IMAGE_BYTES = 3_000_000

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.recorded.log_file import Log
-from environments.recorded.trace_file import Trace
-from environments.world import Floats
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.world import Floats
 
 
 def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -> Floats:

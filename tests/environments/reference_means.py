@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from environments.base import most_changes
-from environments.scenario import Scenario
-from environments.streams import Stream, generator
+from ravenlab.environments.base import most_changes
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.streams import Stream, generator
 
 
 def steps(value: int | str, horizon: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOPE, Worlds
+from ravenlab.environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOPE, Worlds
 
 
 def segment_of(worlds: Worlds, r: int, t: int) -> int:

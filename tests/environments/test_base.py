@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.base import BaseDraw, Draft
-from environments.streams import Stream
+from ravenlab.environments.base import BaseDraw, Draft
+from ravenlab.environments.streams import Stream
 from tests.environments.properties import quick
 
 

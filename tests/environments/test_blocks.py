@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.blocks import reward_scale
-from environments.draw import draw_worlds
-from environments.streams import Stream
-from environments.world import world_tables
+from ravenlab.environments import find_scenario
+from ravenlab.environments.blocks import reward_scale
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import world_tables
 
 NAMES = ("stationary", "gradual-drift", "periodic", "blips", "arm-churn", "incremental-drift")
 

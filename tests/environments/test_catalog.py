@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from environments import combine, find_scenario, scenarios
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
+from ravenlab.environments import combine, find_scenario, scenarios
 from tests.messages import raises_naming
 
 DEFAULTS: dict[str, dict[str, Any]] = {

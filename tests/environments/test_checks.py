@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.checks import (
+from ravenlab.common.checks import (
     MAX_STEPS,
     check_integer,
     check_nonnegative,
@@ -17,7 +17,7 @@ from environments.checks import (
     parse_share,
     parse_steps,
 )
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.blocks import BLOCK_BYTES, split_into_blocks
-from environments.catalog import EFFECTS, scenarios
-from environments.draw import draw_worlds
-from environments.errors import InputError
-from environments.streams import Stream
-from environments.world import Worlds
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario
+from ravenlab.environments.blocks import BLOCK_BYTES, split_into_blocks
+from ravenlab.environments.catalog import EFFECTS, scenarios
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Worlds
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from environments.errors import ExternalError, InputError, closest_name, unknown_name
+from ravenlab.common.errors import ExternalError, InputError, closest_name, unknown_name
 from tests.messages import assert_names
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from environments.fingerprint import (
-    COMPUTING_PACKAGES,
+from ravenlab.common.fingerprint import (
     LIBRARIES,
     NOT_INSTALLED,
     PRESENTATION,
@@ -17,12 +15,13 @@ from environments.fingerprint import (
     computation_fingerprint,
     identity,
     kernel_hash,
+    package_folder,
 )
-from tests.project import ROOT, python
+from tests.project import copy_sources, python
 
 SCRIPT = """
 import json, sys
-from environments.fingerprint import identity
+from ravenlab.common.fingerprint import identity
 print(json.dumps([identity(), sorted({"numpy", "numba", "dask", "distributed", "optuna"} & set(sys.modules))]))
 """
 
@@ -35,13 +34,6 @@ def read_identity(folder: Path) -> tuple[dict[str, str], list[str]]:
     return values, loaded
 
 
-def copy_packages(folder: Path) -> Path:
-    """Copy all packages that compute results."""
-    for package in COMPUTING_PACKAGES:
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-    return folder
-
-
 def edit(path: Path, old: str, new: str, count: int = -1) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -49,7 +41,7 @@ def edit(path: Path, old: str, new: str, count: int = -1) -> None:
 
 
 def test_fingerprint_depends_on_computations_and_not_on_text(tmp_path: Path) -> None:
-    folder = copy_packages(tmp_path)
+    folder = copy_sources(tmp_path)
     values, loaded = read_identity(folder)
     assert values == identity()
     assert loaded == []
@@ -100,14 +92,14 @@ def test_changed_text_does_not_change_the_code(before: str, after: str) -> None:
 
 @pytest.mark.parametrize("name", PRESENTATION)
 def test_modules_left_out_of_the_fingerprint_exist(name: str) -> None:
-    path = ROOT.joinpath(*name.split("."))
+    _, package, *rest = name.split(".")
+    path = package_folder(package).joinpath(*rest)
     assert path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def test_a_moved_file_changes_the_fingerprint(tmp_path: Path) -> None:
     assert kernel_hash() != computation_fingerprint()
-    shutil.copytree(ROOT / "environments", tmp_path / "environments", ignore=shutil.ignore_patterns("__pycache__"))
-    values, _ = read_identity(tmp_path)
+    values, _ = read_identity(copy_sources(tmp_path))
     (tmp_path / "environments" / "noise.py").rename(tmp_path / "environments" / "noises.py")
     moved, _ = read_identity(tmp_path)
     assert values["sources"] != moved["sources"]

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.errors import InputError
-from environments.noise import NOISES, check_noise
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.noise import NOISES, check_noise
 
 STANDARDISED = [name for name in NOISES if name != "bernoulli"]
 KURTOSIS = {"normal": 3.0, "laplace": 6.0, "logistic": 4.2, "uniform": 1.8, "student-t": 9.0}

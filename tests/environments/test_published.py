@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.world import Worlds, world_tables
-from policies.engine.simulation import simulate
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import Worlds, world_tables
+from ravenlab.policies.engine.simulation import simulate
 
 SENSITIVITY = ["published-variance-drift", "published-incremental-drift", "published-blips"]
 

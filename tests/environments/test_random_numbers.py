@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments.random_numbers import TAIL, draw_normals, draw_uniforms
-from environments.streams import Stream, generator
+from ravenlab.environments.random_numbers import TAIL, draw_normals, draw_uniforms
+from ravenlab.environments.streams import Stream, generator
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**32, 2**96 + 5, 2**130 + 1])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.catalog import scenarios
-from environments.draw import draw_worlds
-from environments.reward_scale import recorded_scale, scenario_scale
-from environments.world import fill_rewards
+from ravenlab.environments import find_scenario
+from ravenlab.environments.catalog import scenarios
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.reward_scale import recorded_scale, scenario_scale
+from ravenlab.environments.world import fill_rewards
 
 DAY = {"mean_low": 40, "mean_high": 45, "variance_low": 4, "variance_high": 4}
 IN_OTHER_UNITS = {

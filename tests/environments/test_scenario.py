@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from environments import find_scenario, scenarios
-from environments.errors import InputError
-from environments.scenario import Scenario
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario, scenarios
+from ravenlab.environments.scenario import Scenario
 from tests.messages import assert_names, raises_naming
 
 INVALID_NUMBERS: list[Any] = ["abc", None, True, [1], {"a": 1}, float("nan"), float("inf"), -0.5, 10**400, 1e308]

@@ -5,14 +5,14 @@ import zlib
 
 import pytest
 
-from environments import random_numbers, streams
-from environments.base import Effect
-from environments.catalog import EFFECTS, find_scenario
-from environments.draw import draw_worlds
-from environments.effects.fixed_levels import FixedLevels
-from environments.published import published_scenarios as published
-from environments.scenario import Scenario
-from environments.streams import Stream, generator, spawn_key
+from ravenlab.environments import random_numbers, streams
+from ravenlab.environments.base import Effect
+from ravenlab.environments.catalog import EFFECTS, find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.effects.fixed_levels import FixedLevels
+from ravenlab.environments.published import published_scenarios as published
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.streams import Stream, generator, spawn_key
 
 WORLD_KEYS = {"base", "noise"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.catalog import EFFECTS
-from environments.draw import draw_worlds
-from environments.view import thin_view, view_world
-from environments.world import world_tables
+from ravenlab.environments import find_scenario
+from ravenlab.environments.catalog import EFFECTS
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.view import thin_view, view_world
+from ravenlab.environments.world import world_tables
 
 
 @pytest.mark.parametrize("name", sorted(EFFECTS))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.catalog import EFFECTS
-from environments.draw import draw_worlds
-from environments.world import DELAYED, world_tables
-from policies.engine.simulation import simulate
+from ravenlab.environments import find_scenario
+from ravenlab.environments.catalog import EFFECTS
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import DELAYED, world_tables
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments import reference_world
 from tests.environments.properties import quick
 from tests.environments.reference_means import PlainWorld

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from hypothesis import strategies as st
 
-from tuning.cli import app
+from ravenlab.tuning.cli import app
 
 ROOT = "(none)"
 """`ravenlab` without a command."""

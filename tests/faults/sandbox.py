@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from environments.kernel_cache import numba_cache_folder
-from environments.paths import user_cache_folder
+from ravenlab.common.kernel_cache import numba_cache_folder
+from ravenlab.common.paths import user_cache_folder
 from tests.command import run_command
 
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

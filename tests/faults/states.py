@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from environments.errors import InputError
-from policies import find_policy, policy_names
-from policies.engine.base import Policy
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.base import Policy
 
 ONLINE = [name for name in policy_names() if find_policy(name).hidden_knowledge() is None]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from studies.spec.study import StudySpec
+from ravenlab.studies.spec.study import StudySpec
 from tests.command import run_command
 from tests.project import environment, python
 

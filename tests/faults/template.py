@@ -6,14 +6,14 @@ from pathlib import Path
 
 import optuna
 
-from environments.recorded.examples import example_log, example_trace
-from environments.recorded.examples import log_to_csv as log_csv
-from environments.recorded.examples import trace_to_csv as trace_csv
-from studies.storage.database import open_storage
+from ravenlab.environments.recorded.examples import example_log, example_trace
+from ravenlab.environments.recorded.examples import log_to_csv as log_csv
+from ravenlab.environments.recorded.examples import trace_to_csv as trace_csv
+from ravenlab.studies.storage.database import open_storage
 from tests.command import run_command
 
 PLUGIN = """
-from environments import find_scenario
+from ravenlab.environments import find_scenario
 world = find_scenario("blips", {"every": 5})
 broken = 1 / 2
 

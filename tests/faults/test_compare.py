@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ravenlab.tuning.cli import app
 from tests.faults.studies import kill_after, trial_states
-from tuning.cli import app
 
 POLICIES, TRIALS = 3, 10
 TOTAL = 2 * POLICIES + POLICIES * TRIALS

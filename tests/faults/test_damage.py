@@ -22,7 +22,7 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.optuna_dashboard.server import DashboardServer
+from ravenlab.dashboards.optuna_dashboard.server import DashboardServer
 from tests.command import run_command
 from tests.faults.damage import write_damaged
 from tests.faults.template import COMPARE, GRID, ROBUST, SMALL_TUNE, make_storage

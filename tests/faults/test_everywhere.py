@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+from ravenlab.tuning.cli import app
 from tests.cluster import DaskCluster
 from tests.faults.studies import KILLS, SMALL, export_json, storage_in, trial_states
 from tests.postgres import Server
-from tuning.cli import app
 
 SMALLER = ["--trials=20", "--selection=300", "--report=300"]
 ALL = list(product(("threads", "loky", "dask"), ("sqlite", "postgres")))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.pages.report import page
+from ravenlab.dashboards.pages.report import page
 from tests.command import run_command
 from tests.faults.template import SMALL_TUNE
 from tests.messages import assert_names

@@ -13,11 +13,11 @@ import pytest
 import typer
 from hypothesis import HealthCheck, Phase, given, settings
 
-from dashboards.optuna_dashboard.server import DashboardServer
+from ravenlab.dashboards.optuna_dashboard.server import DashboardServer
+from ravenlab.tuning.cli import app
 from tests.faults.argument_lists import argument_lists, names
 from tests.faults.sandbox import CommandResult, Sandbox
 from tests.faults.template import make_template
-from tuning.cli import app
 
 LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
 """Argument lists per command; 1,000 in `make stress`."""
@@ -43,7 +43,7 @@ def _no_blocking_calls() -> Iterator[None]:
         patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
         patch.setattr("webbrowser.open", lambda url: True)
-        patch.setattr("dashboards.pages.report.page._write_images", lambda page, folder: None)
+        patch.setattr("ravenlab.dashboards.pages.report.page._write_images", lambda page, folder: None)
         app_for = app.app_for
         by_name = cache(lambda words: app_for(list(words)))
         patch.setattr("typer.main.get_command", cache(typer.main.get_command))

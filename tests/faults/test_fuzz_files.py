@@ -15,13 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from environments.recorded.examples import example_log, example_trace
-from environments.recorded.log_file import read_log
-from environments.recorded.trace_file import read_trace
-from policies.engine.base import Policy
-from policies.engine.loading import read_entries
-from studies.spec.files import load_robust_studies, load_study_file
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.examples import example_log, example_trace
+from ravenlab.environments.recorded.log_file import read_log
+from ravenlab.environments.recorded.trace_file import read_trace
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.loading import read_entries
+from ravenlab.studies.spec.files import load_robust_studies, load_study_file
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*exported by an earlier version:UserWarning")
 
 CORPUS = Path(__file__).with_name("corpus")
 CHANGED_FILES = 4 * int(os.environ.get("RAVENLAB_FUZZ", "40"))

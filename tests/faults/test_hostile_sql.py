@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from studies.storage import hardening
-from studies.storage.database import connect_sqlite, create_sqlite_file, open_storage, use_storage
-from studies.storage.hardening import find_foreign_sql
+from ravenlab.studies.storage import hardening
+from ravenlab.studies.storage.database import connect_sqlite, create_sqlite_file, open_storage, use_storage
+from ravenlab.studies.storage.hardening import find_foreign_sql
+from ravenlab.tuning.cli.completion import stored_names
+from ravenlab.tuning.interrupts import handle_interrupts
 from tests.command import run_command
 from tests.faults.damage import ENDLESS, SCHEMAS, add_sql
 from tests.faults.template import SMALL_TUNE
 from tests.messages import assert_names
-from tuning.cli.completion import stored_names
-from tuning.interrupts import handle_interrupts
 
 COMMANDS = [["studies"], SMALL_TUNE, ["export"], ["show", "kept"], ["report"], ["copy", "*", "--to=sqlite:///to.db"]]
 
@@ -87,7 +87,7 @@ def test_completion_executes_no_sql_of_the_file(script: str, storage: Path) -> N
     before = hardening.protect_connection
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "studies.storage.database.protect_connection",
+            "ravenlab.studies.storage.database.protect_connection",
             lambda connection: (before(connection), connection.set_trace_callback(queries.append)),
         )
         with suppress(sqlite3.DatabaseError):  # a schema that cannot be read

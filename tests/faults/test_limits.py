@@ -13,11 +13,11 @@ from unittest.mock import Mock
 
 import pytest
 
-from environments.checks import check_dotted_keys
-from environments.draw import system_memory
-from environments.errors import InputError
-from policies.engine.loading import read_entries
-from policies.engine.simulation import run_in_threads
+from ravenlab.common.checks import check_dotted_keys
+from ravenlab.common.errors import InputError
+from ravenlab.common.threads import run_in_threads
+from ravenlab.environments.draw import system_memory
+from ravenlab.policies.engine.loading import read_entries
 from tests.command import refused, run_command
 from tests.messages import assert_names, raises_naming
 
@@ -63,13 +63,13 @@ SIMULATING = [
 @pytest.mark.parametrize("words", SIMULATING)
 def test_world_larger_than_memory_is_refused(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A world takes 17 bytes per step; the check happens before any world is drawn."""
-    monkeypatch.setattr("environments.draw.system_memory", lambda: (2**40, 10**9))
+    monkeypatch.setattr("ravenlab.environments.draw.system_memory", lambda: (2**40, 10**9))
     line = refused(*words, "blips", "--horizon=100000000", "--replications=2", "--jobs=1")
     assert_names(line, "horizon", 100_000_000, "1.7 GB", "1.0 GB")
 
 
 def test_pulls_larger_than_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("environments.draw.system_memory", lambda: (10**9, None))
+    monkeypatch.setattr("ravenlab.environments.draw.system_memory", lambda: (10**9, None))
     line = refused("simulate", "blips", "--replications=1000", "--horizon=1000000", "--pulls=a.csv")
     assert_names(line, "pulls", 1000, 1_000_000, "4.0 GB", "1.0 GB")
 
@@ -78,7 +78,7 @@ def test_memory_error_is_one_line_with_exit_code_1(monkeypatch: pytest.MonkeyPat
     def run_out_of_memory(*args: object, **options: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("policies.engine.simulation.simulate", run_out_of_memory)
+    monkeypatch.setattr("ravenlab.policies.engine.simulation.simulate", run_out_of_memory)
     code, _, err = run_command(["simulate", "blips"])
     assert (code, len(err.splitlines())) == (1, 1)
     assert_names(err, "ravenlab: out of memory")
@@ -95,7 +95,7 @@ def test_low_limit_of_the_shell_is_refused(words: list[str], monkeypatch: pytest
 @pytest.mark.parametrize("message", ["can't start new thread", "libx.so: failed to map segment from shared object"])
 def test_lack_of_memory_by_other_names(message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     error = RuntimeError(message) if "thread" in message else ImportError(message)
-    monkeypatch.setattr("policies.engine.simulation.simulate", Mock(side_effect=error))
+    monkeypatch.setattr("ravenlab.policies.engine.simulation.simulate", Mock(side_effect=error))
     code, _, err = run_command(["simulate", "blips"])
     assert (code, err) == (1, f"ravenlab: out of memory: {message}\n")
 

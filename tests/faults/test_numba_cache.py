@@ -17,9 +17,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from environments import compiled, kernel_cache
-from environments.paths import find_shared_level, make_private_folder
-from policies.engine import leader_run
+from ravenlab.common import compiled, kernel_cache
+from ravenlab.common.paths import find_shared_level, make_private_folder
+from ravenlab.policies.engine import leader_run
 from tests.command import run_command
 from tests.project import python
 from tests.requirements import skip_or_fail
@@ -28,7 +28,7 @@ ANOTHER_USER = 12345
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 
 USE = """
-import policies
+from ravenlab import policies
 policy = policies.find_policy("ucb1")(arms=1)
 policy.select()
 policy.update(0, 0.7)
@@ -160,8 +160,8 @@ def test_full_disk_does_not_matter(tmp_path: Path) -> None:
 def test_folder_that_becomes_unusable_does_not_matter(tmp_path: Path) -> None:
     replace_folder = """
 import pathlib, shutil
-from environments.kernel_cache import numba_cache_folder
-import policies.ucb1
+from ravenlab.common.kernel_cache import numba_cache_folder
+import ravenlab.policies.ucb1
 folder = pathlib.Path(numba_cache_folder())
 shutil.rmtree(folder)
 folder.write_text("")

@@ -14,13 +14,17 @@ import psycopg
 import pytest
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from dashboards.optuna_dashboard import attach
-from dashboards.pages.report import data
-from studies.storage import keys
-from studies.storage.database import open_storage
-from studies.storage.lock import lock_studies, run_as_driver
-from studies.storage.postgres import lock_key, open_locked
-from studies.storage.urls import mask_url
+from ravenlab.dashboards.optuna_dashboard import attach
+from ravenlab.dashboards.pages.report import data
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.lock import lock_studies, run_as_driver
+from ravenlab.studies.storage.postgres import lock_key, open_locked
+from ravenlab.studies.storage.urls import mask_url
+from ravenlab.tuning import study_run
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.cli.dashboard import attach_to_studies
+from ravenlab.tuning.progress import StudyProgress
 from tests.command import run_command
 from tests.faults.studies import (
     KILLS,
@@ -36,10 +40,6 @@ from tests.faults.studies import (
 )
 from tests.messages import assert_names, raises_naming
 from tests.postgres import FAST, IMMEDIATE, Server
-from tuning import study_run
-from tuning.cli import app
-from tuning.cli.dashboard import attach_to_studies
-from tuning.progress import StudyProgress
 
 Captured = pytest.CaptureFixture[str]
 Disturb = Callable[[Server, str], object]

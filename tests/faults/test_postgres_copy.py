@@ -13,14 +13,14 @@ import pytest
 from optuna_dashboard import get_note, save_note, save_plotly_graph_object
 from sqlalchemy import Engine, MetaData, create_engine, event, select
 
-from studies.storage.database import open_storage, use_storage
-from studies.storage.lock import lock_studies
-from studies.storage.urls import mask_url
+from ravenlab.studies.storage.database import open_storage, use_storage
+from ravenlab.studies.storage.lock import lock_studies
+from ravenlab.studies.storage.urls import mask_url
+from ravenlab.tuning.cli.app import run
 from tests.faults.studies import export_json
 from tests.messages import assert_names
 from tests.postgres import Server
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, url
-from tuning.cli.app import run
 
 LONG = "α₀ «long» \\ \x00 note\n" * 1000
 VERSION_TABLES = {"version_info", "alembic_version"}

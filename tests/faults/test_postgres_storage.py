@@ -13,15 +13,15 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy.engine import make_url
 
-from dashboards.optuna_dashboard.server import make_server
-from studies.storage.database import use_storage
-from studies.storage.urls import mask_url
+from ravenlab.dashboards.optuna_dashboard.server import make_server
+from ravenlab.studies.storage.database import use_storage
+from ravenlab.studies.storage.urls import mask_url
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.cli.dashboard import attach_to_studies
 from tests.faults.studies import query
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server
 from tests.studies.examples import url
-from tuning.cli.app import run
-from tuning.cli.dashboard import attach_to_studies
 
 Captured = pytest.CaptureFixture[str]
 TINY = ["--horizon=60", "--arms=3", "--replications=4", "--seed=1", "--quiet", "--jobs=1"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.lock import run_as_driver
 from tests.faults.studies import (
     KILLS,
     NAME,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ravenlab
-from dashboards.optuna_dashboard.access import restrict_access
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.optuna_dashboard.access import restrict_access
 from tests.command import run_command
 from tests.faults.template import COMPARE, GRID, make_storage
 from tests.messages import assert_names

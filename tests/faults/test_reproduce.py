@@ -6,8 +6,8 @@ import signal
 import time
 from pathlib import Path
 
+from ravenlab.tuning.cli import app
 from tests.faults.studies import start
-from tuning.cli import app
 
 SMALL = ["reproduce", "figure3", "--protocol=defined", "--replications=2", "--quiet"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studies.export.csv_table import write_robust
-from studies.spec.robust import parse_robust_spec
+from ravenlab.studies.export.csv_table import write_robust
+from ravenlab.studies.spec.robust import parse_robust_spec
+from ravenlab.tuning.robust.run import run_robust
 from tests.faults.studies import kill_after, run_in_process, trial_states
-from tuning.robust.run import run_robust
 
 TRIALS = 16
 FIELDS = {"horizon": 300, "arms": 4, "trials": TRIALS, "batch": 8, "replications": 20, "selection": 200, "report": 200}

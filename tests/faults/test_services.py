@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from environments.compiled import inlined
-from environments.errors import InputError
-from policies import SWRaven, Thompson, find_policy
-from policies.engine import base, fork
-from policies.engine.base import Policy
+from ravenlab.common.compiled import inlined
+from ravenlab.common.errors import InputError
+from ravenlab.policies import SWRaven, Thompson, find_policy
+from ravenlab.policies.engine import base, fork
+from ravenlab.policies.engine.base import Policy
 from tests.faults.states import ONLINE, train
 from tests.messages import raises_naming
 from tests.policies.online import Lottery

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from studies.spec.study import StudySpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers import problem
 from tests.requirements import skip_or_fail
-from tuning.study_run import run_study
-from tuning.workers import problem
 
 STUDIES = int(os.environ.get("RAVENLAB_SOAK", "31"))
 WARM_UP = STUDIES // 10 if STUDIES >= 1000 else STUDIES * 2 // 5

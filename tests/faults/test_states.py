@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.checks import LARGEST_NUMBER, MAX_STEPS
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.base import Policy
-from policies.engine.rules import MEAN
+from ravenlab.common.checks import LARGEST_NUMBER, MAX_STEPS
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.rules import MEAN
 from tests.faults import states
 from tests.faults.states import ONLINE, SPECIAL, Mutation
 from tests.messages import raises_naming

@@ -16,8 +16,10 @@ from typing import Any
 
 import pytest
 
-from dashboards.optuna_dashboard import attach
-from studies.storage import database
+from ravenlab.dashboards.optuna_dashboard import attach
+from ravenlab.studies.storage import database
+from ravenlab.tuning import study_run
+from ravenlab.tuning.progress import StudyProgress
 from tests.faults.studies import (
     NAME,
     SMALL,
@@ -30,8 +32,6 @@ from tests.faults.studies import (
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import skip_or_fail
-from tuning import study_run
-from tuning.progress import StudyProgress
 
 
 def check_refused(done: subprocess.CompletedProcess[str], *names: object, code: int = 2) -> None:
@@ -77,7 +77,7 @@ def test_locked_database_is_reported(stored_study: Path, tmp_path: Path, monkeyp
 
 AS_NOBODY = """
 import os, sys
-from tuning.cli import app
+from ravenlab.tuning.cli import app
 warm, words = sys.argv[1], sys.argv[2:]
 app.run([*words, "--trials=2", "--selection=2", "--report=2", "--storage", "sqlite:///" + warm + "/warm.sqlite3"])
 if os.getuid() == 0:

@@ -12,7 +12,7 @@ import distributed  # noqa: F401 (adds its defaults to the configuration)
 import pytest
 from sqlalchemy.engine import URL, make_url
 
-from studies.storage.database import open_storage
+from ravenlab.studies.storage.database import open_storage
 from tests.cluster import DaskCluster
 from tests.command import refused, run_command
 from tests.messages import assert_names

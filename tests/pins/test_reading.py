@@ -18,16 +18,16 @@ import pytest
 import yaml
 
 import ravenlab
-from studies.storage.database import use_storage
+from ravenlab.studies.storage.database import use_storage
+from ravenlab.tuning.cli.dashboard import attach_to_studies
 from tests.command import run_command
 from tests.faults.states import ONLINE
 from tools.pins import DATABASE, EXTENSIONS, FOLDER, STUDIES, continue_policy
-from tuning.cli.dashboard import attach_to_studies
 
 STORAGE = f"sqlite:///{DATABASE}"
 RECORDINGS = (pytest.param("before", marks=pytest.mark.filterwarnings("ignore::UserWarning")), "current")
 """Files of earlier code may be read with a warning, those of this code without."""
-RESCALED = ("trace", "log", "compare")
+RESCALED = ("trace", "log")
 """Earlier code measured the scale of their rewards differently, so that they cannot be continued."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import policies
-from policies import find_policy
+from ravenlab import policies
+from ravenlab.policies import find_policy
 from tests.policies.online import Lottery
 
 

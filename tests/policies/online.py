@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from environments.compiled import inlined
-from policies import find_policy
-from policies.engine.base import CLOSED, WAITING, Policy, Sizes
-from policies.engine.parameters import Param, Value
+from ravenlab.common.compiled import inlined
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import CLOSED, WAITING, Policy, Sizes
+from ravenlab.policies.engine.parameters import Param, Value
 
 NAMES = ["raven-ucb", "ucb1"]
 MEAN = 1

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.streams import Stream, generator
-from policies import find_policy
-from policies.engine.simulation import simulate
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments import reference_world
 
 TIE = 1e-9

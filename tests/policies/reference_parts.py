@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from environments.world import Floats
-from policies.engine.base import Policy
-from policies.engine.posterior import draw_beta
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.posterior import draw_beta
 
 
 class History:

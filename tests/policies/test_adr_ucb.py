@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.adr_ucb import ALARMS, MONITORED
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.adr_ucb import ALARMS, MONITORED
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart
 from tests.policies.test_glr_klucb import splits

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.ars_exp3 import rounds_that_fit
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.ars_exp3 import rounds_that_fit
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import RelativeWeights, scores_by_share
 

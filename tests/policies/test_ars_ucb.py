@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import find_policy
-from policies.engine.simulation import simulate
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 
 

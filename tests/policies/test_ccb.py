@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
 from tests.policies.reference import check_against_reference
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.cusum_ucb import ALARMS, CUSUMUCB, select
-from policies.engine.base import CLOSED, OPEN, WAITING
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.cusum_ucb import ALARMS, CUSUMUCB, select
+from ravenlab.policies.engine.base import CLOSED, OPEN, WAITING
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart, rewards_until_alarm
 

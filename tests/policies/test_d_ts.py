@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.d_ts import DTS
+from ravenlab.policies.d_ts import DTS
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from policies.d_ucb import DUCB, TOTAL, WIDTH
+from ravenlab.policies.d_ucb import DUCB, TOTAL, WIDTH
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

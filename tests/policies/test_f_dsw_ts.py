@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.posterior import draw_beta
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.posterior import draw_beta
 from tests.policies.reference import check_against_reference
 
 COMBINE: dict[str, Callable[[float, float], float]] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from policies.engine.simulation import simulate
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

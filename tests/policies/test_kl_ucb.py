@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.kl_ucb import negative_entropy, upper_bound
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, bisect_bound
 

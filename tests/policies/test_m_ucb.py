@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.base import OPEN, WAITING
-from policies.engine.simulation import simulate
-from policies.m_ucb import ALARMS, MUCB, select
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import OPEN, WAITING
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.policies.m_ucb import ALARMS, MUCB, select
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards_until_alarm
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments import reference_world
 from tests.policies.reference import SEED, TIE
 from tests.policies.test_raven_ucb import ReferenceRavenUCB

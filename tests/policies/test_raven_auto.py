@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.simulation import simulate
-from policies.raven_auto import CHOSEN, RATE
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.policies.raven_auto import CHOSEN, RATE
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

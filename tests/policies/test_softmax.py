@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, scores_by_share
 

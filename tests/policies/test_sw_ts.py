@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies.sw_ts import SWTS
+from ravenlab.common.errors import InputError
+from ravenlab.policies.sw_ts import SWTS
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 

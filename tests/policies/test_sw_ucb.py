@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from policies.engine.base import OPEN, WAITING
-from policies.sw_ucb import SWUCB
+from ravenlab.policies.engine.base import OPEN, WAITING
+from ravenlab.policies.sw_ucb import SWUCB
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.posterior import draw_gaussian_mean
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.posterior import draw_gaussian_mean
 from tests.messages import raises_naming
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean

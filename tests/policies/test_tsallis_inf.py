@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, scores_by_share
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from policies import find_policy
+from ravenlab.policies import find_policy
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

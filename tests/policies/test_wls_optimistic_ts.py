@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.wls_optimistic_ts import DEVIATION, LEVEL, WLSOptimisticTS
+from ravenlab.policies.wls_optimistic_ts import DEVIATION, LEVEL, WLSOptimisticTS
 from tests.policies.reference import check_against_reference
 
 Long = np.longdouble

@@ -9,22 +9,29 @@ from typing import Any
 import numpy as np
 import optuna
 
-from environments.world import Floats
-from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
-from studies.results.recommendation import Baseline, Edge, Estimate, Recommendation, RewardStatistics, TraceFacts
-from studies.results.verdict import Excess, Verdict
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.grid import GridSpec
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
-from studies.storage.keys import (
+from ravenlab.environments.world import Floats
+from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from ravenlab.studies.results.recommendation import (
+    Baseline,
+    Edge,
+    Estimate,
+    Recommendation,
+    RewardStatistics,
+    TraceFacts,
+)
+from ravenlab.studies.results.verdict import Excess, Verdict
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import (
     write_comparison_spec,
     write_grid_spec,
     write_indistinguishable,
     write_recommendation,
     write_spec,
 )
-from studies.storage.trials import store_cells, store_entry, store_further_worlds
+from ravenlab.studies.storage.trials import store_cells, store_entry, store_further_worlds
 
 WILD = "<script>alert('\"1\"')</script>|../../etc/passwd\\&%$#_{}~^[b]`x` 🦅 ".ljust(200, "ä")
 """A name of 200 characters."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ravenlab
-from policies.engine.base import Policy
+from ravenlab.policies.engine.base import Policy
 
 COSTS = {"harbor": 9.4, "airport": 10.1, "center": 12.5, "north": 11.0, "9": 11.6, "10": 12.0}
 """Mean cost of a delivery by depot; noise has a standard deviation of 1."""

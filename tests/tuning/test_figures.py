@@ -11,7 +11,7 @@ import pytest
 
 import ravenlab
 from ravenlab import figures
-from studies.storage.database import open_storage
+from ravenlab.studies.storage.database import open_storage
 from tests.dashboards.storages import store_search, store_search_grid
 from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
+from ravenlab.tuning.files import atomic_write
 from tests.messages import raises_naming
 from tests.requirements import skip_or_fail
-from tuning.files import atomic_write
 
 
 def write(path: Path, text: str) -> None:

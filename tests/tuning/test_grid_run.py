@@ -11,26 +11,26 @@ import optuna
 import pytest
 
 import ravenlab
-from environments import InputError
-from environments.streams import Stream
-from policies.engine.simulation import simulate
-from studies.registry import PAPER_VALUES
-from studies.results.grid import Grid
-from studies.spec.grid import GridSpec
-from studies.spec.study import StudySpec
-from studies.statistics.intervals import indistinguishable
-from studies.storage import keys
-from studies.storage.database import open_storage
-from studies.storage.library import list_studies
-from studies.storage.lock import lock_studies
+from ravenlab.environments import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.intervals import indistinguishable
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import list_studies
+from ravenlab.studies.storage.lock import lock_studies
+from ravenlab.tuning import grid_run
+from ravenlab.tuning.grid_run import GridListener, grid_problem, run_grid
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.messages import raises_naming
 from tests.tuning.plain_grid import regrets
-from tuning import grid_run
-from tuning.grid_run import GridListener, grid_problem, run_grid
-from tuning.search.loop import Progress
-from tuning.study_run import run_study
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
 
 PUBLISHED = "published-variance-drift"
 

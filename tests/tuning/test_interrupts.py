@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from tuning.interrupts import handle_interrupts
+from ravenlab.tuning.interrupts import handle_interrupts
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

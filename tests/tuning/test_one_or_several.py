@@ -7,12 +7,12 @@ from typing import assert_type
 import pytest
 
 import ravenlab
-from environments.display import ResultList
-from policies.engine.simulation import Simulation
 from ravenlab import ComparisonResult, Grid, Recommendation
-from studies.export.comparison import ComparisonDocument
+from ravenlab.common.display import ResultList
+from ravenlab.policies.engine.simulation import Simulation
+from ravenlab.studies.export.comparison import ComparisonDocument
+from ravenlab.tuning.screen import open_screen
 from tests.messages import raises_naming
-from tuning.screen import open_screen
 
 
 def test_tune(url: str) -> None:
@@ -96,8 +96,8 @@ def test_recommend_and_diagnose(url: str) -> None:
 def test_progress_needs_a_terminal_or_a_notebook(
     url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tuning import screen
-    from tuning.progress import Reporter
+    from ravenlab.tuning import screen
+    from ravenlab.tuning.progress import Reporter
 
     ravenlab.grid("blips", 30, arms=2, replications=4, alpha0=[1.0], beta0=[1.0, 2.0], storage=url)
     assert capsys.readouterr() == ("", "")

@@ -6,16 +6,16 @@ import sys
 
 import pytest
 
-from policies.engine.parameters import Values
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.study import StudySpec
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning import progress
+from ravenlab.tuning.progress import COMPILING, Pace, Reporter, entry_steps
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import STEPS_PER_PIECE, Evaluator
 from tests.messages import assert_names
 from tests.tuning.cli.test_terminals import Screen
-from tuning import progress
-from tuning.progress import COMPILING, Pace, Reporter, entry_steps
-from tuning.search.loop import Progress
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import STEPS_PER_PIECE, Evaluator
 
 SMALL = {"scenario": "blips", "arms": 3, "trials": 10, "replications": 20, "selection": 50, "report": 50}
 SHORT, LONG = (StudySpec.model_validate({**SMALL, "horizon": horizon}) for horizon in (100, 1000))
@@ -106,7 +106,7 @@ def test_tuned_entries_of_a_comparison_cost_more() -> None:
 
 
 def test_an_evaluator_reports_steps_and_gives_the_same_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.workers.problem.STEPS_PER_PIECE", STEPS_PER_PIECE / 1e4)
+    monkeypatch.setattr("ravenlab.tuning.workers.problem.STEPS_PER_PIECE", STEPS_PER_PIECE / 1e4)
     candidates: list[Values] = [SHORT.resolve_params({"alpha0": value}) for value in (1.0, 2.0)]
     plain = Evaluator(SHORT, LocalWorkers()).play(candidates, 1, 3, 50)
     evaluator, steps = Evaluator(SHORT, LocalWorkers()), list[float]()

@@ -8,10 +8,10 @@ import optuna
 import pytest
 from optuna.storages import RDBStorage
 
-from environments.errors import InputError
-from studies.storage import keys
+from ravenlab.common.errors import InputError
+from ravenlab.studies.storage import keys
+from ravenlab.tuning.study_run import KINDS, Direction, open_study
 from tests.messages import raises_naming
-from tuning.study_run import KINDS, Direction, open_study
 
 
 @pytest.fixture

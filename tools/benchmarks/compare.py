@@ -15,15 +15,15 @@ from functools import lru_cache
 import optuna
 from joblib import cpu_count
 
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.distributions import from_trial_params
-from studies.spec.study import StudySpec
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.comparison.run import warm_up
+from ravenlab.tuning.search.samplers import ask_batch
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 from tools.benchmarks.measure import Figure
-from tuning.comparison.run import warm_up
-from tuning.search.samplers import ask_batch
-from tuning.study_run import run_study
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
 
 TRIALS, WORLDS = 3, 4
 """Number of measured candidates per policy, and of worlds per candidate."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from environments.compiled import compiled
-from environments.world import Worlds, mean_of, reward_of
+from ravenlab.common.compiled import compiled
+from ravenlab.environments.world import Worlds, mean_of, reward_of
 
 
 def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, steps: int, r: int = 0) -> float:
@@ -84,7 +84,7 @@ def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # 
 
 def rescan_all(worlds: Worlds, candidates: Any) -> Any:
     """Return the regrets [C, R] of the scanning loop."""
-    from policies.engine.leader_run import fill_coefficients
+    from ravenlab.policies.engine.leader_run import fill_coefficients
 
     replications, horizon = worlds.noise.shape
     coefficients = np.empty((len(candidates), horizon + 2))

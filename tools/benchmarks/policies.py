@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from policies import find_policy
-from policies.engine.index import IndexPolicy
-from policies.engine.play import evaluate, play
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.index import IndexPolicy
+from ravenlab.policies.engine.play import evaluate, play
 from tools.benchmarks.measure import Claim, Race
 from tools.benchmarks.plain import plain_loop
 from tools.benchmarks.plain_forgetting import FORGETTING

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import optuna
 
-from environments.streams import Stream
-from studies.registry import PRUNERS
-from studies.spec.distributions import from_trial_params
-from studies.spec.study import StudySpec
-from studies.storage import keys
-from tuning.search.loop import search
-from tuning.search.samplers import first_candidates
-from tuning.workers.problem import Evaluator
+from ravenlab.environments.streams import Stream
+from ravenlab.studies.registry import PRUNERS
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.search.samplers import first_candidates
+from ravenlab.tuning.workers.problem import Evaluator
 
 SCENARIOS = ("stationary", "localized-jump", "blips")
 SEEDS, HELD_OUT = 12, 4000

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.world import Worlds
-from policies import find_policy
-from policies.engine.leader_run import leader_run
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import Worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.leader_run import leader_run
 from tools.benchmarks.measure import Claim, Race
 from tools.benchmarks.plain_raven import numpy_loop, rescan_all
 

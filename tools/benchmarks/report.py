@@ -9,13 +9,13 @@ from pathlib import Path
 
 import optuna
 
-from studies.spec.files import find_study_file, load_study_file
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.files import find_study_file, load_study_file
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.api import report
 from tests.dashboards.browser import find_browser, launch_browser
 from tests.studies.examples import make_recommendation, store_study
 from tools.benchmarks.measure import Figure
-from tuning.api import report
 
 STUDIES, LONG, SHORT = 50, 2000, 60
 """Number of studies, of trials of the first study, and of each of the others, enough for predictions."""

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
-from policies.engine.leader_run import leader_run
+from ravenlab.policies.engine.leader_run import leader_run
+from ravenlab.tuning.workers.cluster import ClusterWorkers, open_cluster
 from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.raven import incremental, random_candidates
-from tuning.workers.cluster import ClusterWorkers, open_cluster
 
 REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
 UNITS = 8

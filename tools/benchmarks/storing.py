@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 import optuna
 from optuna.trial import FrozenTrial
 
-from studies.registry import StudyDefaults
-from studies.storage import keys
-from studies.storage.lock import run_as_driver
-from studies.storage.rows import store_trials
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.rows import store_trials
 from tests.postgres import server
 from tools.benchmarks.measure import Race
 

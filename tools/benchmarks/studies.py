@@ -14,13 +14,13 @@ from pathlib import Path
 
 import optuna
 
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.workers.problem import Evaluator
 from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.plain_raven import numpy_loop
 from tools.benchmarks.raven import incremental
-from tuning.search.loop import search
-from tuning.workers.problem import Evaluator
 
 TRIALS, REPLICATIONS, HORIZON = 200, 200, 10_000
 MEASURED_REPLICATIONS = 8

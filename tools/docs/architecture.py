@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tests.project import PACKAGES, ROOT
+from ravenlab.common.fingerprint import package_folder
+from tests.project import PACKAGES
 
 COLUMN = 34
 
 
 def module_tree() -> dict[str, list[str]]:
     """Return the generated part of the page: the tree of packages."""
-    lines = [line for package in PACKAGES for line in _describe(ROOT / package)]
+    lines = [line for package in PACKAGES for line in _describe(package_folder(package))]
     return {"tree": ["```text", *lines, "```"]}
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import typer
 
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.cli.help import format_usage, group_commands, group_options, split_help
 from tools.docs.marks import table
-from tuning.cli import app
-from tuning.cli.help import format_usage, group_commands, group_options, split_help
 
 
 def root_command() -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dashboards.figures.style import BLUE, VERMILION
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.world import Floats
+from ravenlab.dashboards.figures.style import BLUE, VERMILION
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import Floats
 from tools.docs.svg import RULE, SOFT, card, path, rect, text
 from tools.docs.world_pictures import SEED, WIDTH
 

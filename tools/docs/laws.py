@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dashboards.figures.style import BLUE, GREEN, ORANGE
-from environments import find_scenario
-from environments.text import format_count, format_number, format_percent
-from studies.laws.axes import ARMS, HORIZON, RATES, axes_of, features
-from studies.laws.law import COORDINATES, Law, answer, load_document, load_laws
-from studies.paper.advice import SHORT_HORIZON, paper_advice
-from studies.symbols import format_symbol
+from ravenlab.common.text import format_count, format_number, format_percent
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE
+from ravenlab.environments import find_scenario
+from ravenlab.studies.laws.axes import ARMS, HORIZON, RATES, axes_of, features
+from ravenlab.studies.laws.law import COORDINATES, Law, answer, load_document, load_laws
+from ravenlab.studies.paper.advice import SHORT_HORIZON, paper_advice
+from ravenlab.studies.symbols import format_symbol
 from tools.docs.marks import table
 from tools.docs.svg import RULE, SOFT, card, path, rect, text
 

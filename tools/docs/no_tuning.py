@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dashboards.figures.style import BLUE, GREEN, ORANGE
-from environments.text import format_count
+from ravenlab.common.text import format_count
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE
 from tests.project import ROOT
 from tools.docs.marks import table
 from tools.docs.svg import RULE, SOFT, card, path, rect, text

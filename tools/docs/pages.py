@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from policies import policy_names
+from ravenlab.policies import policy_names
 from tests.project import DOCS
 from tools.docs import commands, laws, no_tuning, policies, scenarios, study_files
 from tools.docs.architecture import module_tree

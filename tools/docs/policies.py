@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import math
 
-from environments.text import format_number
-from policies import find_policy, policy_names
-from policies.engine.base import Policy
-from policies.engine.parameters import Number, Param, ParamContext, Value
-from studies.spec.comparison import PAPER_POLICIES
-from studies.symbols import format_symbol
+from ravenlab.common.text import format_number
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Number, Param, ParamContext, Value
+from ravenlab.studies.spec.comparison import PAPER_POLICIES
+from ravenlab.studies.symbols import format_symbol
 from tools.docs.marks import filled, table
 
 NEW_HEADING, LAST_HEADING = "## Further policies", "## Custom policies"

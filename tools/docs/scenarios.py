@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from environments import find_scenario, scenarios
-from environments.base import BaseDraw
-from environments.noise import NOISES
-from environments.scenario import Scenario
+from ravenlab.environments import find_scenario, scenarios
+from ravenlab.environments.base import BaseDraw
+from ravenlab.environments.noise import NOISES
+from ravenlab.environments.scenario import Scenario
 from tools.docs.delay_picture import delay_picture
 from tools.docs.marks import table
 from tools.docs.world_pictures import ARMS, world_picture

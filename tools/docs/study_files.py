@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, format_choices
-from studies.spec.schema import study_file_schema
+from ravenlab.studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, Choice, format_choices
+from ravenlab.studies.spec.schema import study_file_schema
 from tools.docs.marks import table
 
 TYPES = {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}

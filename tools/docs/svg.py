@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dashboards.figures.style import FONT
+from ravenlab.dashboards.figures.style import FONT
 
 INK, SOFT, RULE, PAPER, EDGE = "#1f2328", "#59636e", "#d8dde3", "#ffffff", "#d0d7de"
 

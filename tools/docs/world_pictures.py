@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
-from environments.draw import draw_worlds
-from environments.scenario import Scenario
-from environments.text import format_number
-from environments.view import View, change_steps, simplify_line, view_world
-from environments.world import Floats, Ints
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.view import View, change_steps, simplify_line, view_world
+from ravenlab.environments.world import Floats, Ints
 from tools.docs.svg import RULE, SOFT, area, card, path, rect, text
 
 COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY)

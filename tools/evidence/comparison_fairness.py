@@ -16,7 +16,7 @@ from typing import Any
 import optuna
 
 import ravenlab
-from environments.text import format_interval
+from ravenlab.common.text import format_interval
 from tools.docs.marks import table
 from tools.evidence.harness import make_parser
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from studies.diagnosis import diagnose
-from studies.diagnosis.model_selection import KINDS
-from studies.diagnosis.random_walk import RANDOM_WALK
+from ravenlab.studies.diagnosis import diagnose
+from ravenlab.studies.diagnosis.model_selection import KINDS
+from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK
 from tests.project import DOCS
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.docs.marks import filled

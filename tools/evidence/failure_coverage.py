@@ -22,21 +22,21 @@ from pathlib import Path
 
 import numpy as np
 
-from environments import find_scenario
-from environments.streams import Stream
-from environments.world import Floats, Ints
-from policies import find_policy
-from policies.engine.parameters import Value
-from policies.engine.play import LAST_SHARE, REGRET
-from studies.export.markdown_table import format_rows
-from studies.results.ranking import pairwise_p_values
-from studies.statistics import intervals
-from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
-from studies.statistics.intervals import mean_interval
-from studies.statistics.paired import paired_t_test
+from ravenlab.environments import find_scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats, Ints
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import LAST_SHARE, REGRET
+from ravenlab.studies.export.markdown_table import format_rows
+from ravenlab.studies.results.ranking import pairwise_p_values
+from ravenlab.studies.statistics import intervals
+from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.studies.statistics.paired import paired_t_test
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 from tools.evidence.harness import append_line, make_parser, read_lines
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
 
 SEED = 777
 BLOCK = 4000  # worlds played at a time

@@ -59,22 +59,22 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET
-from studies.results.robust import RobustRecommendation
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.robust import RobustSpec, parse_robust_spec
-from studies.spec.study import StudySpec
-from studies.statistics.failures import grow_sample
-from studies.statistics.intervals import relative_interval
+from ravenlab.environments import find_scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.robust import RobustSpec, parse_robust_spec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.failures import grow_sample
+from ravenlab.studies.statistics.intervals import relative_interval
+from ravenlab.tuning.robust.run import run_robust
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers.problem import FAILED, Evaluator, Problem, is_reliable
 from tools.docs.no_tuning import RESULTS
 from tools.evidence.harness import append_line, make_parser, read_lines
-from tuning.robust.run import run_robust
-from tuning.study_run import run_study
-from tuning.workers.problem import FAILED, Evaluator, Problem, is_reliable
 
 SCENARIOS = (
     *("stationary", "localized-jump", "periodic", "blips", "gradual-drift", "incremental-drift", "variance-drift"),

@@ -21,18 +21,18 @@ from typing import Any
 import numpy as np
 
 import ravenlab
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.recorded.examples import log_to_csv, trace_to_csv
-from environments.recorded.log_file import Log
-from environments.recorded.trace_file import Trace
-from environments.world import Floats, Ints, Worlds, fill_rewards
-from policies.engine.base import Policy
-from policies.engine.play import REGRET, evaluate
-from studies.export import export
-from studies.laws.axes import RATES, axes_of, settings_at
-from studies.results.describe import describe_recommendation
-from studies.results.recommendation import Recommendation
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.recorded.examples import log_to_csv, trace_to_csv
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.world import Floats, Ints, Worlds, fill_rewards
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.play import REGRET, evaluate
+from ravenlab.studies.export import export
+from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
+from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.recommendation import Recommendation
 from tools.evidence.harness import make_parser
 
 CARRIERS = ("ant", "bee", "cat", "dog", "elk", "fox")

@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.streams import Stream
-from environments.text import describe_p_value, format_interval, format_number
-from policies.engine.parameters import Value
-from studies.results.comparison import LEVEL
-from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
-from studies.statistics.paired import holm_adjust
-from studies.symbols import format_params
+from ravenlab.common.text import describe_p_value, format_interval, format_number
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.results.comparison import LEVEL
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
+from ravenlab.studies.statistics.paired import holm_adjust
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.project import DOCS
 from tools.evidence.harness import make_parser
-from tuning.study_run import run_study
-from tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
 
 TRACES = {
     "seattle-rtt.csv": "Negative round-trip time in seconds from one node to 20 others (NetLatency-Data, MIT)",

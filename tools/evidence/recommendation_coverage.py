@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET
-from studies.results.recommendation import Recommendation
-from studies.spec.distributions import from_trial_params
-from studies.spec.study import StudySpec
-from studies.statistics.intervals import paired_interval
-from studies.storage import keys
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.intervals import paired_interval
+from ravenlab.studies.storage import keys
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.validation.recommend import recommend
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 from tools.evidence.harness import make_parser, parallel_map
-from tuning.search.loop import search
-from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna

@@ -20,24 +20,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.streams import Stream
-from policies.engine.play import REGRET
-from studies.results.recommendation import Parameters, Recommendation
-from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.intervals import relative_interval
-from studies.statistics.surface import fit_surface
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.results.recommendation import Parameters, Recommendation
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.statistics.intervals import relative_interval
+from ravenlab.studies.statistics.surface import fit_surface
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.search.samplers import first_candidates
+from ravenlab.tuning.validation.points import COPIES, from_point, make_copies, to_point
+from ravenlab.tuning.validation.recommend import complete_trials, recommend
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 from tools.evidence.harness import make_parser
-from tuning.search.loop import search
-from tuning.search.samplers import first_candidates
-from tuning.validation.points import COPIES, from_point, make_copies, to_point
-from tuning.validation.recommend import complete_trials, recommend
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna
 
-    from environments.world import Floats
+    from ravenlab.environments.world import Floats
 
 REFERENCE_SEED = 1_000_003
 TRUTH_SEED = 2**62

@@ -20,22 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.compiled import compiled
-from environments.draw import draw_worlds
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import AUTOMATIC, EXPANSION, LogScenario
-from environments.streams import Stream
-from environments.world import GRADUAL, Floats, Worlds, reward_of
-from policies import find_policy
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET, evaluate, play
-from studies.diagnosis.analysis import diagnose_changes
-from studies.diagnosis.model_selection import KINDS
-from studies.registry import ESTIMATORS
-from studies.statistics.paired import holm_adjust
+from ravenlab.common.compiled import compiled
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import AUTOMATIC, EXPANSION, LogScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import GRADUAL, Floats, Worlds, reward_of
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET, evaluate, play
+from ravenlab.studies.diagnosis.analysis import diagnose_changes
+from ravenlab.studies.diagnosis.model_selection import KINDS
+from ravenlab.studies.registry import ESTIMATORS
+from ravenlab.studies.statistics.paired import holm_adjust
+from ravenlab.tuning.validation.replay import estimate_score
 from tools.evidence.harness import append_line, make_parser, read_lines
-from tuning.validation.replay import estimate_score
 
 EVENTS = 20_000
 STATIC = ("uniform", "skewed")  # logging policies that do not learn

@@ -23,25 +23,25 @@ from pathlib import Path
 
 import numpy as np
 
-from environments.recorded.examples import log_to_csv
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import MIN_REPLAYS
-from environments.recorded.trace_file import Trace
-from environments.recorded.trace_world import FixedArmPlay, TraceScenario
-from environments.streams import Stream
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Values
-from policies.engine.play import play_windows
-from studies.results.comparison import ComparisonEntry, Leaderboard, RecordedResult, RegretCurve
-from studies.results.ranking import build_recorded_board
-from studies.spec.comparison import ResolvedComparisonSpec
-from studies.statistics.bootstrap import row_autocorrelation, sum_interval
-from studies.statistics.paired import holm_adjust
+from ravenlab.environments.recorded.examples import log_to_csv
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.recorded.trace_world import FixedArmPlay, TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.policies.engine.play import play_windows
+from ravenlab.studies.results.comparison import ComparisonEntry, Leaderboard, RecordedResult, RegretCurve
+from ravenlab.studies.results.ranking import build_recorded_board
+from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
+from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
+from ravenlab.studies.statistics.paired import holm_adjust
+from ravenlab.tuning.api import compare
+from ravenlab.tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace
+from ravenlab.tuning.workers.problem import Evaluator, Problem
 from tools.evidence.harness import make_parser
-from tuning.api import compare
-from tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace
-from tuning.workers.problem import Evaluator, Problem
 
 ARMS = 5
 WINDOWS = 300

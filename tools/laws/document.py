@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.world import Floats
-from studies.laws.axes import features
-from studies.laws.law import COORDINATES, NORMAL, uniform_regret
-from studies.statistics.intervals import mean_interval
+from ravenlab.environments import find_scenario
+from ravenlab.environments.world import Floats
+from ravenlab.studies.laws.axes import features
+from ravenlab.studies.laws.law import COORDINATES, NORMAL, uniform_regret
+from ravenlab.studies.statistics.intervals import mean_interval
 from tools.laws.fit import (
     SCALE,
     FittedLaws,

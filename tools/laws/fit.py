@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.world import Floats
-from studies.laws.axes import RATES, axes_of, features
-from studies.laws.law import COORDINATES, regret_terms
+from ravenlab.environments import find_scenario
+from ravenlab.environments.world import Floats
+from ravenlab.studies.laws.axes import RATES, axes_of, features
+from ravenlab.studies.laws.law import COORDINATES, regret_terms
 from tools.laws.surface import LawSurface, SurfaceStack, fit_law_surface
 
 SCALE = 0.5  # range of the means in the atlas

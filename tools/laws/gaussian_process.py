@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 
 SUPPORTS = 40  # support points
 DIGITS = 7  # significant digits of every number

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET
-from studies.laws.axes import RATES, axes_of, settings_at
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
-from studies.statistics.failures import grow_sample
-from studies.statistics.intervals import mean_interval
+from ravenlab.environments import find_scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.failures import grow_sample
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.search.samplers import inside_search_space
+from ravenlab.tuning.workers.problem import Evaluator, is_reliable
 from tools.laws.gaussian_process import GaussianProcess, fit_gaussian_process
-from tuning.search.loop import search
-from tuning.search.samplers import inside_search_space
-from tuning.workers.problem import Evaluator, is_reliable
 
 if TYPE_CHECKING:
     import optuna
@@ -137,7 +137,7 @@ def search_policy(
 
     The first candidates are the defaults and `first`, so that a measurement depends on a law only if it is given one.
     """
-    from tuning.validation.recommend import complete_trials
+    from ravenlab.tuning.validation.recommend import complete_trials
 
     complete = complete_trials(spec, _search(spec, evaluator, first))
     return [candidate.values for candidate in complete.candidates], complete.values
@@ -262,7 +262,7 @@ def recommend_prefixes(
 
     A shorter study has the first trials of a longer one, so that one search is enough.
     """
-    from tuning.validation.recommend import recommend
+    from ravenlab.tuning.validation.recommend import recommend
 
     spec = make_spec(setting, policy, replace(budget, trials=max(counts))).model_copy(update={"report": REPORT})
     evaluator = Evaluator(spec)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.world import Floats
-from studies.laws.law import Coordinate
+from ravenlab.environments.world import Floats
+from ravenlab.studies.laws.law import Coordinate
 
 LENGTHS = {"alpha0": 1.4, "beta0": 8.0, "epsilon": 12.0, "tau": 3.0, "gamma": 3.0}
 """Lengths of the covariance, in units of the logarithm of a parameter; chosen by predicting trials left out."""

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from environments.errors import ExternalError, InputError, closest_name
-from studies.symbols import use_ascii_where_needed
-from tuning.cli import (
+from ravenlab.common.errors import ExternalError, InputError, closest_name
+from ravenlab.studies.symbols import use_ascii_where_needed
+from ravenlab.tuning.cli import (
     compare,
     copy,
     dashboard,
@@ -32,13 +32,13 @@ from tuning.cli import (
     tune,
     validate,
 )
-from tuning.cli import list as list_
-from tuning.cli.arguments import option_names
-from tuning.cli.completion import join_bash_words
-from tuning.cli.help import CONTEXT_SETTINGS, Command, Group
-from tuning.cli.options import OptionValueError
-from tuning.cli.output import print_message
-from tuning.interrupts import Interrupted, handle_interrupts
+from ravenlab.tuning.cli import list as list_
+from ravenlab.tuning.cli.arguments import option_names
+from ravenlab.tuning.cli.completion import join_bash_words
+from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command, Group
+from ravenlab.tuning.cli.options import OptionValueError
+from ravenlab.tuning.cli.output import print_message
+from ravenlab.tuning.interrupts import Interrupted, handle_interrupts
 
 DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
@@ -227,7 +227,7 @@ def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
 
 def _print_error(message: str, code: int) -> int:
     """Print a message to stderr as one line of limited length without passwords, and return the exit code."""
-    from studies.storage.urls import mask_passwords
+    from ravenlab.studies.storage.urls import mask_passwords
 
     line = mask_passwords(" ".join(message.split()))
     if len(line) > MAX_MESSAGE:

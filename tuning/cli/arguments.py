@@ -7,16 +7,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from environments.errors import InputError
-from environments.text import format_count, join_words, plural
-from tuning.cli.options import Assignment
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_count, join_words, plural
+from ravenlab.tuning.cli.options import Assignment
 
 if TYPE_CHECKING:
-    from studies.spec.comparison import ComparisonSpec
-    from studies.spec.grid import GridSpec
-    from studies.spec.robust import RobustSpec
-    from studies.spec.study import StudySpec
-    from tuning.workers.local import Workers
+    from ravenlab.studies.spec.comparison import ComparisonSpec
+    from ravenlab.studies.spec.grid import GridSpec
+    from ravenlab.studies.spec.robust import RobustSpec
+    from ravenlab.studies.spec.study import StudySpec
+    from ravenlab.tuning.workers.local import Workers
 
 OPTIONS_BY_FIELD = {
     "space": ("--range",),
@@ -107,7 +107,7 @@ class Plan:
 
 def read_plan(study: str) -> Plan:
     """Read the plan of a study file, or of a bundled one by its name."""
-    from studies.spec.files import find_study_file, load_robust_studies, load_study_file
+    from ravenlab.studies.spec.files import find_study_file, load_robust_studies, load_study_file
 
     path = find_study_file(study)
     return Plan(load_study_file(path), load_robust_studies(path))
@@ -128,9 +128,9 @@ def plan_from_options(
     robust: Mapping[str, Any] | None,
 ) -> Plan:
     """Plan studies of scenarios, a trace or a log; with `robust`, one search over all scenarios per horizon."""
-    from environments.catalog import load_scenario_plugin
-    from studies.spec.parse import parse_study_spec
-    from studies.spec.robust import parse_robust_spec
+    from ravenlab.environments.catalog import load_scenario_plugin
+    from ravenlab.studies.spec.parse import parse_study_spec
+    from ravenlab.studies.spec.robust import parse_robust_spec
 
     recorded = next((kind for kind in ("trace", "log") if kind in fields), None)
     if recorded is not None and robust is not None:
@@ -166,9 +166,9 @@ def check_one_name(name: str | None, count: int) -> None:
 
 def load_plugins(texts: Sequence[str] | None) -> None:
     """Load custom policies and scenarios from Python files or installed packages."""
-    from environments.catalog import SCENARIO_PLUGINS, load_scenario_plugin
-    from environments.plugins import is_plugin, load_plugin
-    from policies.engine.plugins import POLICY_PLUGINS, load_policy_plugin
+    from ravenlab.common.plugins import is_plugin, load_plugin
+    from ravenlab.environments.catalog import SCENARIO_PLUGINS, load_scenario_plugin
+    from ravenlab.policies.engine.plugins import POLICY_PLUGINS, load_policy_plugin
 
     for text in texts or ():
         if is_plugin(text):
@@ -185,12 +185,12 @@ def load_plugins(texts: Sequence[str] | None) -> None:
 
 def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """Check the options of workers before anything runs, and return the workers to open."""
-    from tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
+    from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
     if cluster is not None:
-        from tuning.workers.cluster import check_address
+        from ravenlab.tuning.workers.cluster import check_address
 
         check_address(cluster)
         if backend != DEFAULT_BACKEND:
@@ -202,8 +202,8 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
 
 def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:
     """Print to stderr what the scenarios of some specifications warn of, each warning once."""
-    from studies.spec.source import list_warnings
-    from tuning.cli.output import print_message
+    from ravenlab.studies.spec.source import list_warnings
+    from ravenlab.tuning.cli.output import print_message
 
     for warning in list_warnings(specs):
         print_message(f"ravenlab: warning: {warning}")
@@ -211,7 +211,7 @@ def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> No
 
 def print_plan(plan: Plan, as_json: bool) -> None:
     """Print what `ravenlab tune` would run."""
-    from tuning.cli.output import print_json, print_line
+    from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
         print_json({"studies": [*map(robust_object, plan.robust), *map(study_object, plan.studies)]})

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
-from tuning.cli import completion, options
-from tuning.cli.options import default, integer_option, option
-from tuning.workers.local import DEFAULT_BACKEND
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
+from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli.options import default, integer_option, option
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.comparison import ComparisonResult
+    from ravenlab.studies.results.comparison import ComparisonResult
 
 COMPARISON = "Comparison"
 
@@ -112,13 +112,19 @@ def compare(
         # on recorded costs: tuned on the first rows, compared on the last three tenths
         ravenlab compare --trace latency.csv --minimize
     """
-    from studies.storage.urls import storage_url
-    from tuning.cli.arguments import choose_workers, drop_unset, print_warnings, recorded_fields, scenario_settings
-    from tuning.cli.output import describing_interrupts, print_exact, print_line
-    from tuning.comparison.run import comparison_specs, run_comparisons
-    from tuning.files import check_folder
-    from tuning.page_files import write_comparison
-    from tuning.progress import ComparisonReporter
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli.arguments import (
+        choose_workers,
+        drop_unset,
+        print_warnings,
+        recorded_fields,
+        scenario_settings,
+    )
+    from ravenlab.tuning.cli.output import describing_interrupts, print_exact, print_line
+    from ravenlab.tuning.comparison.run import comparison_specs, run_comparisons
+    from ravenlab.tuning.files import check_folder
+    from ravenlab.tuning.page_files import write_comparison
+    from ravenlab.tuning.progress import ComparisonReporter
 
     fields = drop_unset(
         {
@@ -152,7 +158,7 @@ def compare(
 
 def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     """Print the conclusions and the ranking of each comparison, after an overview of several."""
-    from studies.export.comparison import (
+    from ravenlab.studies.export.comparison import (
         NO_TUNING_CAPTION,
         board_caption,
         board_table,
@@ -160,10 +166,10 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
         overview_caption,
         overview_table,
     )
-    from studies.results.alternatives import describe_untuned_policies
-    from studies.results.describe_comparison import describe_marks, describe_result, describe_search
-    from studies.results.overview import describe_overview
-    from tuning.cli.output import print_line, print_table
+    from ravenlab.studies.results.alternatives import describe_untuned_policies
+    from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
+    from ravenlab.studies.results.overview import describe_overview
+    from ravenlab.tuning.cli.output import print_line, print_table
 
     if len(results) > 1:
         print_line(describe_overview(results))

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 
 import typer
 
-from studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 MAX_QUERY_STEPS = 1_000_000  # of SQLite's virtual machine; a name takes about 10
@@ -55,19 +55,19 @@ def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Calla
 
 
 def _scenarios() -> list[str]:
-    from environments import scenarios
+    from ravenlab.environments import scenarios
 
     return sorted(scenarios())
 
 
 def _policies() -> list[str]:
-    from policies import policy_names
+    from ravenlab.policies import policy_names
 
     return sorted(policy_names())
 
 
 def _study_files() -> list[str]:
-    from studies.spec.files import shipped_studies
+    from ravenlab.studies.spec.files import shipped_studies
 
     return sorted(shipped_studies())
 
@@ -92,7 +92,7 @@ def join_bash_words() -> None:
 def studies(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete names of studies in the storage that the command line names."""
     with suppress(Exception):
-        from studies.storage.urls import storage_url
+        from ravenlab.studies.storage.urls import storage_url
 
         return [name for name in stored_names(storage_url(ctx.params.get("storage"))) if name.startswith(incomplete)]
     return []
@@ -103,12 +103,12 @@ def stored_names(url: str) -> list[str]:
 
     A SQLite file without a writer is opened as immutable: otherwise reading would leave files beside it.
     """
-    from studies.storage.urls import sqlite_file
+    from ravenlab.studies.storage.urls import sqlite_file
 
     path = sqlite_file(url)
     if path is not None:
-        from studies.storage.database import connect_sqlite
-        from studies.storage.hardening import has_computed_values
+        from ravenlab.studies.storage.database import connect_sqlite
+        from ravenlab.studies.storage.hardening import has_computed_values
 
         has_writer = path.with_name(f"{path.name}-wal").exists()
         mode = "mode=ro" if has_writer else "mode=ro&immutable=1"
@@ -120,7 +120,7 @@ def stored_names(url: str) -> list[str]:
             return [str(name) for (name,) in database.execute(NAMES_QUERY)]
     from sqlalchemy import create_engine, text
 
-    from studies.storage.urls import parse_url
+    from ravenlab.studies.storage.urls import parse_url
 
     engine = create_engine(parse_url(url), connect_args={"connect_timeout": CONNECT_TIMEOUT})
     with engine.connect() as connection:

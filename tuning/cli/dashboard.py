@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tuning.cli.options import AllOption, StorageOption, integer_option, option
+from ravenlab.tuning.cli.options import AllOption, StorageOption, integer_option, option
 
 if TYPE_CHECKING:
     import optuna
@@ -46,10 +46,10 @@ def dashboard(
         # serve another storage at a free port
         ravenlab dashboard --storage sqlite:///archive.sqlite3 --port 0
     """
-    from dashboards.optuna_dashboard.server import describe_exposure, make_server
-    from studies.storage.database import use_storage
-    from studies.storage.urls import storage_url
-    from tuning.cli.output import print_message
+    from ravenlab.dashboards.optuna_dashboard.server import describe_exposure, make_server
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli.output import print_message
 
     url = storage_url(storage)
     with (
@@ -76,7 +76,7 @@ Results = dict[str, list[Any]]  # attributes with results, by study
 
 def read_results(storage: RDBStorage) -> Results:
     """Return the results of all studies that the dashboard shows."""
-    from studies.storage import keys
+    from ravenlab.studies.storage import keys
 
     attributes = (
         keys.RECOMMENDATION,
@@ -94,8 +94,8 @@ def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> I
 
     A new result is left alone until it is seen again: its driver may still hold the lock of the study.
     """
-    from environments.errors import ExternalError, InputError
-    from studies.storage.faults import translate_errors
+    from ravenlab.common.errors import ExternalError, InputError
+    from ravenlab.studies.storage.faults import translate_errors
 
     end = threading.Event()
 
@@ -139,12 +139,12 @@ def attach_to_studies(
     """
     import optuna
 
-    from dashboards.optuna_dashboard.attach import attach
-    from environments.errors import ExternalError, InputError
-    from studies.storage.faults import StorageReplaced, StorageUnreachable, reading_study
-    from studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-    from studies.storage.library import select_studies
-    from studies.storage.lock import run_as_driver
+    from ravenlab.common.errors import ExternalError, InputError
+    from ravenlab.dashboards.optuna_dashboard.attach import attach
+    from ravenlab.studies.storage.faults import StorageReplaced, StorageUnreachable, reading_study
+    from ravenlab.studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
+    from ravenlab.studies.storage.library import select_studies
+    from ravenlab.studies.storage.lock import run_as_driver
 
     opened = False
 
@@ -189,9 +189,9 @@ def attach_to_studies(
 
 def _is_incomplete(study: optuna.Study) -> bool:
     """Return whether something is to be attached; true for an unreadable study, whose error attaching reports."""
-    from dashboards.optuna_dashboard.attach import is_attached
-    from environments.errors import InputError
-    from studies.storage.faults import reading_study
+    from ravenlab.common.errors import InputError
+    from ravenlab.dashboards.optuna_dashboard.attach import is_attached
+    from ravenlab.studies.storage.faults import reading_study
 
     try:
         with reading_study(study.study_name):
@@ -202,6 +202,6 @@ def _is_incomplete(study: optuna.Study) -> bool:
 
 def _report_failure(error: Exception) -> None:
     message = " ".join(str(error).split())
-    from tuning.cli.output import print_message
+    from ravenlab.tuning.cli.output import print_message
 
     print_message(f"ravenlab: could not attach notes and figures for the dashboard: {message}")

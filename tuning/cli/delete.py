@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tuning.cli import completion
-from tuning.cli.options import StorageOption, argument, option
+from ravenlab.tuning.cli import completion
+from ravenlab.tuning.cli.options import StorageOption, argument, option
 
 
 def delete(
@@ -29,13 +29,13 @@ def delete(
         # all grids, after confirmation
         ravenlab delete 'grid/*'
     """
-    from environments.errors import InputError
-    from environments.text import plural
-    from studies.storage.database import use_storage
-    from studies.storage.library import find_studies
-    from studies.storage.lock import lock_studies
-    from studies.storage.urls import storage_url
-    from tuning.cli.output import print_line
+    from ravenlab.common.errors import InputError
+    from ravenlab.common.text import plural
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import find_studies
+    from ravenlab.studies.storage.lock import lock_studies
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli.output import print_line
 
     with use_storage(storage) as store:
         selected = find_studies(store, studies, prefixes=False, internal=True)

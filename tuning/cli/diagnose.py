@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
+from ravenlab.tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
 
 if TYPE_CHECKING:
-    from studies.diagnosis.result import Diagnosis
-    from studies.laws.recommendation import RecommendedParameters
-    from tuning.diagnosed import TraceCheck
+    from ravenlab.studies.diagnosis.result import Diagnosis
+    from ravenlab.studies.laws.recommendation import RecommendedParameters
+    from ravenlab.tuning.diagnosed import TraceCheck
 
 
 def diagnose(
@@ -56,13 +56,13 @@ def diagnose(
         # write a page with a figure, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from dashboards.pages.diagnosis import render_diagnosis
-    from environments.text import plural
-    from studies.diagnosis.proposal import propose_study
-    from studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
-    from tuning.cli.output import command_name, print_json, print_line, print_table
-    from tuning.files import atomic_write, check_file_writable
-    from tuning.queries import diagnose as diagnose_file
+    from ravenlab.common.text import plural
+    from ravenlab.dashboards.pages.diagnosis import render_diagnosis
+    from ravenlab.studies.diagnosis.proposal import propose_study
+    from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
+    from ravenlab.tuning.cli.output import command_name, print_json, print_line, print_table
+    from ravenlab.tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.queries import diagnose as diagnose_file
 
     for path in (output, study_file):
         if path is not None:
@@ -107,10 +107,10 @@ def _recommend(
     diagnosis: Diagnosis, horizon: int | None, file: Path, minimize: bool
 ) -> tuple[RecommendedParameters | None, TraceCheck | None, str]:
     """Return the law's answer, its check if the file is a trace, and the reason if one of them is missing."""
-    from environments.errors import InputError
-    from studies.diagnosis.analysis import is_log
-    from studies.laws.axes import NoLawError
-    from tuning.diagnosed import check_on_trace, recommend_for_diagnosis
+    from ravenlab.common.errors import InputError
+    from ravenlab.studies.diagnosis.analysis import is_log
+    from ravenlab.studies.laws.axes import NoLawError
+    from ravenlab.tuning.diagnosed import check_on_trace, recommend_for_diagnosis
 
     if not diagnosis.conclusive:
         return None, None, ""

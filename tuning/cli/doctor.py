@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tuning.cli.options import ClusterOption, JsonOption, StorageOption
+from ravenlab.tuning.cli.options import ClusterOption, JsonOption, StorageOption
 
 if TYPE_CHECKING:
-    from tuning.doctor import Check
-    from tuning.doctor.cluster import Node
+    from ravenlab.tuning.doctor import Check
+    from ravenlab.tuning.doctor.cluster import Node
 
 
 def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json: JsonOption = False) -> None:
@@ -27,9 +27,9 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     """
     from dataclasses import asdict
 
-    from environments.text import plural
-    from tuning.cli.output import print_json, print_line, print_table
-    from tuning.doctor import PROBLEM
+    from ravenlab.common.text import plural
+    from ravenlab.tuning.cli.output import print_json, print_line, print_table
+    from ravenlab.tuning.doctor import PROBLEM
 
     rows, workers = _run_checks(storage, cluster)
     problems = sum(row.verdict == PROBLEM for row in rows)
@@ -46,11 +46,11 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 
 def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
     """Run all checks. Modules that need numba are imported only after numba was found to work."""
-    from environments.fingerprint import identity
-    from studies.storage.urls import storage_url
-    from tuning.doctor import NOTE, PROBLEM, Check
-    from tuning.doctor.machine import check_kernel, check_versions
-    from tuning.doctor.storage import check_storage
+    from ravenlab.common.fingerprint import identity
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.doctor import NOTE, PROBLEM, Check
+    from ravenlab.tuning.doctor.machine import check_kernel, check_versions
+    from ravenlab.tuning.doctor.storage import check_storage
 
     rows = check_versions()
     kernel = check_kernel()
@@ -59,9 +59,9 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
         return rows, []
     if kernel[0].verdict == PROBLEM:
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
-    from tuning.doctor.cluster import check_cluster, inspect_cluster
-    from tuning.workers.cluster import open_cluster
-    from tuning.workers.local import worker_count
+    from ravenlab.tuning.doctor.cluster import check_cluster, inspect_cluster
+    from ravenlab.tuning.workers.cluster import open_cluster
+    from ravenlab.tuning.workers.local import worker_count
 
     with open_cluster(cluster, worker_count(None), inspect_only=True) as workers:
         inspected = inspect_cluster(workers.client)

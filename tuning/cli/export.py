@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from environments.text import plural
-from studies.export import DEFAULT_FORMAT, FORMATS
-from tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
+from ravenlab.common.text import plural
+from ravenlab.studies.export import DEFAULT_FORMAT, FORMATS
+from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
 
 WITHOUT_RECOMMENDATION = {
     "grid": "is a grid; ravenlab grid --csv writes it",
@@ -37,14 +37,14 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from environments.errors import InputError, unknown_name
-    from studies.export import export as export_text
-    from studies.results.recommendation import Recommendation
-    from studies.results.robust import RobustRecommendation
-    from studies.storage.database import use_storage
-    from studies.storage.library import list_studies, read_robust_results, split_by_recommendation
-    from tuning.cli.output import print_exact, print_line, print_message
-    from tuning.files import atomic_write
+    from ravenlab.common.errors import InputError, unknown_name
+    from ravenlab.studies.export import export as export_text
+    from ravenlab.studies.results.recommendation import Recommendation
+    from ravenlab.studies.results.robust import RobustRecommendation
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import list_studies, read_robust_results, split_by_recommendation
+    from ravenlab.tuning.cli.output import print_exact, print_line, print_message
+    from ravenlab.tuning.files import atomic_write
 
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)

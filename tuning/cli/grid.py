@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from studies.registry import GridDefaults, format_values
-from tuning.cli import options
-from tuning.cli.options import default, integer_option, option, parse_number, parse_numbers
-from tuning.workers.local import DEFAULT_BACKEND
+from ravenlab.studies.registry import GridDefaults, format_values
+from ravenlab.tuning.cli import options
+from ravenlab.tuning.cli.options import default, integer_option, option, parse_number, parse_numbers
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.grid import Grid
-    from studies.spec.grid import GridSpec
-    from tuning.workers.local import Workers
+    from ravenlab.studies.results.grid import Grid
+    from ravenlab.studies.spec.grid import GridSpec
+    from ravenlab.tuning.workers.local import Workers
 
 CELLS = "Cells"
 
@@ -104,15 +104,15 @@ def grid(
         # 625 cells
         ravenlab grid blips --fine --replications 200
     """
-    from environments.catalog import load_scenario_plugin
-    from environments.errors import InputError
-    from policies.engine.ahead import compile_ahead
-    from studies.export.csv_table import write_grids
-    from studies.registry import PAPER_VALUES
-    from studies.spec.grid import FINE_VALUES, GRID_POLICY
-    from studies.spec.parse import parse_grid_spec
-    from studies.storage.urls import storage_url
-    from tuning.cli.arguments import (
+    from ravenlab.common.errors import InputError
+    from ravenlab.environments.catalog import load_scenario_plugin
+    from ravenlab.policies.engine.ahead import compile_ahead
+    from ravenlab.studies.export.csv_table import write_grids
+    from ravenlab.studies.registry import PAPER_VALUES
+    from ravenlab.studies.spec.grid import FINE_VALUES, GRID_POLICY
+    from ravenlab.studies.spec.parse import parse_grid_spec
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli.arguments import (
         check_one_name,
         choose_workers,
         drop_unset,
@@ -120,8 +120,8 @@ def grid(
         print_warnings,
         scenario_settings,
     )
-    from tuning.cli.output import print_json
-    from tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.cli.output import print_json
+    from ravenlab.tuning.files import atomic_write, check_file_writable
 
     if not scenarios:
         raise missing_scenario()
@@ -158,11 +158,11 @@ def grid(
 
 def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager[Workers], quiet: bool) -> list[Grid]:
     """Run all grids, and attach to each its note for the dashboard."""
-    from tuning.cli.dashboard import attach_to_studies
-    from tuning.cli.output import describing_interrupts
-    from tuning.grid_run import run_grid
-    from tuning.progress import Reporter
-    from tuning.workers.local import run_concurrently
+    from ravenlab.tuning.cli.dashboard import attach_to_studies
+    from ravenlab.tuning.cli.output import describing_interrupts
+    from ravenlab.tuning.grid_run import run_grid
+    from ravenlab.tuning.progress import Reporter
+    from ravenlab.tuning.workers.local import run_concurrently
 
     def run(spec: GridSpec) -> Grid:
         result = run_grid(spec, url, workers, reporter.grid_listener())
@@ -181,9 +181,9 @@ def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager
 
 def print_grid(grid: Grid) -> None:
     """Print the best cell, and a map of the cells: α₀ in columns, β₀ in rows, shaded by the regret above the best."""
-    from environments.text import format_value, plural
-    from studies.symbols import format_params
-    from tuning.cli.output import console, print_line, print_table
+    from ravenlab.common.text import format_value, plural
+    from ravenlab.studies.symbols import format_params
+    from ravenlab.tuning.cli.output import console, print_line, print_table
 
     spec = grid.spec
     a, b = grid.best

@@ -19,9 +19,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from environments.errors import unknown_name
-from studies.symbols import to_encoding
-from tuning.interrupts import Interrupted
+from ravenlab.common.errors import unknown_name
+from ravenlab.studies.symbols import to_encoding
+from ravenlab.tuning.interrupts import Interrupted
 
 MAX_WIDTH = 100  # columns of a page on a wide terminal
 MAX_NAME_WIDTH = 26  # columns for names; a longer one gets its own line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from tuning.cli.options import argument, option
+from ravenlab.tuning.cli.options import argument, option
 
 STUDY_FILE = Path("study.toml")
 
@@ -26,11 +26,11 @@ def init(
         # an example of a trace: response times of five servers in milliseconds
         ravenlab init latency.csv --trace
     """
-    from environments.errors import InputError
-    from environments.recorded import examples
-    from studies.spec.files import study_template
-    from tuning.cli.output import command_name, print_line
-    from tuning.files import atomic_write
+    from ravenlab.common.errors import InputError
+    from ravenlab.environments.recorded import examples
+    from ravenlab.studies.spec.files import study_template
+    from ravenlab.tuning.cli.output import command_name, print_line
+    from ravenlab.tuning.files import atomic_write
 
     if trace and log:
         raise InputError("--trace and --log can't be combined.")

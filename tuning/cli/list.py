@@ -6,8 +6,8 @@ from typing import Any
 
 import typer
 
-from tuning.cli.help import CONTEXT_SETTINGS, Command
-from tuning.cli.options import JsonOption
+from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command
+from ravenlab.tuning.cli.options import JsonOption
 
 app = typer.Typer(help="List scenarios, policies and bundled study files.")
 
@@ -25,8 +25,8 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         # as JSON
         ravenlab list scenarios --json
     """
-    from environments import scenarios
-    from tuning.cli.output import print_line
+    from ravenlab.environments import scenarios
+    from ravenlab.tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = [
         {
@@ -54,8 +54,8 @@ def list_policies(as_json: JsonOption = False) -> None:
         # as JSON, with references
         ravenlab list policies --json
     """
-    from policies import find_policy, policy_names
-    from tuning.cli.output import print_line
+    from ravenlab.policies import find_policy, policy_names
+    from ravenlab.tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -85,8 +85,8 @@ def list_studies(as_json: JsonOption = False) -> None:
         # the plan of one of them
         ravenlab tune --study quick --dry-run
     """
-    from studies.spec.files import find_study_file, load_study_file, shipped_studies
-    from tuning.cli.output import print_json, print_line, print_table
+    from ravenlab.studies.spec.files import find_study_file, load_study_file, shipped_studies
+    from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -110,7 +110,7 @@ def _print_rows(
     title: str, rows: list[dict[str, Any]], as_json: bool, separator: str = ", ", hidden: tuple[str, ...] = ()
 ) -> bool:
     """Print rows as JSON or as a table of name, category, parameters and meaning; return whether it was a table."""
-    from tuning.cli.output import print_json, print_table
+    from ravenlab.tuning.cli.output import print_json, print_table
 
     if as_json:
         print_json(rows)

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from environments.checks import parse_count
-from environments.noise import NOISES
-from environments.text import join_words, shorten_value
-from studies.registry import (
+from ravenlab.common.checks import parse_count
+from ravenlab.common.text import join_words, shorten_value
+from ravenlab.environments.noise import NOISES
+from ravenlab.studies.registry import (
     DEFAULT_ESTIMATOR,
     ESTIMATORS,
     MEASURES,
@@ -22,9 +22,9 @@ from studies.registry import (
     StudyDefaults,
     format_choices,
 )
-from studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
-from tuning.cli import completion
-from tuning.workers.local import BACKENDS
+from ravenlab.studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
+from ravenlab.tuning.cli import completion
+from ravenlab.tuning.workers.local import BACKENDS
 
 PROBLEM = "Problem"
 DATA = "Recorded data"

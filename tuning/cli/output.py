@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from environments.text import escape_unprintable
-from tuning.interrupts import acknowledge_interrupt
+from ravenlab.common.text import escape_unprintable
+from ravenlab.tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tuning.progress import Reporter, StartedStudy
+    from ravenlab.tuning.progress import Reporter, StartedStudy
 
 UNLIMITED_WIDTH = 100_000  # columns of output that is not a terminal: names are not wrapped in a pipe
 MAX_NAMED_STUDIES = 3  # an interrupt names at most so many studies, and counts more of them together
@@ -202,7 +202,7 @@ def describing_interrupts(reporter: Reporter, url: str) -> Iterator[None]:
 def describe_stored(started: Sequence[StartedStudy], stored: Sequence[int]) -> str:
     """Describe how much is stored of started studies.
 
-    >>> from tuning.progress import StartedStudy
+    >>> from ravenlab.tuning.progress import StartedStudy
     >>> describe_stored([StartedStudy("raven-ucb/blips/T1000/K10", 200, "trials")], [24])
     '24 of 200 trials of raven-ucb/blips/T1000/K10 are saved; rerun the same command to resume'
     """
@@ -221,7 +221,7 @@ def describe_stored(started: Sequence[StartedStudy], stored: Sequence[int]) -> s
 
 def _count_stored(url: str, started: Sequence[StartedStudy]) -> list[int]:
     """Count trials in the storage; if it does not answer, use the last counts that were reported."""
-    from studies.storage.database import use_storage
+    from ravenlab.studies.storage.database import use_storage
 
     try:
         with use_storage(url) as storage:

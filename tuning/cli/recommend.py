@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.export import FORMATS
-from studies.registry import StudyDefaults
-from tuning.cli import completion
-from tuning.cli.options import (
+from ravenlab.studies.export import FORMATS
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.tuning.cli import completion
+from ravenlab.tuning.cli.options import (
     AllOption,
     ArmsOption,
     JsonOption,
@@ -24,7 +24,7 @@ from tuning.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from studies.laws.recommendation import RecommendedParameters
+    from ravenlab.studies.laws.recommendation import RecommendedParameters
 
 
 def recommend(
@@ -59,13 +59,13 @@ def recommend(
         # a file that RavenUCB.load reads
         ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
-    from environments.errors import InputError
-    from studies.export import export
-    from studies.laws.axes import NoLawError
-    from studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
-    from tuning.cli.arguments import scenario_settings
-    from tuning.cli.output import print_exact, print_json, print_line
-    from tuning.files import atomic_write, check_file_writable
+    from ravenlab.common.errors import InputError
+    from ravenlab.studies.export import export
+    from ravenlab.studies.laws.axes import NoLawError
+    from ravenlab.studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
+    from ravenlab.tuning.cli.arguments import scenario_settings
+    from ravenlab.tuning.cli.output import print_exact, print_json, print_line
+    from ravenlab.tuning.files import atomic_write, check_file_writable
 
     if output is not None:
         if form is None:
@@ -92,10 +92,10 @@ def recommend(
 
 
 def _print_result(result: RecommendedParameters, command: str) -> None:
-    from tuning.cli.output import print_line
+    from ravenlab.tuning.cli.output import print_line
 
     if result.study is not None:
-        from studies.results.describe import describe_recommendation
+        from ravenlab.studies.results.describe import describe_recommendation
 
         for line in describe_recommendation(result.study, result.better):
             print_line(line)

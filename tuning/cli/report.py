@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, option
+from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, option
 
 
 def report(
@@ -32,9 +32,9 @@ def report(
         # the studies of one policy, and each figure as a separate file
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
-    from environments.text import format_bytes, plural
-    from tuning.cli.output import print_line, print_message
-    from tuning.page_files import write_report
+    from ravenlab.common.text import format_bytes, plural
+    from ravenlab.tuning.cli.output import print_line, print_message
+    from ravenlab.tuning.page_files import write_report
 
     page = write_report(studies or None, output, figures, storage, internal=show_all)
     for line in page.warnings:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from environments.text import join_words
-from studies.registry import StudyDefaults
-from tuning.cli import completion, options
-from tuning.cli.options import argument, default, integer_option, option
-from tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
-from tuning.workers.local import DEFAULT_BACKEND
+from ravenlab.common.text import join_words
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli.options import argument, default, integer_option, option
+from ravenlab.tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.paper.results import ReproductionResult
+    from ravenlab.studies.paper.results import ReproductionResult
 
 
 def reproduce(
@@ -65,14 +65,14 @@ def reproduce(
     """
     from dataclasses import replace
 
-    from tuning.cli.arguments import choose_workers
-    from tuning.cli.output import print_exact
-    from tuning.files import check_folder, make_folder
-    from tuning.reproduction import select_experiments
-    from tuning.reproduction.context import make_context
-    from tuning.reproduction.progress import ReproductionReporter
-    from tuning.reproduction.runner import reproduce as run
-    from tuning.reproduction.runner import write_reproduction
+    from ravenlab.tuning.cli.arguments import choose_workers
+    from ravenlab.tuning.cli.output import print_exact
+    from ravenlab.tuning.files import check_folder, make_folder
+    from ravenlab.tuning.reproduction import select_experiments
+    from ravenlab.tuning.reproduction.context import make_context
+    from ravenlab.tuning.reproduction.progress import ReproductionReporter
+    from ravenlab.tuning.reproduction.runner import reproduce as run
+    from ravenlab.tuning.reproduction.runner import write_reproduction
 
     selected = select_experiments(names or [])
     seed = StudyDefaults.seed if seed is None else seed
@@ -91,8 +91,8 @@ def reproduce(
 
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
-    from dashboards.pages.reproduction import group_verdicts
-    from tuning.cli.output import print_line, print_table
+    from ravenlab.dashboards.pages.reproduction import group_verdicts
+    from ravenlab.tuning.cli.output import print_line, print_table
 
     groups = group_verdicts(result)
     rows = []

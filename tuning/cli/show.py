@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from tuning.cli.options import JsonOption, StorageOption, StudyArgument
+from ravenlab.tuning.cli.options import JsonOption, StorageOption, StudyArgument
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
-    from studies.spec.study import StudySpec
-    from studies.storage.library import StudyRow
+    from ravenlab.studies.spec.study import StudySpec
+    from ravenlab.studies.storage.library import StudyRow
 
 MAX_BEST_TRIALS = 5
 
@@ -32,12 +32,12 @@ def show(
         # as JSON
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
-    from environments.errors import InputError
-    from studies.results.describe import describe_recommendation
-    from studies.storage.database import use_storage
-    from studies.storage.keys import is_front, read_recommendation, read_spec
-    from studies.storage.library import describe_study, find_better_policies, find_studies, read_best_trials
-    from tuning.cli.output import print_json, print_line
+    from ravenlab.common.errors import InputError
+    from ravenlab.studies.results.describe import describe_recommendation
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.keys import is_front, read_recommendation, read_spec
+    from ravenlab.studies.storage.library import describe_study, find_better_policies, find_studies, read_best_trials
+    from ravenlab.tuning.cli.output import print_json, print_line
 
     with use_storage(storage) as store:
         matches = find_studies(store, [study])
@@ -97,12 +97,12 @@ class StudyContents:
 
 def _read_contents(storage: RDBStorage, study: FrozenStudy) -> StudyContents | None:
     """Read a grid, a comparison or a robust search; None for any other study."""
-    from studies.results.ranking import analyze_comparison
-    from studies.storage import keys
-    from studies.storage.trials import read_comparison, read_grid
-    from tuning.cli.compare import print_comparisons
-    from tuning.cli.grid import print_grid
-    from tuning.cli.tune import print_robust
+    from ravenlab.studies.results.ranking import analyze_comparison
+    from ravenlab.studies.storage import keys
+    from ravenlab.studies.storage.trials import read_comparison, read_grid
+    from ravenlab.tuning.cli.compare import print_comparisons
+    from ravenlab.tuning.cli.grid import print_grid
+    from ravenlab.tuning.cli.tune import print_robust
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
@@ -121,7 +121,7 @@ def _read_contents(storage: RDBStorage, study: FrozenStudy) -> StudyContents | N
 
 
 def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> None:
-    from tuning.cli.output import print_json, print_line
+    from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
         result = None if contents.result is None else contents.result.as_object()
@@ -135,8 +135,8 @@ def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> Non
 
 
 def _show_front(row: StudyRow, as_json: bool) -> None:
-    from studies.storage.keys import UNSUPPORTED_FRONT
-    from tuning.cli.output import print_json, print_line
+    from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT
+    from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
         print_json(asdict(row))
@@ -151,7 +151,7 @@ def _describe_progress(row: StudyRow, unit: str) -> str:
 
 
 def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
-    from studies.storage.keys import REPLICATIONS, STDERR
+    from ravenlab.studies.storage.keys import REPLICATIONS, STDERR
 
     return {
         "number": trial.number,
@@ -164,9 +164,9 @@ def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
 
 def _print_spec(spec: StudySpec) -> None:
     """Print the settings of a study, one line per field that is not empty."""
-    from environments.text import format_number
-    from studies.symbols import format_symbol
-    from tuning.cli.output import print_line
+    from ravenlab.common.text import format_number
+    from ravenlab.studies.symbols import format_symbol
+    from ravenlab.tuning.cli.output import print_line
 
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
         if value not in ({}, None, False):
@@ -179,10 +179,10 @@ def _print_spec(spec: StudySpec) -> None:
 
 
 def _print_trials(best: list[FrozenTrial]) -> None:
-    from environments.text import format_number
-    from studies.storage.trials import is_number
-    from studies.symbols import format_params
-    from tuning.cli.output import print_table
+    from ravenlab.common.text import format_number
+    from ravenlab.studies.storage.trials import is_number
+    from ravenlab.studies.symbols import format_params
+    from ravenlab.tuning.cli.output import print_table
 
     rows = []
     for trial in best:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from studies.registry import StudyDefaults
-from tuning.cli import completion, options
-from tuning.cli.options import option
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli.options import option
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from policies.engine.simulation import Simulation
+    from ravenlab.policies.engine.simulation import Simulation
 
 POLICY = "Policy"
 
@@ -66,13 +66,13 @@ def simulate(
         # with another parameter, in a scenario that changes more slowly
         ravenlab simulate variance-drift --horizon 10000 --param alpha0=2 --set growth=0.5
     """
-    from environments.catalog import find_scenario, load_scenario_plugin
-    from policies.engine.plugins import load_policy_plugin
-    from policies.engine.simulation import simulate as run
-    from tuning.cli.arguments import assignments, scenario_settings
-    from tuning.cli.output import print_json, print_message
-    from tuning.files import check_file_writable
-    from tuning.workers.local import worker_count
+    from ravenlab.environments.catalog import find_scenario, load_scenario_plugin
+    from ravenlab.policies.engine.plugins import load_policy_plugin
+    from ravenlab.policies.engine.simulation import simulate as run
+    from ravenlab.tuning.cli.arguments import assignments, scenario_settings
+    from ravenlab.tuning.cli.output import print_json, print_message
+    from ravenlab.tuning.files import check_file_writable
+    from ravenlab.tuning.workers.local import worker_count
 
     if pulls is not None:
         check_file_writable(pulls)
@@ -114,7 +114,7 @@ def _simulation_object(result: Simulation) -> dict[str, Any]:
 
 def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
     """Write a CSV file: replication (from 0), step (from 1), arm (from 0)."""
-    from tuning.files import atomic_write
+    from ravenlab.tuning.files import atomic_write
 
     with atomic_write(path) as file:
         file.write("replication,step,arm\n")
@@ -123,8 +123,8 @@ def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
 
 
 def _print_simulation(result: Simulation) -> None:
-    from environments.text import format_settings
-    from tuning.cli.output import print_line, print_table
+    from ravenlab.common.text import format_settings
+    from ravenlab.tuning.cli.output import print_line, print_table
 
     rows = []
     summary = result.summary()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tuning.cli.options import AllOption, JsonOption, StorageOption
+from ravenlab.tuning.cli.options import AllOption, JsonOption, StorageOption
 
 if TYPE_CHECKING:
-    from studies.storage.library import StudyRow
+    from ravenlab.studies.storage.library import StudyRow
 
 
 def studies(storage: StorageOption = None, show_all: AllOption = False, as_json: JsonOption = False) -> None:
@@ -23,11 +23,11 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
     """
     from dataclasses import asdict
 
-    from environments.text import plural
-    from studies.storage.database import use_storage
-    from studies.storage.library import list_studies
-    from studies.storage.urls import mask_url, storage_url
-    from tuning.cli.output import print_json, print_line, print_table
+    from ravenlab.common.text import plural
+    from ravenlab.studies.storage.database import use_storage
+    from ravenlab.studies.storage.library import list_studies
+    from ravenlab.studies.storage.urls import mask_url, storage_url
+    from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
     with use_storage(storage) as store:
         rows = list_studies(store, show_all)
@@ -49,7 +49,7 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
 
 
 def _format_row(row: StudyRow) -> list[str]:
-    from environments.text import format_duration, format_number
+    from ravenlab.common.text import format_duration, format_number
 
     return [
         row.name,

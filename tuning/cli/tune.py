@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from studies.registry import StudyDefaults
-from tuning.cli import options
-from tuning.workers.local import DEFAULT_BACKEND
+from ravenlab.studies.registry import StudyDefaults
+from ravenlab.tuning.cli import options
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from studies.results.recommendation import Baseline, Recommendation
-    from studies.results.robust import EvaluatedSetting, RobustRecommendation
-    from studies.spec.robust import RobustSpec
-    from studies.spec.study import StudySpec
-    from tuning.progress import Reporter
-    from tuning.robust.run import RobustRun
-    from tuning.study_run import StudyRun
-    from tuning.workers.local import Workers
+    from ravenlab.studies.results.recommendation import Baseline, Recommendation
+    from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+    from ravenlab.studies.spec.robust import RobustSpec
+    from ravenlab.studies.spec.study import StudySpec
+    from ravenlab.tuning.progress import Reporter
+    from ravenlab.tuning.robust.run import RobustRun
+    from ravenlab.tuning.study_run import StudyRun
+    from ravenlab.tuning.workers.local import Workers
 
 SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
 PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
@@ -81,17 +81,17 @@ def tune(
         # one setting for three scenarios
         ravenlab tune blips periodic variance-drift --robust
     """
-    from policies.engine.ahead import compile_ahead
+    from ravenlab.policies.engine.ahead import compile_ahead
 
     if scenarios and cluster is None and not dry_run:
         compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
-    from environments.checks import check_nonnegative
-    from environments.errors import InputError
-    from policies.engine.plugins import load_policy_plugin
-    from studies.storage.urls import storage_url
-    from tuning.cli import arguments
-    from tuning.cli.arguments import assignments, drop_unset
-    from tuning.files import check_file_writable
+    from ravenlab.common.checks import check_nonnegative
+    from ravenlab.common.errors import InputError
+    from ravenlab.policies.engine.plugins import load_policy_plugin
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli import arguments
+    from ravenlab.tuning.cli.arguments import assignments, drop_unset
+    from ravenlab.tuning.files import check_file_writable
 
     arguments.load_plugins(plugin)
     fields = drop_unset(
@@ -160,10 +160,10 @@ def _run_robust(
     specs: Sequence[RobustSpec], url: str, workers: Workers, limit: float | None, quiet: bool
 ) -> list[RobustRun]:
     """Run all robust searches, and attach notes for the dashboard to their studies."""
-    from tuning.cli.dashboard import attach_to_studies
-    from tuning.cli.output import describing_interrupts
-    from tuning.progress import Reporter
-    from tuning.robust.run import run_robust
+    from ravenlab.tuning.cli.dashboard import attach_to_studies
+    from ravenlab.tuning.cli.output import describing_interrupts
+    from ravenlab.tuning.progress import Reporter
+    from ravenlab.tuning.robust.run import run_robust
 
     runs = []
     with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
@@ -179,11 +179,11 @@ def _run_studies(
     specs: Sequence[StudySpec], url: str, workers: Workers, limit: float | None, quiet: bool
 ) -> list[StudyRun]:
     """Run all studies, and attach to each its note for the dashboard."""
-    from tuning.cli.dashboard import attach_to_studies
-    from tuning.cli.output import describing_interrupts
-    from tuning.progress import Reporter
-    from tuning.study_run import run_study
-    from tuning.workers.local import run_concurrently
+    from ravenlab.tuning.cli.dashboard import attach_to_studies
+    from ravenlab.tuning.cli.output import describing_interrupts
+    from ravenlab.tuning.progress import Reporter
+    from ravenlab.tuning.study_run import run_study
+    from ravenlab.tuning.workers.local import run_concurrently
 
     def run(spec: StudySpec) -> StudyRun:
         result = run_study(spec, url, workers, limit, reporter.listener())
@@ -203,9 +203,9 @@ def _run_studies(
 
 def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> None:
     """Warn that plain Python policies take long: the default budget is meant for compiled ones."""
-    from environments.text import format_approximate
-    from policies import find_policy
-    from policies.engine.plugins import PlainPolicy
+    from ravenlab.common.text import format_approximate
+    from ravenlab.policies import find_policy
+    from ravenlab.policies.engine.plugins import PlainPolicy
 
     steps = sum(spec.simulated_steps() for spec in specs if issubclass(find_policy(spec.policy), PlainPolicy))
     if steps > SLOW_PYTHON_STEPS:
@@ -217,8 +217,8 @@ def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> 
 
 
 def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> None:
-    from studies.export.csv_table import write_robust
-    from tuning.files import atomic_write
+    from ravenlab.studies.export.csv_table import write_robust
+    from ravenlab.tuning.files import atomic_write
 
     if results:
         with atomic_write(path) as file:
@@ -227,8 +227,8 @@ def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> No
 
 def _print_json(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
     """Print the results of studies or of robust searches; a command has only one of them."""
-    from studies.export import export
-    from tuning.cli.output import print_exact
+    from ravenlab.studies.export import export
+    from ravenlab.tuning.cli.output import print_exact
 
     print_exact(export([*recommendations, *robust_results], "json"))
 
@@ -242,7 +242,7 @@ def _print_results(recommendations: Sequence[Recommendation], robust_results: Se
 
 def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str]) -> None:
     """Print to stderr which studies were complete before, and which reached the time limit."""
-    from tuning.cli.output import print_message
+    from ravenlab.tuning.cli.output import print_message
 
     for run in runs:
         if run.already_complete:
@@ -255,12 +255,12 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
-    from environments.text import format_interval
-    from studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
-    from studies.results.naming import list_baselines, name_regret_unit
-    from studies.results.recorded import describe_unit
-    from studies.symbols import format_params
-    from tuning.cli.output import print_line, print_table
+    from ravenlab.common.text import format_interval
+    from ravenlab.studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
+    from ravenlab.studies.results.naming import list_baselines, name_regret_unit
+    from ravenlab.studies.results.recorded import describe_unit
+    from ravenlab.studies.symbols import format_params
+    from ravenlab.tuning.cli.output import print_line, print_table
 
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
@@ -301,8 +301,8 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
 
 def _format_extra_regret(baseline: Baseline, recommendation: Recommendation) -> str:
     """Format the extra regret of a baseline with its interval, in percent of the regret in simulated worlds."""
-    from environments.text import format_percent, format_signed
-    from studies.results.naming import INCONCLUSIVE, WITHIN_NOISE
+    from ravenlab.common.text import format_percent, format_signed
+    from ravenlab.studies.results.naming import INCONCLUSIVE, WITHIN_NOISE
 
     if baseline.same:
         return "identical"
@@ -321,8 +321,8 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     """Print commands that use the recommendations to stderr; names are quoted for the shell."""
     from shlex import quote
 
-    from studies.storage.urls import mask_url
-    from tuning.cli.output import command_name
+    from ravenlab.studies.storage.urls import mask_url
+    from ravenlab.tuning.cli.output import command_name
 
     command = command_name()
     where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
@@ -336,9 +336,9 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
 
 def print_robust(result: RobustRecommendation) -> None:
     """Print the conclusions, and the settings in every scenario."""
-    from studies.results.describe import describe_robust
-    from studies.results.naming import list_contenders
-    from tuning.cli.output import print_line
+    from ravenlab.studies.results.describe import describe_robust
+    from ravenlab.studies.results.naming import list_contenders
+    from ravenlab.tuning.cli.output import print_line
 
     for line in describe_robust(result):
         print_line(line)
@@ -347,9 +347,9 @@ def print_robust(result: RobustRecommendation) -> None:
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:
-    from environments.text import format_number, format_percent
-    from studies.symbols import format_params
-    from tuning.cli.output import print_table
+    from ravenlab.common.text import format_number, format_percent
+    from ravenlab.studies.symbols import format_params
+    from ravenlab.tuning.cli.output import print_table
 
     columns = ["setting", "parameters", *scenarios, "excess (95 % CI)"]
     rows = []

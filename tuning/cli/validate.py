@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tuning.cli import completion
-from tuning.cli.options import JsonOption, argument
+from ravenlab.tuning.cli import completion
+from ravenlab.tuning.cli.options import JsonOption, argument
 
 
 def validate(
@@ -24,9 +24,9 @@ def validate(
         # a bundled one, as JSON
         ravenlab validate all-scenarios --json
     """
-    from environments.text import format_count, plural
-    from tuning.cli.arguments import read_plan, robust_object, robust_steps, study_object
-    from tuning.cli.output import print_json, print_line
+    from ravenlab.common.text import format_count, plural
+    from ravenlab.tuning.cli.arguments import read_plan, robust_object, robust_steps, study_object
+    from ravenlab.tuning.cli.output import print_json, print_line
 
     plans = [(name, read_plan(name)) for name in files]
     if as_json:

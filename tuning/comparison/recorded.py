@@ -12,17 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from environments.recorded.log_world import LogScenario, LogWorlds
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream
-from environments.world import Floats, Ints
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
-from studies.results.comparison import RecordedResult, RegretCurve
-from studies.statistics.bootstrap import row_autocorrelation, sum_interval
-from studies.statistics.resampled_logs import estimate_interval, split_by_log
-from tuning.validation.recorded import join_logs, play_history
-from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
+from ravenlab.environments.recorded.log_world import LogScenario, LogWorlds
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats, Ints
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
+from ravenlab.studies.results.comparison import RecordedResult, RegretCurve
+from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
+from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
+from ravenlab.tuning.validation.recorded import join_logs, play_history
+from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 MAX_PARTS = 4000  # contributions that are stored per entry; of a longer trace, sums of consecutive rows
 

@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from environments import Scenario, scenarios
-from environments.catalog import load_scenario_plugin
-from environments.errors import InputError
-from environments.reward_scale import RewardScale
-from environments.streams import Stream
-from environments.world import Floats, Ints, Worlds
-from policies import find_policy, policy_names
-from policies.engine.parameters import Value, Values
-from policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
-from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-from policies.engine.plugins import load_policy_plugin
-from policies.engine.simulation import simulate
-from studies.export.comparison import ComparisonDocument
-from studies.paper.numbers import PUBLISHED
-from studies.registry import ALL_KEYWORD, PAPER_KEYWORD
-from studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
-from studies.results.ranking import analyze_comparison, needs_worlds
-from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
-from studies.spec.parse import parse_comparison_spec
-from studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
-from studies.storage import keys
-from studies.storage.lock import run_as_driver
-from studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
-from tuning.comparison.recorded import play_recorded_entry
-from tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
-from tuning.workers.local import SERIAL, Workers, run_concurrently
-from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
+from ravenlab.common.errors import InputError
+from ravenlab.environments import Scenario, scenarios
+from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.reward_scale import RewardScale
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats, Ints, Worlds
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.parameters import Value, Values
+from ravenlab.policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.export.comparison import ComparisonDocument
+from ravenlab.studies.paper.numbers import PUBLISHED
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD
+from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
+from ravenlab.studies.results.ranking import analyze_comparison, needs_worlds
+from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from ravenlab.studies.spec.parse import parse_comparison_spec
+from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
+from ravenlab.tuning.comparison.recorded import play_recorded_entry
+from ravenlab.tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
+from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
+from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 if TYPE_CHECKING:
     import optuna
@@ -63,8 +63,8 @@ class PlayedEntry:
 def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int, first: int = 0) -> PlayedEntry:
     """Play worlds first … first + count − 1 of the report stream in the general loop, which all policies share.
 
-    >>> from policies import find_policy
-    >>> from environments import find_scenario
+    >>> from ravenlab.policies import find_policy
+    >>> from ravenlab.environments import find_scenario
     >>> problem = Problem("ucb1", find_scenario("blips"), horizon=100, arms=3, seed=0, burn_in=0)
     >>> play_entry(Evaluator(problem), find_policy("ucb1").resolve({}, 3, 100), 5).regret.shape
     (5,)

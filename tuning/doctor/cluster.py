@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from environments.fingerprint import LIBRARIES, NOT_INSTALLED, identity
-from environments.text import plural
-from tuning.doctor import NOTE, PROBLEM, Check
+from ravenlab.common.fingerprint import LIBRARIES, NOT_INSTALLED, identity
+from ravenlab.common.text import plural
+from ravenlab.tuning.doctor import NOTE, PROBLEM, Check
 
 Client = Any
 """A `distributed.Client` used from outside of its event loop; its types also allow use from inside."""

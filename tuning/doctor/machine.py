@@ -5,14 +5,14 @@ from __future__ import annotations
 import platform
 import time
 
-from environments.fingerprint import ROOT, identity, installed_version
-from environments.text import format_approximate
-from tuning.doctor import NOTE, PROBLEM, Check, reason
+from ravenlab.common.fingerprint import PACKAGE, identity, installed_version
+from ravenlab.common.text import format_approximate
+from ravenlab.tuning.doctor import NOTE, PROBLEM, Check, reason
 
 
 def check_versions() -> list[Check]:
     """State the versions of Python and ravenlab, and the hash of the sources."""
-    ours = f"{installed_version('ravenlab')}, sources {identity()['sources']}, in {ROOT}"
+    ours = f"{installed_version('ravenlab')}, sources {identity()['sources']}, in {PACKAGE}"
     return [Check("Python", platform.python_version()), Check("ravenlab", ours)]
 
 
@@ -20,8 +20,8 @@ def check_kernel() -> list[Check]:
     """Check that numba compiles, or loads, the loop of RAVEN-UCB, and that its cache is writable."""
     begin = time.perf_counter()
     try:
-        from environments.kernel_cache import numba_cache_folder
-        from policies.engine.simulation import simulate
+        from ravenlab.common.kernel_cache import numba_cache_folder
+        from ravenlab.policies.engine.simulation import simulate
 
         simulate("raven-ucb", "stationary", horizon=100, arms=3, replications=1)
     except Exception as error:  # whatever an incompatible version raises

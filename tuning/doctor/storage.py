@@ -9,13 +9,13 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from environments.errors import InputError
-from environments.text import format_number
-from studies.storage.database import check_sqlite_file, connect_sqlite
-from studies.storage.faults import database_message
-from studies.storage.postgres import connect_args
-from studies.storage.urls import is_postgres, is_sqlite, mask_url, parse_url, sqlite_file
-from tuning.doctor import NOTE, PROBLEM, Check, reason
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_number
+from ravenlab.studies.storage.database import check_sqlite_file, connect_sqlite
+from ravenlab.studies.storage.faults import database_message
+from ravenlab.studies.storage.postgres import connect_args
+from ravenlab.studies.storage.urls import is_postgres, is_sqlite, mask_url, parse_url, sqlite_file
+from ravenlab.tuning.doctor import NOTE, PROBLEM, Check, reason
 
 BUSY_SECONDS = 5.0  # how long to wait for another writer: storing a batch of trials takes some milliseconds
 MOUNTS = Path("/proc/self/mountinfo")

@@ -11,10 +11,10 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from environments.errors import unknown_name
+from ravenlab.common.errors import unknown_name
 
 if TYPE_CHECKING:
-    from tuning.reproduction.context import Experiment
+    from ravenlab.tuning.reproduction.context import Experiment
 
 
 EXPERIMENTS = ("figure1", "table1", "figure2", "figure3", "advice", "table3", "figure4", "figure5", "bounds")
@@ -28,7 +28,7 @@ BOTH = "both"
 
 def find_experiment(name: str) -> Experiment:
     """Import an experiment."""
-    return cast("Experiment", importlib.import_module(f"tuning.reproduction.{name}").EXPERIMENT)
+    return cast("Experiment", importlib.import_module(f"ravenlab.tuning.reproduction.{name}").EXPERIMENT)
 
 
 def select_experiments(names: Sequence[str]) -> list[str]:

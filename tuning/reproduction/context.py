@@ -11,21 +11,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboards.pages.reproduction import ReproductionSection
-from environments.checks import check_integer
-from environments.errors import InputError
-from environments.fingerprint import computation_fingerprint
-from environments.scenario import Scenario
-from environments.text import join_words
-from environments.world import Floats
-from studies.paper.claims import Claim
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.results.recommendation import Recommendation
-from studies.spec.study import StudySpec
-from studies.tables import make_table
-from tuning.reproduction import BOTH, PROTOCOLS
-from tuning.study_run import run_study
-from tuning.workers.local import SERIAL, Workers
+from ravenlab.common.checks import check_integer
+from ravenlab.common.errors import InputError
+from ravenlab.common.fingerprint import computation_fingerprint
+from ravenlab.common.text import join_words
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.world import Floats
+from ravenlab.studies.paper.claims import Claim
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction import BOTH, PROTOCOLS
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers.local import SERIAL, Workers
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import PlotlyTrace, format_sizes, format_title, make_axis, make_change_lines, make_figure
-from dashboards.pages.reproduction import ReproductionSection
-from environments import find_scenario
-from environments.text import capitalize_first
-from environments.view import change_steps
-from studies.paper.results import ExperimentResult, Facts, ReproductionResult
-from studies.tables import make_table, select
-from tuning.reproduction.context import Experiment, PieceData, RunContext
-from tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
-from tuning.reproduction.logistics import (
+from ravenlab.common.text import capitalize_first
+from ravenlab.dashboards.figures.style import (
+    PlotlyTrace,
+    format_sizes,
+    format_title,
+    make_axis,
+    make_change_lines,
+    make_figure,
+)
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.environments import find_scenario
+from ravenlab.environments.view import change_steps
+from ravenlab.studies.paper.results import ExperimentResult, Facts, ReproductionResult
+from ravenlab.studies.tables import make_table, select
+from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
+from ravenlab.tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
+from ravenlab.tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
     LINE_STYLES,
@@ -29,7 +36,7 @@ from tuning.reproduction.logistics import (
     pieces_by_policy,
     printed_by_policy,
 )
-from tuning.reproduction.measurements import Z95
+from ravenlab.tuning.reproduction.measurements import Z95
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

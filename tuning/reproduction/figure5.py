@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.distributions import MEAN_MARKER
-from dashboards.figures.style import (
+from ravenlab.common.text import capitalize_first
+from ravenlab.dashboards.figures.distributions import MEAN_MARKER
+from ravenlab.dashboards.figures.style import (
     GREY,
     PlotlyTrace,
     format_sizes,
@@ -19,15 +20,14 @@ from dashboards.figures.style import (
     make_error_bars,
     make_figure,
 )
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import capitalize_first
-from environments.world import Floats
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.statistics.intervals import mean_interval
-from studies.tables import make_table, select, to_records, unique
-from tuning.reproduction.context import Experiment, PieceData, RunContext
-from tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
-from tuning.reproduction.logistics import (
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.environments.world import Floats
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.studies.tables import make_table, select, to_records, unique
+from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
+from ravenlab.tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
+from ravenlab.tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
     LINE_STYLES,
@@ -43,7 +43,7 @@ from tuning.reproduction.logistics import (
     printed_by_policy,
     samples_by_policy,
 )
-from tuning.reproduction.measurements import interval_columns
+from ravenlab.tuning.reproduction.measurements import interval_columns
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_interval, format_number
+from ravenlab.dashboards.figures.style import (
     DASHES,
     GREY,
     MARKERS,
@@ -18,8 +19,7 @@ from dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-from dashboards.pages.html import PageTable
-from environments.text import format_interval, format_number
+from ravenlab.dashboards.pages.html import PageTable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

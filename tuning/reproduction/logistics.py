@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from studies.paper.numbers import POLICIES as PAPER_POLICIES
-from studies.paper.numbers import PUBLISHED, printed_rows
-from studies.spec.study import StudySpec
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.paper.numbers import POLICIES as PAPER_POLICIES
+from ravenlab.studies.paper.numbers import PUBLISHED, printed_rows
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 
 POLICIES = tuple(PAPER_POLICIES.values())  # in the order of the paper's table; RAVEN-UCB first
 NAMES = {ours: theirs for theirs, ours in PAPER_POLICIES.items()}  # the paper's names of the policies

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import hypot, sqrt
 from typing import Any
 
-from environments.world import Floats
-from studies.paper.claims import Measurement
-from studies.statistics.intervals import mean_interval
+from ravenlab.environments.world import Floats
+from ravenlab.studies.paper.claims import Measurement
+from ravenlab.studies.statistics.intervals import mean_interval
 
 Z95 = 1.959964  # half-width of a 95 % interval in standard errors
 

@@ -6,11 +6,11 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tuning.interrupts import acknowledge_interrupt
-from tuning.progress import LINE_INTERVAL
-from tuning.reproduction.context import RunPiece
-from tuning.reproduction.runner import ReproductionListener
-from tuning.screen import ProgressScreen
+from ravenlab.tuning.interrupts import acknowledge_interrupt
+from ravenlab.tuning.progress import LINE_INTERVAL
+from ravenlab.tuning.reproduction.context import RunPiece
+from ravenlab.tuning.reproduction.runner import ReproductionListener
+from ravenlab.tuning.screen import ProgressScreen
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID

@@ -13,14 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from environments.errors import InputError
-from environments.paths import hold_lock_file
-from studies.paper.results import ReproductionResult
-from studies.tables import to_csv
-from tuning.files import atomic_write
-from tuning.reproduction import find_experiment
-from tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
-from tuning.workers.local import run_concurrently
+from ravenlab.common.errors import InputError
+from ravenlab.common.paths import hold_lock_file
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.tables import to_csv
+from ravenlab.tuning.files import atomic_write
+from ravenlab.tuning.reproduction import find_experiment
+from ravenlab.tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
+from ravenlab.tuning.workers.local import run_concurrently
 
 CSV_FOLDER = "csv"
 
@@ -58,7 +58,7 @@ def reproduce(
 
 def write_reproduction(result: ReproductionResult, folder: Path) -> list[Path]:
     """Write the page, the JSON file and one CSV file per table; remove CSV files of earlier runs."""
-    from dashboards.pages.reproduction import render_reproduction
+    from ravenlab.dashboards.pages.reproduction import render_reproduction
 
     sections = {
         name: find_experiment(name).section(experiment, result) for name, experiment in result.experiments.items()

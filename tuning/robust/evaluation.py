@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.streams import Stream
-from environments.text import format_number
-from environments.world import Floats
-from policies.engine.parameters import Value, Values
-from policies.engine.play import REGRET
-from studies.spec.robust import Measure, RobustSpec
-from tuning.workers.local import SERIAL, Workers
-from tuning.workers.problem import Evaluator
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_number
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value, Values
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.spec.robust import Measure, RobustSpec
+from ravenlab.tuning.workers.local import SERIAL, Workers
+from ravenlab.tuning.workers.problem import Evaluator
 
 
 class RelativeEvaluator(Evaluator):
     """Regret [C, R, S] in S scenarios relative to the tuned settings; a measure combines it to samples [C, R].
 
-    >>> from studies.spec.robust import parse_measure, parse_robust_spec
+    >>> from ravenlab.studies.spec.robust import parse_measure, parse_robust_spec
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
     >>> defaults = spec.base.resolve_params({})
     >>> evaluator = RelativeEvaluator(spec, parse_measure("mean"), [defaults, defaults])

@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from studies.results.robust import RobustRecommendation, TunedSetting
-from studies.spec.distributions import make_distributions
-from studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
-from studies.spec.study import ResolvedStudy
-from studies.storage import keys
-from studies.storage.lock import run_as_driver
-from studies.storage.trials import check_trials
-from tuning.robust.evaluation import RelativeEvaluator
-from tuning.robust.validation import recommend_robust, tuned_candidate
-from tuning.search.loop import Progress, ProgressCallback, search
-from tuning.search.samplers import TrialParams, advice_for, inside_search_space
-from tuning.search.widening import widest_spec
-from tuning.study_run import (
+from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
+from ravenlab.studies.spec.distributions import make_distributions
+from ravenlab.studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
+from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.lock import run_as_driver
+from ravenlab.studies.storage.trials import check_trials
+from ravenlab.tuning.robust.evaluation import RelativeEvaluator
+from ravenlab.tuning.robust.validation import recommend_robust, tuned_candidate
+from ravenlab.tuning.search.loop import Progress, ProgressCallback, search
+from ravenlab.tuning.search.samplers import TrialParams, advice_for, inside_search_space
+from ravenlab.tuning.search.widening import widest_spec
+from ravenlab.tuning.study_run import (
     SILENT,
     FinishedStudy,
     StudyListener,
@@ -36,7 +36,7 @@ from tuning.study_run import (
     run_study,
     update_budget,
 )
-from tuning.workers.local import SERIAL, Workers, run_concurrently
+from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
 
 if TYPE_CHECKING:
     import optuna

@@ -7,34 +7,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments import find_scenario
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Values
-from policies.engine.play import REGRET
-from studies.results.recommendation import Estimate
-from studies.results.robust import (
+from ravenlab.environments import find_scenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.results.recommendation import Estimate
+from ravenlab.studies.results.robust import (
     EvaluatedSetting,
     Price,
     RobustRecommendation,
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
-from studies.spec.study import ResolvedStudy
-from studies.statistics.intervals import (
+from ravenlab.studies.spec.robust import Measure, ResolvedRobustSpec, parse_measure
+from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.statistics.intervals import (
     indistinguishable,
     mean_interval,
     order_best_first,
     relative_interval,
     relative_shares,
 )
-from studies.storage.keys import project_version
-from tuning.robust.evaluation import RelativeEvaluator, check_positive
-from tuning.search.widening import widened_spec
-from tuning.validation.choice import ChosenParameters, decide, make_design
-from tuning.validation.race import WorldMeasurements
-from tuning.validation.recommend import (
+from ravenlab.studies.storage.keys import project_version
+from ravenlab.tuning.robust.evaluation import RelativeEvaluator, check_positive
+from ravenlab.tuning.search.widening import widened_spec
+from ravenlab.tuning.validation.choice import ChosenParameters, decide, make_design
+from ravenlab.tuning.validation.race import WorldMeasurements
+from ravenlab.tuning.validation.recommend import (
     Candidate,
     CompleteTrials,
     boundary_hits,

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Values
-from studies.spec.distributions import (
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.spec.distributions import (
     from_relative,
     from_trial_params,
     make_distributions,
     make_relative_distributions,
     to_relative,
 )
-from studies.spec.study import StudySpec
-from studies.storage import keys
-from studies.storage.rows import store_trials
-from tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
-from tuning.search.samplers import TrialParams, ask_batch
-from tuning.search.widening import Widening
-from tuning.workers.problem import Evaluator
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.rows import store_trials
+from ravenlab.tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
+from ravenlab.tuning.search.samplers import TrialParams, ask_batch
+from ravenlab.tuning.search.widening import Widening
+from ravenlab.tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna

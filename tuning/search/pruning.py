@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from studies.spec.study import StudySpec
-from tuning.workers.problem import Evaluator
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.workers.problem import Evaluator
 
 if TYPE_CHECKING:
     import optuna

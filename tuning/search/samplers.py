@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.world import Floats
-from policies import find_policy
-from studies.laws.axes import NoLawError
-from studies.laws.law import answer
-from studies.paper.advice import paper_advice
-from studies.registry import SAMPLERS
-from studies.spec.distributions import (
+from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.studies.laws.axes import NoLawError
+from ravenlab.studies.laws.law import answer
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.registry import SAMPLERS
+from ravenlab.studies.spec.distributions import (
     DIGITS,
     make_distributions,
     make_relative_distributions,
     to_relative,
     to_trial_params,
 )
-from studies.spec.source import ScenarioSource
-from studies.spec.study import StudySpec
-from studies.statistics.sobol import scrambled_sobol
+from ravenlab.studies.spec.source import ScenarioSource
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.sobol import scrambled_sobol
 
 if TYPE_CHECKING:
     import optuna

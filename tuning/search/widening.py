@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from policies import find_policy
-from policies.engine.parameters import Param
-from studies.spec.distributions import from_trial_params
-from studies.spec.space import Range
-from studies.spec.study import ResolvedStudy
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Param
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import ResolvedStudy
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

@@ -18,17 +18,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.text import format_count, format_percent, plural
-from environments.world import Floats
-from policies.engine.parameters import Values
-from studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
-from studies.spec.source import ScenarioSource
-from studies.spec.study import ResolvedStudy
-from studies.statistics.sobol import scrambled_sobol
-from studies.statistics.surface import Surface, fit_surface, tied_range
-from studies.symbols import format_params
-from tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
-from tuning.validation.race import MIN_WORLDS, Race
+from ravenlab.common.text import format_count, format_percent, plural
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
+from ravenlab.studies.spec.source import ScenarioSource
+from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.statistics.sobol import scrambled_sobol
+from ravenlab.studies.statistics.surface import Surface, fit_surface, tied_range
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
+from ravenlab.tuning.validation.race import MIN_WORLDS, Race
 
 NOMINATION_SHARE = 16  # one in so many selection worlds is used for the nomination
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Values
-from studies.spec.study import ResolvedStudy
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.spec.study import ResolvedStudy
 
 COPIES = 8  # copies of a candidate in each world at the first look of a race
 SPREAD = 0.02  # largest relative difference of a copy's parameters

@@ -16,12 +16,12 @@ from typing import Protocol
 
 import numpy as np
 
-from environments.world import Floats
-from policies.engine.parameters import Values
-from studies.results.verdict import MARGIN, Excess
-from studies.spec.study import ResolvedStudy
-from studies.statistics.intervals import relative_interval, relative_value_interval
-from tuning.validation.points import COPIES, make_copies
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.results.verdict import MARGIN, Excess
+from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.statistics.intervals import relative_interval, relative_value_interval
+from ravenlab.tuning.validation.points import COPIES, make_copies
 
 MIN_WORLDS = 200
 """Selection worlds below which candidates are not compared, since an interval of so few worlds is unreliable."""

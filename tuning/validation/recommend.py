@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments import Scenario
-from environments.blocks import reward_scale
-from environments.errors import InputError
-from environments.recorded.log_world import LogScenario
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream
-from environments.text import format_interval
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Value, Values
-from policies.engine.play import REGRET, REWARD
-from policies.engine.simulation import run_in_threads
-from studies.results.recommendation import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_interval
+from ravenlab.common.threads import run_in_threads
+from ravenlab.environments import Scenario
+from ravenlab.environments.blocks import reward_scale
+from ravenlab.environments.recorded.log_world import LogScenario
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value, Values
+from ravenlab.policies.engine.play import REGRET, REWARD
+from ravenlab.studies.results.recommendation import (
     Baseline,
     BaselineName,
     Edge,
@@ -35,17 +35,17 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.results.verdict import Verdict
-from studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
-from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.failures import grow_sample, include_unseen, include_unseen_in_mean
-from studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
-from studies.storage.keys import project_version
-from tuning.search.loop import convert_trial
-from tuning.search.samplers import advice_for
-from tuning.search.widening import extend_range, widened_spec
-from tuning.validation.choice import (
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.statistics.failures import grow_sample, include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
+from ravenlab.studies.storage.keys import project_version
+from ravenlab.tuning.search.loop import convert_trial
+from ravenlab.tuning.search.samplers import advice_for
+from ravenlab.tuning.search.widening import extend_range, widened_spec
+from ravenlab.tuning.validation.choice import (
     NOMINATION_SHARE,
     ChosenParameters,
     choose,
@@ -56,15 +56,15 @@ from tuning.validation.choice import (
     nominate,
     nominate_lowest,
 )
-from tuning.validation.race import MIN_WORLDS, Measurements, Race, WorldMeasurements, most_worlds
-from tuning.validation.recorded import (
+from ravenlab.tuning.validation.race import MIN_WORLDS, Measurements, Race, WorldMeasurements, most_worlds
+from ravenlab.tuning.validation.recorded import (
     BaselineDifference,
     SegmentMeasurements,
     Validation,
     validate_on_log,
     validate_on_trace,
 )
-from tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures, is_reliable
+from ravenlab.tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures, is_reliable
 
 if TYPE_CHECKING:
     import optuna

@@ -9,15 +9,15 @@ from typing import Protocol
 
 import numpy as np
 
-from environments.linear import convolve
-from environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
-from environments.recorded.recording import SEGMENT_SHARES, Segment
-from environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value, Values
-from policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
-from studies.results.recommendation import (
+from ravenlab.common.linear import convolve
+from ravenlab.environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
+from ravenlab.environments.recorded.recording import SEGMENT_SHARES, Segment
+from ravenlab.environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value, Values
+from ravenlab.policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
+from ravenlab.studies.results.recommendation import (
     Estimate,
     Failures,
     FixedArm,
@@ -26,13 +26,13 @@ from studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from studies.spec.study import StudySpec
-from studies.statistics.bootstrap import SerialDependence, resample_sums, row_autocorrelation, sum_interval
-from studies.statistics.intervals import order_best_first, step_down
-from studies.statistics.resampled_logs import estimate_interval, split_by_log
-from tuning.validation.choice import ChosenParameters
-from tuning.validation.race import Measurements, ValuesKey, make_key
-from tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.bootstrap import SerialDependence, resample_sums, row_autocorrelation, sum_interval
+from ravenlab.studies.statistics.intervals import order_best_first, step_down
+from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
+from ravenlab.tuning.validation.choice import ChosenParameters
+from ravenlab.tuning.validation.race import Measurements, ValuesKey, make_key
+from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 Z95 = 1.96  # half-width of a 95 % interval in standard errors
 

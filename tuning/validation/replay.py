@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from environments.checks import check_integer
-from environments.display import Card, CardTable, Result
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import (
+from ravenlab.common.checks import check_integer
+from ravenlab.common.display import Card, CardTable, Result
+from ravenlab.common.text import format_count, format_interval
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import (
     AUTOMATIC,
     MIN_REPLAYS,
     LogScenario,
     open_log,
 )
-from environments.streams import Stream
-from environments.text import format_count, format_interval
-from policies.engine.base import Policy
-from policies.engine.parameters import Value
-from policies.engine.play import play_logs
-from policies.engine.plugins import resolve_policy
-from studies.diagnosis.analysis import diagnose_changes
-from studies.registry import ESTIMATORS
-from studies.spec.fields import check_registered
-from studies.statistics.resampled_logs import estimate_interval, split_by_log
-from studies.symbols import format_params
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import play_logs
+from ravenlab.policies.engine.plugins import resolve_policy
+from ravenlab.studies.diagnosis.analysis import diagnose_changes
+from ravenlab.studies.registry import ESTIMATORS
+from ravenlab.studies.spec.fields import check_registered
+from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
+from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -17,15 +17,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.blocks import AnyScenario
-from environments.errors import ExternalError, InputError
-from environments.fingerprint import identity
-from environments.paths import private_temporary_folder
-from policies.engine.simulation import Simulation, simulate
-from studies.storage.lock import reconnect_seconds
-from tuning.interrupts import acknowledge_interrupt
-from tuning.workers.local import SAFE_PATH, Call, ChunkSize, Skipped, TaskTime, Timer, Workers
-from tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
+from ravenlab.common.errors import ExternalError, InputError
+from ravenlab.common.fingerprint import identity
+from ravenlab.common.paths import private_temporary_folder
+from ravenlab.environments.blocks import AnyScenario
+from ravenlab.policies.engine.simulation import Simulation, simulate
+from ravenlab.studies.storage.lock import reconnect_seconds
+from ravenlab.tuning.interrupts import acknowledge_interrupt
+from ravenlab.tuning.workers.local import SAFE_PATH, Call, ChunkSize, Skipped, TaskTime, Timer, Workers
+from ravenlab.tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -89,7 +89,7 @@ def check_address(address: str) -> None:
     >>> check_address("localhost")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: cluster must be local or an address such as tcp://host:8786 but got 'localhost'.
+    ravenlab.common.errors.InputError: cluster must be local or an address such as tcp://host:8786 but got 'localhost'.
     """
     protocol, _, place = address.partition("://")
     host, _, port = place.rpartition(":")
@@ -124,7 +124,7 @@ def local_cluster(jobs: int) -> Iterator[LocalCluster]:
     import dask
     from distributed import LocalCluster
 
-    from tuning.workers.certificate import LocalSecurity
+    from ravenlab.tuning.workers.certificate import LocalSecurity
 
     with SAFE_PATH, private_temporary_folder() as scratch, dask.config.set({"temporary-directory": str(scratch)}):
         in_main_thread = threading.current_thread() is threading.main_thread()

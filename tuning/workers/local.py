@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.checks import check_address_space, check_integer
-from environments.errors import ExternalError, InputError
-from environments.text import join_words
-from tuning.interrupts import acknowledge_interrupt
+from ravenlab.common.checks import check_address_space, check_integer
+from ravenlab.common.errors import ExternalError, InputError
+from ravenlab.common.text import join_words
+from ravenlab.tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
-    from environments.blocks import AnyScenario
-    from policies.engine.simulation import Simulation
+    from ravenlab.environments.blocks import AnyScenario
+    from ravenlab.policies.engine.simulation import Simulation
 
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ SAFE_PATH = _SafePath()
 
 
 def _run_in_threads(task: Callable[..., T], calls: Sequence[Call], jobs: int) -> list[T]:
-    from policies.engine.simulation import run_in_threads
+    from ravenlab.common.threads import run_in_threads
 
     return run_in_threads(task, calls, jobs)
 
@@ -87,7 +87,7 @@ def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) 
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    from environments.plugins import register_for_pickling
+    from ravenlab.common.plugins import register_for_pickling
 
     register_for_pickling()
     workers = Parallel(n_jobs=jobs, backend="loky", initializer=end_with_driver, initargs=(os.getpid(),))
@@ -195,7 +195,7 @@ class LocalWorkers(Workers):
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
         """Run in threads."""
-        from policies.engine.simulation import simulate
+        from ravenlab.policies.engine.simulation import simulate
 
         return simulate(policy, scenario, jobs=self.jobs, **options)
 
@@ -246,7 +246,7 @@ def open_workers(jobs: int | None = 1, backend: str = DEFAULT_BACKEND, cluster: 
     if cluster is None:
         yield LocalWorkers(worker_count(jobs), backend)
         return
-    from tuning.workers.cluster import open_cluster
+    from ravenlab.tuning.workers.cluster import open_cluster
 
     with open_cluster(cluster, worker_count(jobs)) as workers:
         yield workers

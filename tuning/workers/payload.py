@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from environments.errors import InputError
-from environments.fingerprint import identity
-from environments.paths import private_temporary_folder
-from environments.plugins import is_plugin, register_for_pickling
-from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-from policies.engine.plugins import load_policy_plugin
-from tuning.workers.problem import Problem
+from ravenlab.common.errors import InputError
+from ravenlab.common.fingerprint import identity
+from ravenlab.common.paths import private_temporary_folder
+from ravenlab.common.plugins import is_plugin, register_for_pickling
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.tuning.workers.problem import Problem
 
 SMALL_BYTES = 16_000  # largest payload that is sent with every task
 COMPARED = ("python", "numpy", "numba", "llvmlite", "scipy", "machine")

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
-from environments.world import Floats, Worlds
-from policies import find_policy
-from policies.engine.base import Policy
-from policies.engine.parameters import Value
-from policies.engine.play import (
+from ravenlab.environments.blocks import AnyScenario, AnyWorlds, draw_any, worlds_per_block
+from ravenlab.environments.world import Floats, Worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import Policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import (
     LAST_SHARE,
     MARKED,
     REGRET,
@@ -31,12 +31,12 @@ from policies.engine.play import (
     play,
     uniform_regret,
 )
-from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-from policies.engine.plugins import load_policy_plugin
-from studies.spec.objective import parse_objective
-from studies.spec.study import StudySpec
-from studies.statistics.failures import FailureSample
-from tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.studies.spec.objective import parse_objective
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.failures import FailureSample
+from ravenlab.tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 
 T = TypeVar("T")
 

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments import Scenario, find_scenario
-from environments.errors import InputError
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream
-from environments.text import format_number
-from environments.view import change_steps
-from environments.world import Floats
-from policies import find_policy, policy_names
-from policies.engine.simulation import Simulation, simulate
-from studies.results.alternatives import BetterPolicy
-from studies.results.grid import Grid
-from studies.results.recommendation import Recommendation
-from studies.results.robust import RobustRecommendation
-from studies.spec.distributions import from_trial_params, trial_param_name
-from studies.spec.grid import GRID_POLICY, GridSpec
-from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.intervals import paired_interval
-from studies.storage.faults import reading_study
-from studies.storage.keys import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_number
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.view import change_steps
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.simulation import Simulation, simulate
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.distributions import from_trial_params, trial_param_name
+from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.statistics.intervals import paired_interval
+from ravenlab.studies.storage.faults import reading_study
+from ravenlab.studies.storage.keys import (
     COMPARISON,
     GRID,
     ROBUST,
@@ -38,14 +38,14 @@ from studies.storage.keys import (
     read_robust,
     read_spec,
 )
-from studies.storage.library import find_better_policies, read_best_trials, select_studies
-from studies.storage.trials import is_number, read_grid
+from ravenlab.studies.storage.library import find_better_policies, read_best_trials, select_studies
+from ravenlab.studies.storage.trials import is_number, read_grid
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
     from optuna.study._frozen import FrozenStudy
 
-    from dashboards.figures.grid import PlayedPoint
+    from ravenlab.dashboards.figures.grid import PlayedPoint
 
 
 MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
@@ -305,7 +305,7 @@ def _simulate_oracle(defaults: Simulation, scenario: Scenario, seed: int) -> dic
 
 def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:
     """Play the recommended parameters and the lowest cell in the worlds of a grid; None if that would take too long."""
-    from dashboards.figures.grid import PlayedPoint
+    from ravenlab.dashboards.figures.grid import PlayedPoint
 
     spec = grid.spec
     scenario = spec.source.open()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from dashboards.pages.report.data import ReportData, count_curve_worlds
-from environments.text import format_range
-from studies.storage.keys import project_version
+from ravenlab.common.text import format_range
+from ravenlab.dashboards.pages.report.data import ReportData, count_curve_worlds
+from ravenlab.studies.storage.keys import project_version
 
 LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")
 

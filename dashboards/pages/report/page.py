@@ -10,19 +10,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboards.figures import apply_theme
-from dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
-from dashboards.pages.report.data import ReportData, StudyData
-from dashboards.pages.report.methods import LIMITATIONS, describe_methods
-from dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
-from dashboards.pages.report.studies import (
+from ravenlab.common.errors import InputError
+from ravenlab.common.paths import open_new_file
+from ravenlab.common.text import (
+    capitalize_first,
+    format_count,
+    format_number,
+    format_percent,
+    format_range,
+    format_signed,
+    keep_pairs_together,
+    plural,
+)
+from ravenlab.dashboards.figures import apply_theme
+from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
+from ravenlab.dashboards.pages.report.data import ReportData, StudyData
+from ravenlab.dashboards.pages.report.methods import LIMITATIONS, describe_methods
+from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
+from ravenlab.dashboards.pages.report.studies import (
     ReportSection,
     make_filters,
     make_grid_sections,
     make_robust_sections,
     make_study_sections,
 )
-from dashboards.pages.report.summary import (
+from ravenlab.dashboards.pages.report.summary import (
     Axis,
     Piece,
     VerdictRow,
@@ -33,28 +45,16 @@ from dashboards.pages.report.summary import (
     relative_difference,
     summarize_all,
 )
-from environments.catalog import SCENARIO_PLUGINS
-from environments.errors import InputError
-from environments.paths import open_new_file
-from environments.text import (
-    capitalize_first,
-    format_count,
-    format_number,
-    format_percent,
-    format_range,
-    format_signed,
-    keep_pairs_together,
-    plural,
-)
-from policies.engine.plugins import POLICY_PLUGINS
-from studies.export import export
-from studies.results.describe import format_failures
-from studies.results.naming import list_baselines
-from studies.results.recommendation import Recommendation
-from studies.spec.grid import GRID_POLICY
-from studies.spec.source import LogSource, TraceSource
-from studies.storage.keys import UNSUPPORTED_FRONT, project_version
-from studies.symbols import format_params, format_symbol
+from ravenlab.environments.catalog import SCENARIO_PLUGINS
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS
+from ravenlab.studies.export import export
+from ravenlab.studies.results.describe import format_failures
+from ravenlab.studies.results.naming import list_baselines
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.grid import GRID_POLICY
+from ravenlab.studies.spec.source import LogSource, TraceSource
+from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT, project_version
+from ravenlab.studies.symbols import format_params, format_symbol
 
 MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
 

@@ -9,14 +9,9 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from dashboards import figures
-from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
-from dashboards.pages.report.data import GridData, ReportData, StudyData
-from environments import Scenario, find_scenario
-from environments.base import Effect
-from environments.checks import parse_steps
-from environments.errors import InputError
-from environments.text import (
+from ravenlab.common.checks import parse_steps
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import (
     capitalize_first,
     format_count,
     format_number,
@@ -25,16 +20,26 @@ from environments.text import (
     format_value,
     plural,
 )
-from studies.results.naming import format_estimate
-from studies.results.recommendation import (
+from ravenlab.dashboards import figures
+from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from ravenlab.dashboards.pages.report.data import GridData, ReportData, StudyData
+from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.base import Effect
+from ravenlab.studies.results.naming import format_estimate
+from ravenlab.studies.results.recommendation import (
     LogFacts,
     Recommendation,
     TraceFacts,
 )
-from studies.results.recorded import SAMPLE_SIZE_RULE, describe_needed_events, format_segment, warn_inconclusive
-from studies.spec.grid import ResolvedGridSpec
-from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+from ravenlab.studies.results.recorded import (
+    SAMPLE_SIZE_RULE,
+    describe_needed_events,
+    format_segment,
+    warn_inconclusive,
+)
+from ravenlab.studies.spec.grid import ResolvedGridSpec
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
 CATEGORIES = {"DPC": "distribution parameters change", "PC": "periodic change", "TF": "temporary fluctuation"}
 MAX_WORLD_SIZE = 20_000_000  # steps × arms up to which a world is drawn
@@ -198,7 +203,7 @@ def _horizon_panels(title: str, studies: list[StudyData], slugs: Slugs) -> list[
 def define_scenario(scenario: Scenario, horizon: int) -> Definition:
     """Define a simulated scenario; times that are shares of the horizon are also given in steps.
 
-    >>> from environments import find_scenario
+    >>> from ravenlab.environments import find_scenario
     >>> define_scenario(find_scenario("blips"), 1000).parameters[0]
     ('every', '10% (100 steps at T = 1,000)')
     """
@@ -220,7 +225,7 @@ def define_scenario(scenario: Scenario, horizon: int) -> Definition:
 def _effect_formula(effect: Effect) -> str:
     """The docstring of an effect's module; that of its class if the effect is a plugin."""
     name = type(effect).__module__
-    built_in = name.startswith("environments.effects.")
+    built_in = name.startswith("ravenlab.environments.effects.")
     text = (sys.modules[name].__doc__ if built_in else type(effect).__doc__) or ""
     return " ".join(text.split())
 

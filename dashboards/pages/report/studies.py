@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 
 from pandas import DataFrame
 
-from dashboards import figures
-from dashboards.pages.html import PageTable, Panel, Slugs, make_panel
-from dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
-from environments.text import (
+from ravenlab.common.text import (
     format_count,
     format_number,
     format_percent,
@@ -20,14 +17,17 @@ from environments.text import (
     keep_pairs_together,
     plural,
 )
-from studies.results.describe import describe_recommendation, describe_robust
-from studies.results.grid import Grid
-from studies.results.naming import BASELINES, list_contenders, name_defaults
-from studies.results.robust import EvaluatedSetting, RobustRecommendation
-from studies.spec.grid import GRID_POLICY
-from studies.spec.source import TraceSource
-from studies.statistics.intervals import relative_interval
-from studies.symbols import format_params
+from ravenlab.dashboards import figures
+from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
+from ravenlab.studies.results.describe import describe_recommendation, describe_robust
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.naming import BASELINES, list_contenders, name_defaults
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.spec.grid import GRID_POLICY
+from ravenlab.studies.spec.source import TraceSource
+from ravenlab.studies.statistics.intervals import relative_interval
+from ravenlab.studies.symbols import format_params
 
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only

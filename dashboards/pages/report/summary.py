@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dashboards.pages.report.data import StudyData
-from environments.text import (
+from ravenlab.common.text import (
     capitalize_first,
     format_interval,
     format_number,
@@ -16,8 +15,9 @@ from environments.text import (
     format_signed,
     plural,
 )
-from studies.results.describe import describe_better_policy, describe_price, describe_verdict
-from studies.results.naming import (
+from ravenlab.dashboards.pages.report.data import StudyData
+from ravenlab.studies.results.describe import describe_better_policy, describe_price, describe_verdict
+from ravenlab.studies.results.naming import (
     BASELINES,
     INCONCLUSIVE,
     WITHIN_NOISE,
@@ -26,9 +26,9 @@ from studies.results.naming import (
     name_in_sentence,
     name_regret_unit,
 )
-from studies.results.recommendation import Baseline, Recommendation
-from studies.results.recorded import describe_unit, warn_inconclusive
-from studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.recommendation import Baseline, Recommendation
+from ravenlab.studies.results.recorded import describe_unit, warn_inconclusive
+from ravenlab.studies.results.robust import RobustRecommendation
 
 BaselineVerdict = Literal["same", "worse", "better", "unclear"]
 

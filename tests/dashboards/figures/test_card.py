@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import pytest
 
-from dashboards.figures import get_alt_text, plot_comparison_card, plot_recommendation_card, plot_robust_card
-from dashboards.figures.card import HEADLINE_LETTERS, INNER, MAX_ROWS, TEXT_LETTERS
-from studies.results.alternatives import BetterPolicy
-from studies.results.ranking import analyze_comparison
-from studies.results.recommendation import Baseline
-from studies.results.verdict import Decision, Verdict
-from studies.spec.comparison import ComparisonSpec
+from ravenlab.dashboards.figures import get_alt_text, plot_comparison_card, plot_recommendation_card, plot_robust_card
+from ravenlab.dashboards.figures.card import HEADLINE_LETTERS, INNER, MAX_ROWS, TEXT_LETTERS
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.ranking import analyze_comparison
+from ravenlab.studies.results.recommendation import Baseline
+from ravenlab.studies.results.verdict import Decision, Verdict
+from ravenlab.studies.spec.comparison import ComparisonSpec
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.messages import assert_names
 from tests.studies.examples import LINES, WILD, make_comparison, make_recommendation, make_trace_facts

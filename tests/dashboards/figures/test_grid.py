@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
-from dashboards.figures.grid import PlayedPoint
-from studies.registry import GridDefaults
-from studies.results.grid import Grid
+from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
+from ravenlab.dashboards.figures.grid import PlayedPoint
+from ravenlab.studies.registry import GridDefaults
+from ravenlab.studies.results.grid import Grid
 from tests.dashboards.figure_checks import FINE, check_figure, legend_names, make_grid
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation

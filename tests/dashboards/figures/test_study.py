@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboards.figures import (
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.figures import (
     plot_distributions,
     plot_params_by_horizon,
 )
-from environments.errors import InputError
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.messages import assert_names, raises_naming
 from tests.studies.examples import LINES, WILD, make_recommendation

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dashboards.figures
-from dashboards.figures import THEMES, apply_theme, plot_heat_map
+import ravenlab.dashboards.figures
+from ravenlab.dashboards.figures import THEMES, apply_theme, plot_heat_map
 from tests.dashboards.figure_checks import make_grid
 
 
@@ -36,5 +36,5 @@ def test_a_theme_does_not_change_the_figure_itself() -> None:
 
 
 def test_every_public_name_can_be_imported() -> None:
-    for name in dashboards.figures.__all__:
-        assert getattr(dashboards.figures, name) is not None
+    for name in ravenlab.dashboards.figures.__all__:
+        assert getattr(ravenlab.dashboards.figures, name) is not None

@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from dashboards.figures import get_alt_text, plot_curves, plot_world
-from environments import find_scenario
-from environments.catalog import scenarios
-from environments.draw import draw_worlds
-from environments.view import change_steps
-from environments.world import world_tables
-from policies.engine.simulation import simulate
+from ravenlab.dashboards.figures import get_alt_text, plot_curves, plot_world
+from ravenlab.environments import find_scenario
+from ravenlab.environments.catalog import scenarios
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.view import change_steps
+from ravenlab.environments.world import world_tables
+from ravenlab.policies.engine.simulation import simulate
 from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.studies.examples import WILD
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from dashboards.figures import get_alt_text, plot_prices
-from dashboards.optuna_dashboard.notes import robust_note
-from dashboards.pages.report.data import ReportData
-from dashboards.pages.report.page import render_report
-from studies.results.recommendation import Estimate, RewardStatistics
-from studies.results.robust import (
+from ravenlab.dashboards.figures import get_alt_text, plot_prices
+from ravenlab.dashboards.optuna_dashboard.notes import robust_note
+from ravenlab.dashboards.pages.report.data import ReportData
+from ravenlab.dashboards.pages.report.page import render_report
+from ravenlab.studies.results.recommendation import Estimate, RewardStatistics
+from ravenlab.studies.results.robust import (
     EvaluatedSetting,
     Price,
     RobustRecommendation,
     ScenarioOutcome,
     TunedSetting,
 )
-from studies.results.verdict import Verdict
+from ravenlab.studies.results.verdict import Verdict
 from tests.dashboards.figure_checks import check_figure, shown_text
 from tests.messages import assert_names
 

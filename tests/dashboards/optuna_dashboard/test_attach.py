@@ -14,7 +14,7 @@ import optuna_dashboard
 import plotly.graph_objects as go
 import pytest
 
-from dashboards.optuna_dashboard.attach import (
+from ravenlab.dashboards.optuna_dashboard.attach import (
     FIGURES,
     attach,
     attach_to_grid,
@@ -23,16 +23,18 @@ from dashboards.optuna_dashboard.attach import (
     load_figure,
     shrink_figure,
 )
-from dashboards.optuna_dashboard.notes import code, escape, study_note
-from studies.export import export
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.grid import FINE_VALUES
-from studies.spec.objective import parse_objective
-from studies.spec.study import StudySpec
-from studies.storage import keys
-from studies.storage.copy import read_study_rows, write_study_rows
-from studies.storage.database import open_storage
-from studies.storage.library import find_studies, read_recommendations
+from ravenlab.dashboards.optuna_dashboard.notes import code, escape, study_note
+from ravenlab.studies.export import export
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.grid import FINE_VALUES
+from ravenlab.studies.spec.objective import parse_objective
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import find_studies, read_recommendations
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.cli.dashboard import attach_to_studies
 from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import (
     LINES,
@@ -44,8 +46,6 @@ from tests.studies.examples import (
     store_study,
     url,
 )
-from tuning.cli.app import run
-from tuning.cli.dashboard import attach_to_studies
 
 MEANS = {"raven-ucb": 40.0, "sw-raven": 30.0}
 COMPARISON = ComparisonSpec(scenario="variance-drift", horizon=1000, policies=tuple(MEANS), tune=5, replications=50)

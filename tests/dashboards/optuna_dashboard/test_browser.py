@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from studies.spec.comparison import ComparisonSpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.storage.database import open_storage
 from tests.dashboards.browser import assert_visible
 from tests.dashboards.dashboard_process import RunningServer, start_dashboard
 from tests.dashboards.storages import store_search, store_search_grid
@@ -172,7 +172,7 @@ def test_a_hostile_name_is_not_executed(page: Page, site: RunningServer) -> None
 
     page.on("dialog", record)
     page.goto(f"{site.url}dashboard/studies/{OTHER}")
-    page.locator("[id='user-defined-plot:ravenlab-history'] .gtitle").wait_for(state="attached")
+    page.locator("[id='user-defined-plot:ravenlab-card'] .main-svg").first.wait_for(state="attached")
     page.goto(f"{site.url}dashboard/studies/{OTHER}/note")
     page.get_by_role("heading", name="α₀ ").wait_for()
     assert dialogs == []

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import optuna
 import pytest
 
-from dashboards.optuna_dashboard.access import is_loopback, restrict_access
-from dashboards.optuna_dashboard.server import MAX_CONNECTIONS, DashboardServer, describe_exposure, make_server
-from environments.errors import InputError
-from studies.storage.database import open_storage
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.optuna_dashboard.access import is_loopback, restrict_access
+from ravenlab.dashboards.optuna_dashboard.server import MAX_CONNECTIONS, DashboardServer, describe_exposure, make_server
+from ravenlab.studies.storage.database import open_storage
 from tests.dashboards.browser import ARGUMENTS, require_browser
 from tests.dashboards.dashboard_process import RunningServer, send_request, start_dashboard, wait_for_exit
 from tests.faults.studies import run_in_process

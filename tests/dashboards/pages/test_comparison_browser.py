@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dashboards.pages.comparison import build_comparison, render_comparison
-from studies.export.comparison import ComparisonDocument, order_by_relative_regret
-from studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
-from studies.results.ranking import analyze_comparison
-from studies.spec.comparison import ComparisonSpec
+from ravenlab.dashboards.pages.comparison import build_comparison, render_comparison
+from ravenlab.studies.export.comparison import ComparisonDocument, order_by_relative_regret
+from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from ravenlab.studies.results.ranking import analyze_comparison
+from ravenlab.studies.spec.comparison import ComparisonSpec
 from tests.messages import assert_names
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.pages.html import Slugs, escape_json, slugify
-from dashboards.pages.report.studies import MAX_SUFFIX_LENGTH, StudyLabel, make_short_titles
-from environments.text import format_number
-from studies.export import export
-from studies.results.describe import describe_verdict
-from studies.storage.database import open_storage
-from studies.storage.library import read_recommendations
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.pages.html import Slugs, escape_json, slugify
+from ravenlab.dashboards.pages.report.studies import MAX_SUFFIX_LENGTH, StudyLabel, make_short_titles
+from ravenlab.studies.export import export
+from ravenlab.studies.results.describe import describe_verdict
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import read_recommendations
+from ravenlab.tuning.api import report
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import RECOMMENDATIONS, store_examples
 from tests.studies.examples import LINES, WILD
-from tuning.api import report
 
 
 @pytest.fixture(scope="module")

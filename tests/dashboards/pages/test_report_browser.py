@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studies.export import export
-from studies.results.recommendation import Recommendation
-from studies.storage.database import open_storage
-from studies.storage.library import read_recommendations
+from ravenlab.studies.export import export
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import read_recommendations
+from ravenlab.tuning.api import report
 from tests.dashboards.browser import find_violations, require_browser
 from tests.dashboards.storages import store_examples, store_search, store_search_grid
-from tuning.api import report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.pages.report import page
+from ravenlab.dashboards.pages.report import page
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import RECOMMENDATIONS
 from tests.messages import assert_names
 from tests.studies.examples import WILD, store_recommendations
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import optuna
 import pytest
 
-from dashboards.pages.report.data import find_recommendation, load_report_data
-from dashboards.pages.report.page import build_report, render_report
-from environments.errors import InputError
-from environments.text import format_percent
-from studies.spec.grid import GridSpec
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_percent
+from ravenlab.dashboards.pages.report.data import find_recommendation, load_report_data
+from ravenlab.dashboards.pages.report.page import build_report, render_report
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli.app import run
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import store_examples, store_small_grid
 from tests.messages import assert_names
@@ -27,7 +28,6 @@ from tests.studies.examples import (
     store_study,
     url,
 )
-from tuning.cli.app import run
 
 
 def render_storage_report(where: str) -> Outline:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboards.pages.html import Slugs
-from dashboards.pages.report.data import ReportData, StudyData, Trials
-from dashboards.pages.report.scenarios import define_trace
-from dashboards.pages.report.studies import make_robust_sections
-from dashboards.pages.report.summary import (
+from ravenlab.dashboards.pages.html import Slugs
+from ravenlab.dashboards.pages.report.data import ReportData, StudyData, Trials
+from ravenlab.dashboards.pages.report.scenarios import define_trace
+from ravenlab.dashboards.pages.report.studies import make_robust_sections
+from ravenlab.dashboards.pages.report.summary import (
     Axis,
     VerdictRow,
     choose_axis,
@@ -18,12 +18,12 @@ from dashboards.pages.report.summary import (
     make_verdict_row,
     summarize_all,
 )
-from studies.results.alternatives import BetterPolicy
-from studies.results.describe import describe_better_policy, describe_verdict
-from studies.results.naming import WITHIN_NOISE
-from studies.results.recommendation import Baseline, Estimate, Recommendation
-from studies.results.verdict import Verdict
-from studies.spec.study import StudySpec
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.describe import describe_better_policy, describe_verdict
+from ravenlab.studies.results.naming import WITHIN_NOISE
+from ravenlab.studies.results.recommendation import Baseline, Estimate, Recommendation
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.spec.study import StudySpec
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import make_recommendation, make_trace_facts
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dashboards.pages.report.page import make_recommendation_table
-from studies.results.recommendation import Baseline, Failures
+from ravenlab.dashboards.pages.report.page import make_recommendation_table
+from ravenlab.studies.results.recommendation import Baseline, Failures
+from ravenlab.tuning.api import report
 from tests.dashboards.browser import require_browser
 from tests.studies.examples import make_recommendation, store_recommendations
-from tuning.api import report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from studies.paper.claims import ClaimVerdict
-from tuning.cli import app
+from ravenlab.studies.paper.claims import ClaimVerdict
+from ravenlab.tuning.cli import app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.errors import InputError
-from environments.world import world_tables
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import world_tables
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments.properties import quick
 from tests.environments.reference_means import PlainWorld
 from tests.messages import raises_naming

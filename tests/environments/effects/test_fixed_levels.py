@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments.draw import draw_worlds
-from environments.effects.fixed_levels import FixedLevels
-from environments.errors import InputError
-from environments.scenario import Scenario
-from environments.world import world_tables
+from ravenlab.common.errors import InputError
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.effects.fixed_levels import FixedLevels
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.world import world_tables
 
 
 @pytest.mark.parametrize("noise", ["normal", "bernoulli"])

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.errors import InputError
-from environments.world import Worlds, world_tables
+from ravenlab.common.errors import InputError
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import Worlds, world_tables
 from tests.environments.properties import quick
 from tests.messages import raises_naming
 

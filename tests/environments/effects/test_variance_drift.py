@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.world import world_tables
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import world_tables
 from tests.environments import reference_world
 from tests.environments.properties import quick
 

@@ -14,9 +14,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from environments.errors import InputError
-from environments.recorded import table_file
-from environments.recorded.log_file import read_log
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded import table_file
+from ravenlab.environments.recorded.log_file import read_log
 from tests.messages import assert_names, raises_naming
 from tests.project import python
 
@@ -26,8 +26,8 @@ MAX_KILOBYTES = 1_300_000  # of a process that reads such a file
 READ = """
 import re, resource, sys
 from pathlib import Path
-from environments.errors import InputError
-from environments.recorded.log_file import read_log
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import read_log
 try:
     print(read_log(sys.argv[1]).events)
 except InputError as error:

@@ -11,9 +11,9 @@ import pandas
 import pyarrow
 import pytest
 
-from environments.errors import InputError
-from environments.recorded import examples, log_file, table_file
-from environments.recorded.log_file import Log, read_log
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded import examples, log_file, table_file
+from ravenlab.environments.recorded.log_file import Log, read_log
 from tests.messages import assert_names, raises_naming
 
 HEAD = "step,arm,reward,propensity\n"

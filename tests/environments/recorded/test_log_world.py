@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.errors import InputError
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import MIN_REPLAYS, LogScenario, PreparedLog, source_log
-from environments.streams import Stream
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS, LogScenario, PreparedLog, source_log
+from ravenlab.environments.streams import Stream
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 

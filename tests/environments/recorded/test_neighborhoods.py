@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.recorded.log_file import Arms
-from environments.recorded.neighborhoods import (
+from ravenlab.environments.recorded.log_file import Arms
+from ravenlab.environments.recorded.neighborhoods import (
     SIZES,
     Neighborhoods,
     Support,
@@ -13,7 +13,7 @@ from environments.recorded.neighborhoods import (
     find_openings,
     measure_support,
 )
-from environments.world import Floats
+from ravenlab.environments.world import Floats
 
 EVENTS, ARMS = 6000, 4
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from environments.recorded.log_file import Arms
-from environments.recorded.log_world import LogScenario, PreparedLog
-from environments.recorded.simulator import ChangeModel, Simulator
-from environments.streams import Stream
-from environments.world import Floats
-from studies.diagnosis.analysis import diagnose_changes
+from ravenlab.environments.recorded.log_file import Arms
+from ravenlab.environments.recorded.log_world import LogScenario, PreparedLog
+from ravenlab.environments.recorded.simulator import ChangeModel, Simulator
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.analysis import diagnose_changes
 from tests.environments.recordings import draw_log
 
 NONE = np.empty(0, dtype=np.int64)

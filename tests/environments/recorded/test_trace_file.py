@@ -8,9 +8,9 @@ import numpy as np
 import pandas
 import pytest
 
-from environments.errors import InputError
-from environments.recorded import table_file, trace_file
-from environments.recorded.trace_file import Trace, read_trace
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded import table_file, trace_file
+from ravenlab.environments.recorded.trace_file import Trace, read_trace
 from tests.environments.recordings import table, write_csv
 from tests.messages import raises_naming
 

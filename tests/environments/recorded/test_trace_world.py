@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from environments.recorded.recording import SEGMENT_SHARES, recording_name
-from environments.recorded.trace_file import Trace
-from environments.recorded.trace_world import MAX_HISTORY, NearbyMeans, TraceScenario, choose_nearby_rows
-from environments.streams import Stream
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.recording import SEGMENT_SHARES, recording_name
+from ravenlab.environments.recorded.trace_file import Trace
+from ravenlab.environments.recorded.trace_world import MAX_HISTORY, NearbyMeans, TraceScenario, choose_nearby_rows
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments.properties import quick
 from tests.environments.recordings import table, trace
 from tests.messages import raises_naming

@@ -8,11 +8,12 @@ from typing import Any
 import numba
 import pytest
 
-from environments import compiled, find_scenario, kernel_cache
-from environments.draw import draw_worlds
-from policies import find_policy
-from policies.engine import ahead, leader_run
-from policies.engine.play import evaluate
+from ravenlab.common import compiled, kernel_cache
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine import ahead, leader_run
+from ravenlab.policies.engine.play import evaluate
 
 
 def test_smallest_worlds_have_the_types_of_drawn_worlds() -> None:
@@ -45,10 +46,10 @@ class Process:
 @pytest.mark.parametrize(
     ("kernel", "package", "stored_at", "loads"),
     [
-        (leader_run.play_candidates, "policies", 3, 3),
-        (leader_run.play_candidates, "policies", 9, 6),
-        (leader_run.play_candidates, "studies", 3, 1),
-        (leader_run.fill_coefficients, "policies", 3, 1),
+        (leader_run.play_candidates, "ravenlab.policies", 3, 3),
+        (leader_run.play_candidates, "ravenlab.policies", 9, 6),
+        (leader_run.play_candidates, "ravenlab.studies", 3, 1),
+        (leader_run.fill_coefficients, "ravenlab.policies", 3, 1),
     ],
     ids=["stored", "never stored", "another package", "on demand"],
 )

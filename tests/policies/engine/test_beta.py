@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from environments.compiled import compiled
-from policies.engine.posterior import draw_beta
+from ravenlab.common.compiled import compiled
+from ravenlab.policies.engine.posterior import draw_beta
 
 
 @compiled

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.d_raven import MEAN, PAIRS, SQUARES, UNIT_OF_WEIGHT, WEIGHT, DRaven
+from ravenlab.policies.d_raven import MEAN, PAIRS, SQUARES, UNIT_OF_WEIGHT, WEIGHT, DRaven
 from tests.policies.reference_parts import History
 
 

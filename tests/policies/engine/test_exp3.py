@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from policies import find_policy
-from policies.engine.exp3 import (
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.exp3 import (
     ACTIVE,
     CELLS,
     LARGEST_TOTAL,
@@ -21,7 +21,7 @@ from policies.engine.exp3 import (
     draw_by_weight,
     refresh_totals,
 )
-from policies.engine.play import compile_loop
+from ravenlab.policies.engine.play import compile_loop
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])

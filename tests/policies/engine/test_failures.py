@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.streams import Stream
-from environments.world import world_tables
-from policies.engine.play import last_mark, uniform_regret
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import world_tables
+from ravenlab.policies.engine.play import last_mark, uniform_regret
 
 HORIZON, ARMS, SEED = 400, 4, 5
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import find_scenario, scenarios
-from environments.draw import draw_worlds
-from environments.world import Worlds
-from policies import find_policy
-from policies.engine.index import (
+from ravenlab.environments import find_scenario, scenarios
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import Worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.index import (
     FEW,
     FEWER,
     NEVER,
@@ -24,9 +24,9 @@ from policies.engine.index import (
     set_leaf,
     tree_size,
 )
-from policies.engine.parameters import ParamContext, Values
-from policies.engine.play import Played, play
-from policies.engine.restart import forced_arm, next_forced_step
+from ravenlab.policies.engine.parameters import ParamContext, Values
+from ravenlab.policies.engine.play import Played, play
+from ravenlab.policies.engine.restart import forced_arm, next_forced_step
 from tests.policies.reference import Reference, check_against_reference
 from tests.policies.test_d_raven import ReferenceDRaven
 from tests.policies.test_glr_klucb import ReferenceGLRKLUCB
@@ -85,7 +85,7 @@ def play_both(name: str, params: Mapping[str, Any], scenario: str, horizon: int,
 
 
 def test_every_index_policy_is_listed() -> None:
-    from policies import policy_names
+    from ravenlab.policies import policy_names
 
     assert {name for name in policy_names() if issubclass(find_policy(name), IndexPolicy)} == set(EXTREMES)
     assert set(REFERENCES) == set(EXTREMES)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from policies import find_policy
-from policies.engine.leader_run import leader_run
-from policies.engine.parameters import Values
-from policies.engine.play import evaluate, play
-from policies.engine.simulation import simulate
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.leader_run import leader_run
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.policies.engine.play import evaluate, play
+from ravenlab.policies.engine.simulation import simulate
 
 RAVEN = find_policy("raven-ucb")
 NO_MARKS = np.empty(0, dtype=np.int64)
@@ -135,7 +135,7 @@ def test_independent_of_chunks_of_candidates_and_worlds(monkeypatch: pytest.Monk
     candidates = np.array([RAVEN.vector(values) for values in random_candidates(7, seed=8)])
     worlds = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 0, 5)
     whole = leader_run(worlds, candidates)
-    monkeypatch.setattr("policies.engine.leader_run.TABLE_BYTES", 2 * 8 * 2002)
+    monkeypatch.setattr("ravenlab.policies.engine.leader_run.TABLE_BYTES", 2 * 8 * 2002)
     chunked = leader_run(worlds, candidates)
     one = draw_worlds(find_scenario("incremental-drift"), 2000, 10, 4, 3, 1)
     single = leader_run(one, candidates[2:3])

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import InputError
-from policies import RavenUCB, find_policy, policy_names
-from policies.engine.base import Policy
+from ravenlab.environments import InputError
+from ravenlab.policies import RavenUCB, find_policy, policy_names
+from ravenlab.policies.engine.base import Policy
 from tests.messages import raises_naming
 
 

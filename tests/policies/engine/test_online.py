@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from policies import find_policy, policy_names
-from policies.engine.base import PULLS
-from policies.engine.simulation import simulate
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.policies.engine.base import PULLS
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments import reference_world
 from tests.environments.properties import quick
 from tests.policies.online import MEAN, NAMES, make, restore_from_json

@@ -10,8 +10,8 @@ import numpy as np
 import pandas
 import pytest
 
-from environments import InputError
-from policies import UCB1
+from ravenlab.environments import InputError
+from ravenlab.policies import UCB1
 from tests.faults.states import ONLINE
 from tests.messages import assert_names, raises_naming
 from tests.policies.online import make

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.engine.base import PULLS
+from ravenlab.policies.engine.base import PULLS
 from tests.faults.states import ONLINE
 from tests.messages import raises_naming
 from tests.policies.online import Lottery, make, make_trained, restore_from_json

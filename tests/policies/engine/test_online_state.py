@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import find_policy
-from policies.engine.base import Policy
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.base import Policy
 from tests.faults.states import with_checksum
 from tests.messages import raises_naming
 from tests.policies.online import NAMES, Lottery, make_trained, restore_from_json

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from environments.errors import InputError
-from policies import find_policy
-from policies.engine.parameters import Param, ParamContext
+from ravenlab.common.errors import InputError
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Param, ParamContext
 from tests.messages import raises_naming
 from tests.policies.online import Lottery, make
 

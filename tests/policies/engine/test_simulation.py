@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import ravenlab
-from environments import InputError, find_scenario
-from environments.draw import draw_worlds
-from policies.engine.simulation import simulate
+from ravenlab.environments import InputError, find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.policies.engine.simulation import simulate
 
 
 def test_independent_of_number_of_threads() -> None:

@@ -5,13 +5,13 @@ from typing import cast
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream, generator
-from policies import find_policy
-from policies.engine.play import play_windows
-from policies.engine.plugins import PlainPolicy
-from policies.engine.simulation import simulate
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.play import play_windows
+from ravenlab.policies.engine.plugins import PlainPolicy
+from ravenlab.policies.engine.simulation import simulate
 from tests.environments.recordings import trace
 from tests.messages import raises_naming
 

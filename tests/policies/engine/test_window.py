@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.engine.parameters import ParamContext
-from policies.engine.window import COUNT, MEAN, SQUARES, longest_window, window_for_changes
-from policies.sw_raven import SWRaven
+from ravenlab.policies.engine.parameters import ParamContext
+from ravenlab.policies.engine.window import COUNT, MEAN, SQUARES, longest_window, window_for_changes
+from ravenlab.policies.sw_raven import SWRaven
 from tests.policies.reference_parts import History
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import PublishedCCB
+from ravenlab.policies import PublishedCCB
 from tests.policies.reference import check_against_reference
 
 

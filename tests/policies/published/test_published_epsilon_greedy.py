@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.engine.simulation import simulate
+from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

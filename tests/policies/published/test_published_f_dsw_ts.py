@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.errors import InputError
-from policies import PublishedFDSWTS
-from policies.engine.posterior import draw_beta
+from ravenlab.common.errors import InputError
+from ravenlab.policies import PublishedFDSWTS
+from ravenlab.policies.engine.posterior import draw_beta
 from tests.policies.reference import check_against_reference
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from environments.errors import InputError
-from policies import PublishedThompson
-from policies.engine.posterior import draw_beta
+from ravenlab.common.errors import InputError
+from ravenlab.policies import PublishedThompson
+from ravenlab.policies.engine.posterior import draw_beta
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import PublishedUCBImp
+from ravenlab.policies import PublishedUCBImp
 from tests.policies.reference import check_against_reference
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies import PublishedWLSOptimisticTS
-from policies.published.published_wls_optimistic_ts import GONE, ROUGH, SCALE, WINDOW, fit, line, update
+from ravenlab.policies import PublishedWLSOptimisticTS
+from ravenlab.policies.published.published_wls_optimistic_ts import GONE, ROUGH, SCALE, WINDOW, fit, line, update
 from tests.policies.reference import check_against_reference
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from environments.world import Floats
-from studies.diagnosis import diagnose
-from studies.diagnosis.block_means import TraceBlocks
-from studies.diagnosis.model_selection import KINDS
-from studies.diagnosis.proposal import propose_study
-from studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk
-from studies.spec.files import load_study_file
+from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis import diagnose
+from ravenlab.studies.diagnosis.block_means import TraceBlocks
+from ravenlab.studies.diagnosis.model_selection import KINDS
+from ravenlab.studies.diagnosis.proposal import propose_study
+from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK, fit_random_walk
+from ravenlab.studies.spec.files import load_study_file
 from tests.messages import assert_names
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.evidence.diagnosis_accuracy import count_verdicts

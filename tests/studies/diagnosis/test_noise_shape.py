@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from environments.noise import NOISES
-from studies.diagnosis import diagnose
+from ravenlab.environments.noise import NOISES
+from ravenlab.studies.diagnosis import diagnose
 from tests.studies.diagnosis.traces import simulate_trace
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.noise import NOISES
-from environments.world import Floats, fill_rewards
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.noise import NOISES
+from ravenlab.environments.world import Floats, fill_rewards
 
 SEED = 2026
 

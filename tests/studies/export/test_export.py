@@ -15,15 +15,15 @@ import jsonschema
 import pytest
 import yaml
 
-from environments import InputError
-from policies.engine.base import Policy
-from studies.export import FORMATS, export
-from studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
-from studies.export.latex_table import escape as latex
-from studies.export.markdown_table import escape as markdown
-from studies.results.recommendation import Baseline, Recommendation
-from studies.results.verdict import Verdict
-from studies.tables import make_table, to_csv, to_csv_cell
+from ravenlab.environments import InputError
+from ravenlab.policies.engine.base import Policy
+from ravenlab.studies.export import FORMATS, export
+from ravenlab.studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
+from ravenlab.studies.export.latex_table import escape as latex
+from ravenlab.studies.export.markdown_table import escape as markdown
+from ravenlab.studies.results.recommendation import Baseline, Recommendation
+from ravenlab.studies.results.verdict import Verdict
+from ravenlab.studies.tables import make_table, to_csv, to_csv_cell
 from tests.messages import assert_names, raises_naming
 from tests.project import python
 from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
@@ -71,7 +71,7 @@ def test_json_is_valid_against_its_schema() -> None:
 
 
 def test_the_shipped_schema_is_current() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m studies.export.json_file"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m ravenlab.studies.export.json_file"
 
 
 def test_toml_and_yaml_equal_json() -> None:

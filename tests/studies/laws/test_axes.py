@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from environments import find_scenario
-from studies.laws.axes import RATES, NoLawError, axes_of, measure, positions, settings_at
+from ravenlab.environments import find_scenario
+from ravenlab.studies.laws.axes import RATES, NoLawError, axes_of, measure, positions, settings_at
 
 
 @pytest.mark.parametrize("scenario", RATES)

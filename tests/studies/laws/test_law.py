@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from environments import find_scenario
-from policies import find_policy
-from studies.laws.axes import CROWDING, RATES, NoLawError, axes_of, features, measure
-from studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
+from ravenlab.environments import find_scenario
+from ravenlab.policies import find_policy
+from ravenlab.studies.laws.axes import CROWDING, RATES, NoLawError, axes_of, features, measure
+from ravenlab.studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
 
 SIZES = [(300, 2), (2000, 10), (10_000, 100), (100_000, 30)]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from environments.errors import InputError
-from studies.export import FORMATS, export
-from studies.laws.recommendation import RecommendationQuery, recommend_parameters
-from studies.results.recommendation import Estimate, Recommendation
+from ravenlab.common.errors import InputError
+from ravenlab.studies.export import FORMATS, export
+from ravenlab.studies.laws.recommendation import RecommendationQuery, recommend_parameters
+from ravenlab.studies.results.recommendation import Estimate, Recommendation
 from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation
 

@@ -6,9 +6,9 @@ import csv
 
 import pytest
 
-from environments import scenarios
-from studies.paper.advice import paper_advice
-from studies.paper.numbers import FOLDER
+from ravenlab.environments import scenarios
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.paper.numbers import FOLDER
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
-from studies.paper.criteria import (
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
+from ravenlab.studies.paper.criteria import (
     MAX_COST,
     RULES,
     judge_all_above,
@@ -23,11 +23,11 @@ from studies.paper.criteria import (
     judge_growth,
     judge_number,
 )
-from studies.paper.numbers import POLICIES, printed_rows
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import make_table, select_row, to_csv, to_json_object
+from ravenlab.studies.paper.numbers import POLICIES, printed_rows
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.tables import make_table, select_row, to_csv, to_json_object
+from ravenlab.tuning.reproduction import EXPERIMENTS, find_experiment
 from tests.messages import raises_naming
-from tuning.reproduction import EXPERIMENTS, find_experiment
 
 
 def test_every_printed_number_is_a_claim_with_its_place() -> None:
@@ -144,7 +144,7 @@ def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
 def test_assembled_verdicts_are_in_the_order_of_the_claims() -> None:
     from dataclasses import replace
 
-    from tuning.reproduction.context import make_context
+    from ravenlab.tuning.reproduction.context import make_context
 
     experiment = find_experiment("figure2")
     keys = list(experiment.claims)

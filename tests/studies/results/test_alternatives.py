@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from dashboards.pages.report.data import load_report_data
-from studies.export import FORMATS
-from studies.results.alternatives import find_better_policy, is_evidence
-from studies.results.describe import describe_better_policy
-from studies.results.ranking import rank_entries
-from studies.results.recommendation import Estimate
-from studies.spec.comparison import ComparisonSpec
-from studies.storage.database import open_storage
-from studies.storage.library import find_better_policies
+from ravenlab.dashboards.pages.report.data import load_report_data
+from ravenlab.studies.export import FORMATS
+from ravenlab.studies.results.alternatives import find_better_policy, is_evidence
+from ravenlab.studies.results.describe import describe_better_policy
+from ravenlab.studies.results.ranking import rank_entries
+from ravenlab.studies.results.recommendation import Estimate
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import find_better_policies
+from ravenlab.tuning.cli.app import run
 from tests.messages import assert_names
 from tests.studies.examples import make_comparison, make_recommendation, store_comparison, store_recommendations
-from tuning.cli.app import run
 
 # The parameters of the law, so that the law is not better than this stored study.
 RECOMMENDATION = make_recommendation(params={"alpha0": 0.969, "beta0": 0.166, "epsilon": 0.0551})

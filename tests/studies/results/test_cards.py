@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments.display import ResultList
-from policies.engine.simulation import simulate
-from studies.diagnosis import diagnose
-from studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
-from studies.results.cards import recommendation_card
-from studies.results.describe import describe_verdict
-from studies.results.recommendation import Recommendation
+from ravenlab.common.display import ResultList
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.diagnosis import diagnose
+from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
+from ravenlab.studies.results.cards import recommendation_card
+from ravenlab.studies.results.describe import describe_verdict
+from ravenlab.studies.results.recommendation import Recommendation
 from tests.dashboards.figure_checks import make_grid
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts

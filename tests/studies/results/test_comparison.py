@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboards.figures import get_alt_text, plot_comparison_card
-from studies.results.comparison import ComparisonResult
-from studies.results.describe_comparison import describe_result
-from studies.results.ranking import analyze_comparison
-from studies.spec.comparison import ComparisonSpec
+from ravenlab.dashboards.figures import get_alt_text, plot_comparison_card
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.results.describe_comparison import describe_result
+from ravenlab.studies.results.ranking import analyze_comparison
+from ravenlab.studies.spec.comparison import ComparisonSpec
 from tests.dashboards.figures.test_card import read_card
 from tests.studies.examples import make_comparison
 

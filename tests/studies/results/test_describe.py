@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from environments.text import format_number
-from studies.results.describe import (
+from ravenlab.common.text import format_number
+from ravenlab.studies.results.describe import (
     describe_edges,
     describe_recommendation,
     describe_regret,
@@ -16,17 +16,17 @@ from studies.results.describe import (
     format_verdict,
     summarize_verdict,
 )
-from studies.results.naming import WITHIN_NOISE
-from studies.results.recommendation import Estimate, LogFacts, RequiredSample
-from studies.results.recorded import describe_needed_events
-from studies.results.verdict import Decision, Verdict
-from studies.spec.parse import parse_study_spec
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.studies.results.naming import WITHIN_NOISE
+from ravenlab.studies.results.recommendation import Estimate, LogFacts, RequiredSample
+from ravenlab.studies.results.recorded import describe_needed_events
+from ravenlab.studies.results.verdict import Decision, Verdict
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.cli.options import parse_range
+from ravenlab.tuning.validation.recommend import boundary_hits
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import make_recommendation, make_trace_facts
-from tuning.cli.options import parse_range
-from tuning.validation.recommend import boundary_hits
 
 
 def test_a_description_states_every_number() -> None:

@@ -10,18 +10,18 @@ import optuna
 import pytest
 from pydantic import ValidationError
 
-from environments import InputError
-from studies.export import csv_table
-from studies.registry import PAPER_VALUES
-from studies.results.grid import Grid
-from studies.spec.grid import FINE_VALUES, GridSpec
-from studies.spec.parse import parse_grid_spec
-from studies.spec.study import StudySpec
-from studies.storage import keys
-from studies.storage.copy import read_study_rows, write_study_rows
-from studies.storage.database import open_storage
-from studies.storage.library import list_studies, read_recommendations
-from studies.storage.trials import grid_distributions, read_grid
+from ravenlab.environments import InputError
+from ravenlab.studies.export import csv_table
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
+from ravenlab.studies.spec.parse import parse_grid_spec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.library import list_studies, read_recommendations
+from ravenlab.studies.storage.trials import grid_distributions, read_grid
 from tests.messages import assert_names, raises_naming
 from tests.studies.examples import WILD, store_grid, store_study, url
 

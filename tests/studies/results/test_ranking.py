@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from environments.world import Floats
-from studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve
-from studies.results.describe_comparison import describe_anchor, describe_best, describe_margin
-from studies.results.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
-from studies.statistics.paired import paired_t_test, skewed_t_test
+from ravenlab.environments.world import Floats
+from ravenlab.studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve
+from ravenlab.studies.results.describe_comparison import describe_anchor, describe_best, describe_margin
+from ravenlab.studies.results.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
+from ravenlab.studies.statistics.paired import paired_t_test, skewed_t_test
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 

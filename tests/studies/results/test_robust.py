@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import InputError
-from studies.spec.files import load_robust_studies
-from studies.spec.robust import Measure, RobustSpec, parse_measure, parse_robust_spec
+from ravenlab.environments import InputError
+from ravenlab.studies.spec.files import load_robust_studies
+from ravenlab.studies.spec.robust import Measure, RobustSpec, parse_measure, parse_robust_spec
 from tests.messages import assert_names, raises_naming
 
 TWO_SCENARIOS: dict[str, Any] = {"scenarios": ["blips", "periodic"], "horizon": 1000}

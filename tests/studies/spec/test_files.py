@@ -7,10 +7,10 @@ from pathlib import Path
 
 import jsonschema
 
-from studies.spec.files import load_study_file
-from studies.spec.schema import study_file_schema
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.studies.spec.files import load_study_file
+from ravenlab.studies.spec.schema import study_file_schema
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
 
 
 def load(tmp_path: Path, text: str) -> list[StudySpec]:

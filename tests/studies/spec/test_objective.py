@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import InputError
-from studies.spec.objective import Objective, parse_objective
+from ravenlab.common.errors import InputError
+from ravenlab.studies.spec.objective import Objective, parse_objective
 
 SAMPLE = np.array([[4.0, 1.0, 3.0, 2.0], [10.0, 10.0, 10.0, 50.0]])
 

@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from studies.spec.files import FOLDER, load_study_file, study_template
-from studies.spec.schema import PATH, schema_text, study_file_schema
+from ravenlab.studies.spec.files import FOLDER, load_study_file, study_template
+from ravenlab.studies.spec.schema import PATH, schema_text, study_file_schema
 
 
 def test_the_schema_is_current() -> None:
-    assert PATH.read_text(encoding="utf-8") == schema_text(), "run python -m studies.spec.schema"
+    assert PATH.read_text(encoding="utf-8") == schema_text(), "run python -m ravenlab.studies.spec.schema"
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
 
 

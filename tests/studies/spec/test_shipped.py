@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InputError
-from studies.spec.files import FOLDER, find_study_file, load_study_file, shipped_studies, study_template
-from studies.spec.parse import STUDY_FIELDS
-from studies.spec.study import StudySpec
+from ravenlab.common.errors import InputError
+from ravenlab.studies.spec.files import FOLDER, find_study_file, load_study_file, shipped_studies, study_template
+from ravenlab.studies.spec.parse import STUDY_FIELDS
+from ravenlab.studies.spec.study import StudySpec
 from tests.messages import raises_naming
 
 

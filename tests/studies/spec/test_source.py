@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from environments import InputError, Scenario
-from environments.recorded.log_world import LogScenario
-from environments.recorded.trace_world import TraceScenario
-from studies.spec.parse import parse_comparison_spec, parse_grid_spec, parse_study_spec
-from studies.spec.source import LogSource, ScenarioSource, TraceSource
-from studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.environments import InputError, Scenario
+from ravenlab.environments.recorded.log_world import LogScenario
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.studies.spec.parse import parse_comparison_spec, parse_grid_spec, parse_study_spec
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from optuna.distributions import FloatDistribution, IntDistribution
 
-from policies import find_policy
-from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params, trial_param_name
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.policies import find_policy
+from ravenlab.studies.spec.distributions import from_trial_params, make_distributions, to_trial_params, trial_param_name
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
 
 POLICIES = ("raven-ucb", "d-raven", "sw-raven", "d-ucb", "sw-ucb", "f-dsw-ts", "wls-optimistic-ts", "epsilon-greedy")
 

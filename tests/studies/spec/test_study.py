@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from policies import find_policy, policy_names
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.policies import find_policy, policy_names
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
 from tests.messages import assert_names, raises_naming
 
 

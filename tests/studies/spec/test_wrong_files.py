@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from environments.errors import InputError
-from studies.spec.files import load_study_file
-from studies.spec.parse import parse_study_spec
+from ravenlab.common.errors import InputError
+from ravenlab.studies.spec.files import load_study_file
+from ravenlab.studies.spec.parse import parse_study_spec
 from tests.messages import assert_names, raises_naming
 
 HEAD = '[[study]]\nscenario = "blips"\n'

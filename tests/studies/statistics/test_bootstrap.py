@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments.world import Floats
-from studies.statistics.bootstrap import estimate_dependence, resample_sums, sum_interval
+from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics.bootstrap import estimate_dependence, resample_sums, sum_interval
 from tests.binomial import band
 
 TRIES = 300

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import pdtri
 
-from environments.world import Floats
-from studies.statistics import intervals
-from studies.statistics.failures import (
+from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics import intervals
+from ravenlab.studies.statistics.failures import (
     ENOUGH_FAILURES,
     MAX_GROWTH,
     MIN_WORLDS,
@@ -16,8 +16,8 @@ from studies.statistics.failures import (
     bound_poisson_mean,
     grow_sample,
 )
-from studies.statistics.intervals import mean_interval
-from studies.statistics.paired import paired_t_test
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.studies.statistics.paired import paired_t_test
 
 RATE, BACKGROUND, COST, UNIFORM = 0.0018, 20.0, 2200.0, 3300.0
 """A pool like RAVEN-UCB with α₀ 2 in stationary worlds (K 5, T 20,000): 0.2 % of the worlds lose the best arm."""

@@ -8,14 +8,14 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.play import REGRET
-from studies.spec.objective import parse_objective
-from studies.spec.study import StudySpec
-from studies.statistics.intervals import MAX_RESAMPLED, indistinguishable, mean_interval, paired_interval
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.spec.objective import parse_objective
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.intervals import MAX_RESAMPLED, indistinguishable, mean_interval, paired_interval
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
-from tuning.workers.problem import Evaluator
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from studies.statistics.sobol import DIRECTIONS, scrambled_sobol
+from ravenlab.studies.statistics.sobol import DIRECTIONS, scrambled_sobol
 
 
 @pytest.mark.parametrize("dimensions", range(1, len(DIRECTIONS) + 3))

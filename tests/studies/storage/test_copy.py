@@ -8,10 +8,10 @@ from typing import Any
 import optuna
 import pytest
 
-from studies.spec.study import StudySpec
-from studies.storage import rows
-from studies.storage.copy import read_study_rows, write_study_rows
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import rows
+from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
+from ravenlab.studies.storage.database import open_storage
 from tests.studies.examples import snapshot, store_study, url
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import optuna
 import pytest
 
-from environments.errors import InputError
-from studies.storage import database
-from studies.storage.database import open_storage
+from ravenlab.common.errors import InputError
+from ravenlab.studies.storage import database
+from ravenlab.studies.storage.database import open_storage
 
 
 def test_connections_may_switch_to_the_write_ahead_log_at_the_same_time(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import optuna
 import pytest
 
-from environments import InputError
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.robust import parse_robust_spec
-from studies.spec.study import StudySpec
-from studies.storage import hardening, keys
+from ravenlab.environments import InputError
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.robust import parse_robust_spec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import hardening, keys
 from tests.messages import raises_naming
 
 Reader = Callable[[optuna.Study], Any]

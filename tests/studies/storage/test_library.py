@@ -10,13 +10,13 @@ import optuna
 import pytest
 import sqlalchemy
 
-from environments import InputError
-from studies.spec.comparison import ComparisonSpec
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
-from studies.storage.keys import SPEC
-from studies.storage.library import find_studies, list_studies, read_recommendations
-from studies.storage.lock import lock_studies
+from ravenlab.environments import InputError
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import SPEC
+from ravenlab.studies.storage.library import find_studies, list_studies, read_recommendations
+from ravenlab.studies.storage.lock import lock_studies
 from tests.messages import raises_naming
 from tests.studies.examples import LINES, WILD, make_recommendation, store_recommendations, store_study, url
 

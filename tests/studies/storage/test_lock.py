@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from environments import InputError
-from environments.paths import hold_lock_file
-from studies.storage.lock import lock_studies, reconnect_seconds, run_as_driver
+from ravenlab.common.paths import hold_lock_file
+from ravenlab.environments import InputError
+from ravenlab.studies.storage.lock import lock_studies, reconnect_seconds, run_as_driver
 from tests.messages import raises_naming
 from tests.studies.examples import url
 

@@ -16,11 +16,11 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import event, text
 
-from environments.errors import ExternalError
-from studies.storage import rows
-from studies.storage.copy import read_study_rows
-from studies.storage.database import open_storage
-from studies.storage.rows import store_trials
+from ravenlab.common.errors import ExternalError
+from ravenlab.studies.storage import rows
+from ravenlab.studies.storage.copy import read_study_rows
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.rows import store_trials
 from tests.studies.examples import url
 
 SPACE: dict[str, optuna.distributions.BaseDistribution] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from environments import InputError
-from studies.storage.faults import database_message
-from studies.storage.urls import is_postgres, mask_passwords, mask_url, optuna_url, parse_url, sqlite_file
+from ravenlab.environments import InputError
+from ravenlab.studies.storage.faults import database_message
+from ravenlab.studies.storage.urls import is_postgres, mask_passwords, mask_url, optuna_url, parse_url, sqlite_file
 from tests.messages import raises_naming
 
 

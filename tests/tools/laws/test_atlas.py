@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies import find_policy
-from studies.laws.law import load_document, load_laws
+from ravenlab.policies import find_policy
+from ravenlab.studies.laws.law import load_document, load_laws
 from tools.atlas import FILES, current_check, read_records
 from tools.laws.document import summarize_check, summarize_start
 from tools.laws.measurement import Budget, Setting, measure_policy, recommend_prefixes

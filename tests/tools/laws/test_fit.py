@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from studies.laws.axes import RATES
-from studies.laws.law import RAVEN, regret_terms
+from ravenlab.studies.laws.axes import RATES
+from ravenlab.studies.laws.law import RAVEN, regret_terms
 from tools.laws.fit import Point, RegretSample, count_features, cross_validate, fit_laws, fit_regret
 from tools.laws.measurement import make_settings, surround
 from tools.laws.surface import LawSurface, SurfaceStack, fit_law_surface

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from policies.engine.simulation import simulate
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
 from tests.project import ROOT, environment
-from tuning.cli.app import run
 
 SMALL = ["--horizon", "200", "--arms", "4", "--replications", "3"]
 

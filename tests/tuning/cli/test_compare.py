@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.text import format_percent
+from ravenlab.common.text import format_percent
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 SMALL = ["--horizon=60", "--arms=3", "--policies=ucb1,ccb,epsilon-greedy", "--replications=8", "--jobs=1"]

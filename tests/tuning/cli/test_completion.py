@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.cli.completion import join_bash_words, stored_names
 from tests.project import ROOT
 from tests.requirements import skip_or_fail
 from tests.studies.examples import store_study, url
-from tuning.cli import app
-from tuning.cli.completion import join_bash_words, stored_names
 
 Captured = pytest.CaptureFixture[str]
 

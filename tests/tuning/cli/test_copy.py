@@ -8,13 +8,13 @@ from typing import Any
 import optuna
 import pytest
 
-from studies.storage.database import open_storage
-from studies.storage.keys import read_recommendation, read_spec, write_race
-from studies.storage.lock import lock_studies
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import read_recommendation, read_spec, write_race
+from ravenlab.studies.storage.lock import lock_studies
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, snapshot, store_recommendations, url
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 FIRST = "raven-ucb/variance-drift/T1000/K10"

@@ -9,11 +9,11 @@ import optuna
 import pytest
 from optuna_dashboard import get_note
 
-from dashboards.optuna_dashboard.attach import is_attached, load_figure
-from studies.storage.database import use_storage
+from ravenlab.dashboards.optuna_dashboard.attach import is_attached, load_figure
+from ravenlab.studies.storage.database import use_storage
+from ravenlab.tuning.cli import dashboard
+from ravenlab.tuning.cli.dashboard import attach_to_studies, attaching_new_results, read_results
 from tests.studies.examples import make_recommendation, store_recommendations
-from tuning.cli import dashboard
-from tuning.cli.dashboard import attach_to_studies, attaching_new_results, read_results
 
 
 def test_notes_are_attached_without_figures(tmp_path: Path) -> None:
@@ -23,11 +23,11 @@ def test_notes_are_attached_without_figures(tmp_path: Path) -> None:
     study = optuna.load_study(study_name=recommendation.study, storage=place)
     note = get_note(study)
     assert recommendation.scenario in note
-    assert load_figure(study, "ravenlab-history") is None
+    assert load_figure(study, "ravenlab-card") is None
     assert not is_attached(study)
     attach_to_studies(place)
     assert get_note(study) == note
-    assert load_figure(study, "ravenlab-history") is not None
+    assert load_figure(study, "ravenlab-card") is not None
     assert is_attached(study)
 
 

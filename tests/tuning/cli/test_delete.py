@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from studies.storage.database import open_storage
-from studies.storage.lock import lock_studies
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.lock import lock_studies
+from ravenlab.tuning.cli.app import run
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_recommendations
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 FIRST = "raven-ucb/variance-drift/T1000/K10"

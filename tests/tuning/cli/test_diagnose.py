@@ -10,9 +10,9 @@ import pandas
 import pytest
 
 import ravenlab
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
-from tuning.cli.app import run
 
 
 @pytest.fixture

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from environments.fingerprint import COMPUTING_PACKAGES, identity
+from ravenlab.common.fingerprint import identity
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.doctor import NOTE, OK, PROBLEM, Check
+from ravenlab.tuning.doctor.cluster import Cluster, Node, check_cluster
 from tests.cluster import dask_cluster
 from tests.command import refused
-from tests.project import ROOT
-from tuning.cli.app import run
-from tuning.doctor import NOTE, OK, PROBLEM, Check
-from tuning.doctor.cluster import Cluster, Node, check_cluster
+from tests.project import ROOT, copy_sources
 
 LOCAL = identity()
 
 
 def make_broken_package(folder: Path) -> Path:
     """Create a folder from which ravenlab cannot be imported."""
-    (folder / "environments").mkdir(parents=True)
-    (folder / "environments" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
+    (folder / "ravenlab").mkdir(parents=True)
+    (folder / "ravenlab" / "__init__.py").write_text("raise ImportError('no ravenlab here')")
     return folder
 
 
@@ -31,9 +30,7 @@ def make_broken_package(folder: Path) -> Path:
 def mixed_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of a cluster with three workers: with these sources, with an edited copy, and without ravenlab."""
     folder = tmp_path_factory.mktemp("cluster")
-    for package in COMPUTING_PACKAGES:
-        shutil.copytree(ROOT / package, folder / "edited" / package, ignore=shutil.ignore_patterns("__pycache__"))
-    with (folder / "edited" / "policies" / "ucb1.py").open("a") as file:
+    with (copy_sources(folder / "edited") / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
     with dask_cluster(folder, workers=0) as cluster:
         for name, path in {
@@ -89,7 +86,7 @@ def test_scheduler_without_ravenlab_and_workers(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "somewhere"])
 def test_missing_scheduler_is_one_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("ravenlab.tuning.workers.cluster.CONNECT_SECONDS", 1)
     assert address in refused("doctor", "--cluster", address, "--storage", f"sqlite:///{tmp_path}/x.sqlite3")
 
 

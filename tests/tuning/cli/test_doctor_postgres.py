@@ -8,10 +8,10 @@ import optuna
 import pytest
 from sqlalchemy.engine import make_url
 
+from ravenlab.tuning.doctor import OK, PROBLEM
+from ravenlab.tuning.doctor.storage import check_storage
 from tests.messages import assert_names
 from tests.postgres import Server
-from tuning.doctor import OK, PROBLEM
-from tuning.doctor.storage import check_storage
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from policies.engine.base import Policy
-from studies.export import FORMATS, export
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.policies.engine.base import Policy
+from ravenlab.studies.export import FORMATS, export
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import skip_or_fail
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study
-from tuning.cli.app import run
 
 RECOMMENDATIONS = [
     make_recommendation(scenario="blips", study=WILD),

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from studies.registry import PAPER_VALUES, GridDefaults
-from studies.results.grid import Grid
-from studies.spec.grid import FINE_VALUES, GridSpec
-from studies.storage.database import open_storage
+from ravenlab.studies.registry import PAPER_VALUES, GridDefaults
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.cli.grid import draw_map
 from tests.command import refused
 from tests.dashboards.figure_checks import make_grid
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials, store_grid
-from tuning.cli.app import run
-from tuning.cli.grid import draw_map
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
 NAME = "grid/raven-ucb/blips/T{}/K3/alpha0=0.1:1:5,beta0=0.5:10"
@@ -53,7 +53,7 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
 
 
 def test_fine_grid(url: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
+    monkeypatch.setattr("ravenlab.studies.spec.grid.FINE_VALUES", FINE_VALUES[::3])
     path = tmp_path / "fine.csv"
     words = ["grid", "stationary", "--horizon=20", "--arms=2", "--replications=5", "--fine", f"--csv={path}"]
     assert run([*words, f"--storage={url}", "--jobs=1"]) == 0
@@ -141,7 +141,7 @@ def test_interrupted_csv_file_is_unchanged(url: str, tmp_path: Path, monkeypatch
     def interrupt(_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("studies.export.csv_table.write_grids", interrupt)
+    monkeypatch.setattr("ravenlab.studies.export.csv_table.write_grids", interrupt)
     assert run(["grid", "blips", *SMALL, f"--storage={url}", f"--csv={path}"]) == 130
     assert path.read_text() == "before"
     assert not [file for file in tmp_path.iterdir() if file.name.startswith(".grid.csv")]

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import typer
 
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.cli.help import split_help
 from tests.command import refused
 from tests.messages import assert_names
 from tools.docs.commands import list_commands
-from tuning.cli import app
-from tuning.cli.help import split_help
 
 Captured = pytest.CaptureFixture[str]
 COMMANDS = list(list_commands())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ravenlab.tuning.cli.app import run
 from tests.messages import assert_names
-from tuning.cli.app import run
 
 
 def test_study_file_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from studies.storage.database import open_storage
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.progress import ComparisonReporter, StudyProgress
+from ravenlab.tuning.reproduction.progress import ReproductionReporter
 from tests.messages import assert_names
 from tests.studies.examples import url
-from tuning.cli import app
-from tuning.cli.app import run
-from tuning.progress import ComparisonReporter, StudyProgress
-from tuning.reproduction.progress import ReproductionReporter
 
 Captured = pytest.CaptureFixture[str]
 PROBLEM = ["--horizon=100", "--arms=3", "--jobs=1", "--quiet"]
@@ -115,7 +115,7 @@ def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monk
     def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tuning.page_files._load_data", interrupt)
+    monkeypatch.setattr("ravenlab.tuning.page_files._load_data", interrupt)
     assert run(["report"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "report.html")

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.catalog import load_scenario_plugin
-from environments.draw import draw_worlds
-from environments.world import world_tables
-from policies.engine.plugins import load_policy_plugin
-from policies.engine.simulation import simulate
-from studies.results.describe import describe_edges
-from studies.results.recommendation import Edge
-from studies.spec.parse import parse_study_spec
-from studies.spec.space import Range
+from ravenlab.environments import find_scenario
+from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import world_tables
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.results.describe import describe_edges
+from ravenlab.studies.results.recommendation import Edge
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.spec.space import Range
+from ravenlab.tuning.cli import app
 from tests.command import refused
 from tests.messages import assert_names
 from tests.plugins import unload_plugins
 from tests.project import DOCS
-from tuning.cli import app
 
 pytestmark = pytest.mark.usefixtures("plugins_unloaded")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import ravenlab
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation, store_recommendations
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 RARE = ["--noise", "bernoulli", "--set", "mean_low=0.01", "--set", "mean_high=0.06"]
@@ -122,7 +122,7 @@ def test_problems_without_an_answer_are_explained(words: list[str], names: list[
 
 def test_the_law_needs_no_heavy_imports() -> None:
     code = (
-        "import sys; from tuning.cli.app import run; run(['recommend', 'blips', '--horizon', '3000']);"
+        "import sys; from ravenlab.tuning.cli.app import run; run(['recommend', 'blips', '--horizon', '3000']);"
         "print(sorted({'numba', 'optuna', 'pandas', 'scipy', 'sqlalchemy', 'plotly'} & set(sys.modules)))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -9,11 +9,11 @@ from typing import Literal
 import optuna
 import pytest
 
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli.app import run
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_study, url
-from tuning.cli.app import run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.cli.output import command_name, print_line, print_table
+from ravenlab.tuning.screen import supports_bars
 from tests.messages import assert_names
 from tests.project import ROOT, environment
 from tests.studies.examples import make_recommendation, store_study, url
-from tuning.cli.app import run
-from tuning.cli.output import command_name, print_line, print_table
-from tuning.screen import supports_bars
 
 Captured = pytest.CaptureFixture[str]
 
@@ -40,7 +40,7 @@ def test_terminal_without_unicode(storage_url: str) -> None:
     """Help pages and tables are transliterated; JSON is not."""
     code = (
         "import io, sys, contextlib, tuning.cli.app as c\n"
-        "from studies.symbols import use_ascii_where_needed\n"
+        "from ravenlab.studies.symbols import use_ascii_where_needed\n"
         "use_ascii_where_needed()\n"
         f"for words in ['grid --help', 'studies --storage={storage_url}', 'show α₀ --storage={storage_url}']:\n"
         "    assert c.run(words.split()) == 0\n"

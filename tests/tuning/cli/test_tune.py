@@ -9,13 +9,13 @@ import optuna
 import pytest
 
 import ravenlab
-from studies.storage import keys
+from ravenlab.studies.storage import keys
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.cli.tune import _print_recommendations
 from tests.command import refused
 from tests.messages import assert_names
 from tests.project import python
 from tests.studies.examples import finished_trials, make_recommendation, make_trace_facts
-from tuning.cli.app import run
-from tuning.cli.tune import _print_recommendations
 
 SMALL = ["--horizon=200", "--arms=3", "--trials=24", "--batch=8", "--replications=10", "--selection=60", "--report=60"]
 

@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 
 import ravenlab
-from studies.spec.schema import study_file_schema
+from ravenlab.studies.spec.schema import study_file_schema
+from ravenlab.tuning.cli.app import run
 from tests.command import refused
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
-from tuning.cli.app import run
 
 SCENARIOS = ["stationary", "localized-jump"]
 SMALL = [

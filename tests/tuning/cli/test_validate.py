@@ -16,10 +16,10 @@ import tomli_w
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from studies.spec.files import find_study_file, load_study_file
-from studies.spec.schema import study_file_schema
+from ravenlab.studies.spec.files import find_study_file, load_study_file
+from ravenlab.studies.spec.schema import study_file_schema
+from ravenlab.tuning.cli.app import run
 from tests.command import refused, run_command
-from tuning.cli.app import run
 
 VALID: dict[str, Any] = {
     "study": [

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import ravenlab
-from environments.recorded.examples import log_to_csv
-from environments.recorded.log_world import MIN_REPLAYS
-from studies.results.comparison import ComparisonEntry, RecordedResult, RegretCurve
-from studies.results.ranking import build_recorded_board
-from studies.spec.parse import parse_comparison_spec, parse_study_spec
+from ravenlab.environments.recorded.examples import log_to_csv
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS
+from ravenlab.studies.results.comparison import ComparisonEntry, RecordedResult, RegretCurve
+from ravenlab.studies.results.ranking import build_recorded_board
+from ravenlab.studies.spec.parse import parse_comparison_spec, parse_study_spec
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.comparison.run import play_entry
+from ravenlab.tuning.workers.local import Call, LocalWorkers, Timer
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.command import refused
 from tests.environments.recordings import draw_log, table, write_csv
 from tests.messages import assert_names
-from tuning.cli.app import run
-from tuning.comparison.run import play_entry
-from tuning.workers.local import Call, LocalWorkers, Timer
-from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"tune": 4, "search_replications": 10, "replications": 60, "policies": "raven-ucb,ucb1"}
 

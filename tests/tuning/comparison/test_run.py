@@ -10,20 +10,20 @@ import optuna
 import pytest
 
 import ravenlab
-from environments import InputError
-from environments.streams import Stream
-from policies.engine.play import last_mark
-from policies.engine.simulation import simulate
-from studies.results.ranking import analyze_comparison
-from studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
-from studies.spec.parse import STUDY_FIELDS
-from studies.storage import keys
-from studies.storage.database import open_storage
+from ravenlab.environments import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.play import last_mark
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.results.ranking import analyze_comparison
+from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
+from ravenlab.studies.spec.parse import STUDY_FIELDS
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.tuning.comparison import run
+from ravenlab.tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
+from ravenlab.tuning.study_run import KINDS
+from ravenlab.tuning.workers.local import LocalWorkers
 from tests.messages import raises_naming
-from tuning.comparison import run
-from tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
-from tuning.study_run import KINDS
-from tuning.workers.local import LocalWorkers
 
 SMALL: dict[str, Any] = {
     "scenario": "localized-jump", "horizon": 150, "arms": 4, "policies": ("raven-ucb", "ucb1", "epsilon-greedy"),

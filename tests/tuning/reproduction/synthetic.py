@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from environments.streams import generator
-from policies import find_policy
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.spec.study import StudySpec
-from tuning.reproduction import PROTOCOLS, find_experiment
-from tuning.reproduction.bounds.run import CHECKPOINTS as BOUNDS_CHECKPOINTS
-from tuning.reproduction.bounds.run import DECADES
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.figure2 import run as figure2
-from tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
-from tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
-from tuning.workers.local import LocalWorkers
+from ravenlab.environments.streams import generator
+from ravenlab.policies import find_policy
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.reproduction import PROTOCOLS, find_experiment
+from ravenlab.tuning.reproduction.bounds.run import CHECKPOINTS as BOUNDS_CHECKPOINTS
+from ravenlab.tuning.reproduction.bounds.run import DECADES
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.figure2 import run as figure2
+from ravenlab.tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
+from ravenlab.tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
+from ravenlab.tuning.workers.local import LocalWorkers
 
 POLICY_REGRETS = {
     name: 1000.0 * (place + 1) for place, name in enumerate(("raven-ucb", "ccb", *POLICIES[1:7], "ucb-imp"))

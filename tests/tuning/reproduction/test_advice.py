@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from studies.paper.claims import ClaimVerdict, Measurement
-from studies.paper.criteria import judge_costs
-from studies.paper.results import ReproductionResult
-from studies.tables import to_records
+from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.studies.paper.criteria import judge_costs
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.tables import to_records
+from ravenlab.tuning.reproduction.advice.run import list_cases
+from ravenlab.tuning.reproduction.runner import reproduce
 from tests.tuning.reproduction.synthetic import small_context
-from tuning.reproduction.advice.run import list_cases
-from tuning.reproduction.runner import reproduce
 
 
 @pytest.fixture(scope="module")

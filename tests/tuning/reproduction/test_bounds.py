@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from policies.engine.simulation import simulate
-from studies.paper.claims import ClaimVerdict
-from studies.tables import select_row
-from tests.tuning.reproduction.synthetic import make_bounds_result, small_context
-from tuning.reproduction.bounds.run import (
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.paper.claims import ClaimVerdict
+from ravenlab.studies.tables import select_row
+from ravenlab.tuning.reproduction.bounds.run import (
     CHECKPOINTS,
     DECADES,
     HORIZON,
@@ -24,7 +23,8 @@ from tuning.reproduction.bounds.run import (
     gap_dependent,
     make_pieces,
 )
-from tuning.reproduction.bounds.verdicts import _tail_columns
+from ravenlab.tuning.reproduction.bounds.verdicts import _tail_columns
+from tests.tuning.reproduction.synthetic import make_bounds_result, small_context
 
 TWO = PROBLEMS["two-arms"]
 

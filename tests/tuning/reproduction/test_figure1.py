@@ -7,11 +7,11 @@ import json
 import pytest
 from scipy.stats import chi2
 
-from studies.paper.claims import ClaimVerdict
-from studies.paper.results import ExperimentResult
-from studies.tables import select, to_records, unique
+from ravenlab.studies.paper.claims import ClaimVerdict
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.figure1.run import SIZES, _run, theoretical_variance
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
-from tuning.reproduction.figure1.run import SIZES, _run, theoretical_variance
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ import numpy as np
 import optuna
 import pytest
 
-from environments.streams import Stream
-from policies.engine.simulation import simulate
-from studies.paper.claims import ClaimVerdict, Measurement
-from studies.paper.criteria import judge_about
-from studies.statistics.intervals import relative_shares
-from studies.tables import select_row
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.studies.paper.criteria import judge_about
+from ravenlab.studies.statistics.intervals import relative_shares
+from ravenlab.studies.tables import select_row
+from ravenlab.tuning.reproduction.context import RunContext
+from ravenlab.tuning.reproduction.figure2 import EXPERIMENT
+from ravenlab.tuning.reproduction.figure2 import run as runs
+from ravenlab.tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
 from tests.tuning.reproduction.synthetic import make_figure2_pieces, small_context
-from tuning.reproduction.context import RunContext
-from tuning.reproduction.figure2 import EXPERIMENT
-from tuning.reproduction.figure2 import run as runs
-from tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
     "alpha0": optuna.distributions.FloatDistribution(0.01, 10.0, log=True),

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from scipy.stats import combine_pvalues, norm
 
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.play import REGRET
-from studies.paper.claims import ClaimVerdict
-from studies.paper.criteria import combine_probabilities, two_sided
-from studies.paper.numbers import played_scenario, read_optima
-from studies.paper.results import ReproductionResult
-from studies.spec.grid import GridSpec
-from studies.tables import select, select_row, to_records, unique
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.paper.claims import ClaimVerdict
+from ravenlab.studies.paper.criteria import combine_probabilities, two_sided
+from ravenlab.studies.paper.numbers import played_scenario, read_optima
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.tables import select, select_row, to_records, unique
+from ravenlab.tuning.grid_run import grid_problem
+from ravenlab.tuning.reproduction import PROTOCOLS
+from ravenlab.tuning.reproduction.figure3.run import play_grid, resample
+from ravenlab.tuning.reproduction.runner import reproduce
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.tuning import plain_grid
 from tests.tuning.reproduction.synthetic import small_context
-from tuning.grid_run import grid_problem
-from tuning.reproduction import PROTOCOLS
-from tuning.reproduction.figure3.run import play_grid, resample
-from tuning.reproduction.runner import reproduce
-from tuning.workers.problem import Evaluator
 
 KNOWN = {
     (1000, 1.0, 1.0): (13.44, 0.26),

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from environments.errors import InputError
-from studies.paper.results import ExperimentResult
-from studies.tables import make_table
+from ravenlab.common.errors import InputError
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction import runner
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece, make_context
+from ravenlab.tuning.reproduction.progress import ReproductionReporter
 from tests.command import refused
 from tests.messages import assert_names, raises_naming
-from tuning.reproduction import runner
-from tuning.reproduction.context import PieceData, RunContext, RunPiece, make_context
-from tuning.reproduction.progress import ReproductionReporter
 
 
 class Counting:
@@ -87,7 +87,8 @@ def test_a_folder_is_used_by_one_reproduction_at_a_time(tmp_path: Path, counting
 
 
 def test_csv_files_replace_those_of_earlier_runs(tmp_path: Path, counting: Counting, monkeypatch: Any) -> None:
-    monkeypatch.setattr("dashboards.pages.reproduction.render_reproduction", lambda result, sections: "<!doctype html>")
+    page = "ravenlab.dashboards.pages.reproduction.render_reproduction"
+    monkeypatch.setattr(page, lambda result, sections: "<!doctype html>")
     document = runner.reproduce(["figure1"], make_context(tmp_path), tmp_path)
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "figure2-old.csv").write_text("old")
@@ -101,7 +102,7 @@ def test_csv_files_replace_those_of_earlier_runs(tmp_path: Path, counting: Count
 def test_progress_estimates_remaining_time(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr("tuning.reproduction.progress.time", clock)
+    monkeypatch.setattr("ravenlab.tuning.reproduction.progress.time", clock)
     pieces = [
         RunPiece(f"figure1/{place}", seconds, lambda context: {}) for place, seconds in enumerate((1.0, 3.0, 6.0))
     ]

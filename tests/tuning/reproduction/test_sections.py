@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.figures import get_alt_text
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_approximate, format_number
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import select_row, to_records
+from ravenlab.common.text import format_approximate, format_number
+from ravenlab.dashboards.figures import get_alt_text
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.tables import select_row, to_records
+from ravenlab.tuning.reproduction import find_experiment
+from ravenlab.tuning.reproduction.context import RunContext
+from ravenlab.tuning.reproduction.logistics import LINE_STYLES, NAMES
+from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement
+from ravenlab.tuning.reproduction.runner import reproduce
 from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.tuning.reproduction.synthetic import (
     logistics_context,
@@ -23,11 +28,6 @@ from tests.tuning.reproduction.synthetic import (
     small_context,
     to_reproduction,
 )
-from tuning.reproduction import find_experiment
-from tuning.reproduction.context import RunContext
-from tuning.reproduction.logistics import LINE_STYLES, NAMES
-from tuning.reproduction.measurements import format_measurement, read_measurement
-from tuning.reproduction.runner import reproduce
 
 BOTH = ("published", "defined")
 PROTOCOLS = [("published",), ("defined",), BOTH]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.world import world_tables
-from studies.paper.claims import ClaimVerdict
-from studies.paper.results import ExperimentResult
-from studies.tables import select, to_records
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.world import world_tables
+from ravenlab.studies.paper.claims import ClaimVerdict
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import select, to_records
+from ravenlab.tuning.reproduction.table1.run import ARMS_PLOTTED, HORIZON
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
-from tuning.reproduction.table1.run import ARMS_PLOTTED, HORIZON
 
 
 @pytest.fixture(scope="module")

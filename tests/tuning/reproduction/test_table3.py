@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from policies import policy_names
-from studies.paper.claims import ClaimResult, ClaimVerdict
-from studies.paper.results import ReproductionResult
-from studies.tables import select
+from ravenlab.policies import policy_names
+from ravenlab.studies.paper.claims import ClaimResult, ClaimVerdict
+from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.tables import select
+from ravenlab.tuning.reproduction import find_experiment
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
+from ravenlab.tuning.reproduction.table3.run import compute_variance, make_pieces
+from ravenlab.tuning.reproduction.table3.verdicts import CLAIMS
 from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces, small_context
-from tuning.reproduction import find_experiment
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
-from tuning.reproduction.table3.run import compute_variance, make_pieces
-from tuning.reproduction.table3.verdicts import CLAIMS
 
 RERUN = {
     "raven-ucb": (1694.0, 99.0),

@@ -10,21 +10,21 @@ import optuna
 import pytest
 
 import ravenlab
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.simulation import simulate
-from studies.paper.advice import paper_advice
-from studies.results.robust import RobustRecommendation
-from studies.spec.robust import RobustSpec, parse_measure, parse_robust_spec
-from studies.statistics.intervals import mean_interval, relative_interval
-from studies.storage import keys
-from studies.storage.database import open_storage
-from studies.storage.faults import LostConnection
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.paper.advice import paper_advice
+from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.spec.robust import RobustSpec, parse_measure, parse_robust_spec
+from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
+from ravenlab.studies.storage import keys
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.faults import LostConnection
+from ravenlab.tuning.robust.run import RobustRun, first_robust_candidates, run_robust
+from ravenlab.tuning.robust.validation import overall_price
+from ravenlab.tuning.study_run import StudyListener
+from ravenlab.tuning.workers.local import LocalWorkers
 from tests.messages import raises_naming
-from tuning.robust.run import RobustRun, first_robust_candidates, run_robust
-from tuning.robust.validation import overall_price
-from tuning.study_run import StudyListener
-from tuning.workers.local import LocalWorkers
 
 SCENARIOS = ["stationary", "localized-jump", "periodic"]
 SIZE: dict[str, Any] = {"horizon": 120, "arms": 3, "seed": 3}
@@ -174,7 +174,7 @@ def test_result_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> N
 
 
 def test_a_search_whose_ranges_widened_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuning.search.widening.EDGE_ZONE", 1.0)  # every batch widens all ranges
+    monkeypatch.setattr("ravenlab.tuning.search.widening.EDGE_ZONE", 1.0)  # every batch widens all ranges
     whole = run_robust(small(SCENARIOS[:2]), f"sqlite:///{tmp_path}/a.sqlite3")
     url = f"sqlite:///{tmp_path}/b.sqlite3"
     run_robust(small(SCENARIOS[:2], trials=10), url)

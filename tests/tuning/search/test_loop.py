@@ -8,15 +8,15 @@ import numpy as np
 import optuna
 import pytest
 
-from environments.streams import Stream
-from studies.registry import PRUNERS, SAMPLERS
-from studies.spec.distributions import from_trial_params
-from studies.spec.study import StudySpec
-from studies.storage import keys
-from tuning.search.loop import Progress, search
-from tuning.search.samplers import law_for
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import Evaluator
+from ravenlab.environments.streams import Stream
+from ravenlab.studies.registry import PRUNERS, SAMPLERS
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage import keys
+from ravenlab.tuning.search.loop import Progress, search
+from ravenlab.tuning.search.samplers import law_for
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"scenario": "stationary", "horizon": 200, "arms": 4, "replications": 20, "batch": 6}
 

@@ -9,16 +9,23 @@ import optuna
 import pytest
 
 import ravenlab
-from environments import InputError
-from studies.registry import SAMPLERS
-from studies.spec.distributions import from_trial_params
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
+from ravenlab.environments import InputError
+from ravenlab.studies.registry import SAMPLERS
+from ravenlab.studies.spec.distributions import from_trial_params
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.search.samplers import (
+    ask_batch,
+    check_sampler,
+    first_candidates,
+    grid_points,
+    law_for,
+    sobol_points,
+)
+from ravenlab.tuning.study_run import run_study
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.messages import raises_naming
-from tuning.search.loop import search
-from tuning.search.samplers import ask_batch, check_sampler, first_candidates, grid_points, law_for, sobol_points
-from tuning.study_run import run_study
-from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {
     "scenario": "stationary",

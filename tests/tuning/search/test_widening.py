@@ -6,12 +6,12 @@ from pathlib import Path
 
 import optuna
 
-from studies.results.describe import describe_verdict, summarize_verdict
-from studies.spec.distributions import make_distributions
-from studies.spec.parse import parse_study_spec
-from studies.spec.study import ResolvedStudy, StudySpec
-from tuning.search.widening import MAX_WIDENINGS, WIDENING_FACTOR, Widening, widened_spec
-from tuning.study_run import run_study
+from ravenlab.studies.results.describe import describe_verdict, summarize_verdict
+from ravenlab.studies.spec.distributions import make_distributions
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.tuning.search.widening import MAX_WIDENINGS, WIDENING_FACTOR, Widening, widened_spec
+from ravenlab.tuning.study_run import run_study
 
 BATCH = 16
 

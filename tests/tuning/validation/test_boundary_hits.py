@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from policies.engine.parameters import Value
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
-from tuning.validation.recommend import boundary_hits
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.validation.recommend import boundary_hits
 
 
 def hits(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:

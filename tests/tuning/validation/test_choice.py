@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from environments.world import Floats
-from policies.engine.parameters import Values
-from studies.spec.study import ResolvedStudy, StudySpec
-from studies.statistics.surface import fit_surface, tied_range
-from tests.binomial import band
-from tuning.validation.choice import (
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.statistics.surface import fit_surface, tied_range
+from ravenlab.tuning.validation.choice import (
     ChosenParameters,
     Nomination,
     choose,
@@ -23,8 +22,9 @@ from tuning.validation.choice import (
     nominate,
     nominate_lowest,
 )
-from tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
-from tuning.validation.race import ERROR_RATE, Race, WorldMeasurements, make_looks, most_worlds
+from ravenlab.tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
+from ravenlab.tuning.validation.race import ERROR_RATE, Race, WorldMeasurements, make_looks, most_worlds
+from tests.binomial import band
 
 SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
 DEFAULTS = SPEC.resolve_params({})

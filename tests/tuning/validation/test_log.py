@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 import ravenlab
-from dashboards.pages.report.scenarios import share_by_arm
-from environments.errors import InputError
-from environments.recorded.examples import example_log, log_to_csv
-from environments.recorded.log_file import Log
-from studies.results.describe import describe_recommendation
-from studies.results.naming import format_estimate
-from studies.results.recommendation import Estimate, LogFacts, RewardStatistics
-from studies.results.recorded import format_segment
-from studies.results.verdict import Excess
-from studies.spec.files import load_study_file
-from studies.spec.study import StudySpec
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards.pages.report.scenarios import share_by_arm
+from ravenlab.environments.recorded.examples import example_log, log_to_csv
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.naming import format_estimate
+from ravenlab.studies.results.recommendation import Estimate, LogFacts, RewardStatistics
+from ravenlab.studies.results.recorded import format_segment
+from ravenlab.studies.results.verdict import Excess
+from ravenlab.studies.spec.files import load_study_file
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.validation.choice import ChosenParameters
+from ravenlab.tuning.validation.recommend import make_verdict
+from ravenlab.tuning.validation.recorded import BaselineDifference, Validation
 from tests.command import refused
 from tests.environments.recordings import draw_log
 from tests.messages import assert_names, raises_naming
-from tuning.cli.app import run
-from tuning.validation.choice import ChosenParameters
-from tuning.validation.recommend import make_verdict
-from tuning.validation.recorded import BaselineDifference, Validation
 
 SMALL: dict[str, Any] = {"trials": 6, "replications": 8, "selection": 128, "report": 192, "batch": 3}
 ARGS = [f"--{key}={value}" for key, value in SMALL.items()]

@@ -11,23 +11,23 @@ import numpy as np
 import optuna
 import pytest
 
-from environments import InputError
-from environments.streams import Stream
-from environments.world import Floats
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET, REWARD
-from studies.results.recommendation import Recommendation
-from studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
-from studies.spec.space import Range
-from studies.spec.study import StudySpec
-from studies.statistics.failures import include_unseen, include_unseen_in_mean
-from studies.statistics.intervals import mean_interval, paired_interval
+from ravenlab.environments import InputError
+from ravenlab.environments.streams import Stream
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET, REWARD
+from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
+from ravenlab.studies.spec.space import Range
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.failures import include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.intervals import mean_interval, paired_interval
+from ravenlab.tuning.validation.recommend import recommend
+from ravenlab.tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator, count_failures
 from tests.binomial import band
 from tests.messages import raises_naming
 from tools.evidence.recommendation_coverage import coverage
-from tuning.validation.recommend import recommend
-from tuning.workers.local import LocalWorkers
-from tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator, count_failures
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import ravenlab
-from environments.errors import InputError
-from environments.recorded.log_file import Log
-from environments.recorded.log_world import TWO_VALUE_LEVELS, LogScenario, random_below
-from environments.streams import Stream
-from policies import find_policy
-from policies.engine.play import play_logs
-from studies.diagnosis.analysis import diagnose_changes
+from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_world import TWO_VALUE_LEVELS, LogScenario, random_below
+from ravenlab.environments.streams import Stream
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.play import play_logs
+from ravenlab.studies.diagnosis.analysis import diagnose_changes
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 from tools.evidence.replay_coverage import (

@@ -10,31 +10,31 @@ import numpy as np
 import pytest
 
 import ravenlab
-from dashboards.pages.report.scenarios import share_by_arm
-from environments.recorded.trace_world import TraceScenario
-from environments.streams import Stream
-from studies.export import FORMATS
-from studies.results.naming import format_estimate
-from studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
-from studies.results.recorded import format_segment
-from studies.results.verdict import Excess
-from studies.spec.files import load_study_file
-from studies.spec.parse import parse_study_spec
-from studies.spec.study import StudySpec
-from studies.storage.database import open_storage
-from studies.storage.keys import read_recommendation
+from ravenlab.dashboards.pages.report.scenarios import share_by_arm
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.studies.export import FORMATS
+from ravenlab.studies.results.naming import format_estimate
+from ravenlab.studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
+from ravenlab.studies.results.recorded import format_segment
+from ravenlab.studies.results.verdict import Excess
+from ravenlab.studies.spec.files import load_study_file
+from ravenlab.studies.spec.parse import parse_study_spec
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import read_recommendation
+from ravenlab.tuning.cli.app import run
+from ravenlab.tuning.study_run import StudyListener, run_study
+from ravenlab.tuning.validation.choice import ChosenParameters
+from ravenlab.tuning.validation.recommend import make_verdict
+from ravenlab.tuning.validation.recorded import BaselineDifference, Validation, play_fixed_arm, play_on_trace
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 from tests.command import refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
 from tools.evidence import trace_coverage
-from tuning.cli.app import run
-from tuning.study_run import StudyListener, run_study
-from tuning.validation.choice import ChosenParameters
-from tuning.validation.recommend import make_verdict
-from tuning.validation.recorded import BaselineDifference, Validation, play_fixed_arm, play_on_trace
-from tuning.workers.problem import Evaluator
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
 ARGS = [f"--{key}={value}" for key, value in SMALL.items() if key != "candidates"]

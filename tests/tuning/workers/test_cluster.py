@@ -19,22 +19,17 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-import environments
-from environments.errors import InputError
-from environments.fingerprint import COMPUTING_PACKAGES
-from environments.plugins import MODULE_PREFIX
-from environments.recorded.examples import example_trace, trace_to_csv
-from policies import find_policy
-from policies.engine.plugins import POLICY_PLUGINS as POLICIES
-from policies.engine.plugins import load_policy_plugin
-from tests.cluster import DaskCluster, dask_cluster
-from tests.command import refused
-from tests.messages import assert_names
-from tests.project import DOCS, ROOT
-from tuning.cli import app
-from tuning.progress import StudyProgress
-from tuning.search.loop import Progress
-from tuning.workers.cluster import (
+from ravenlab import environments
+from ravenlab.common.errors import InputError
+from ravenlab.common.plugins import MODULE_PREFIX
+from ravenlab.environments.recorded.examples import example_trace, trace_to_csv
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.tuning.cli import app
+from ravenlab.tuning.progress import StudyProgress
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.workers.cluster import (
     MIN_TASK_SECONDS,
     SCHEDULER_SECONDS,
     TASK_SECONDS,
@@ -44,9 +39,13 @@ from tuning.workers.cluster import (
     connect,
     open_cluster,
 )
-from tuning.workers.local import TaskTime
-from tuning.workers.payload import SMALL_BYTES, MachineIdentity, Packer, TaskResult, run_task, unpack
-from tuning.workers.problem import Evaluator, Problem, play_range
+from ravenlab.tuning.workers.local import TaskTime
+from ravenlab.tuning.workers.payload import SMALL_BYTES, MachineIdentity, Packer, TaskResult, run_task, unpack
+from ravenlab.tuning.workers.problem import Evaluator, Problem, play_range
+from tests.cluster import DaskCluster, dask_cluster
+from tests.command import refused
+from tests.messages import assert_names
+from tests.project import DOCS, copy_sources
 
 EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
@@ -130,9 +129,7 @@ def test_concurrent_studies_grids_and_comparisons(
 
 def test_a_worker_with_other_sources_is_refused(tmp_path: Path) -> None:
     """The worker imports a copy of the sources with an additional line."""
-    for package in COMPUTING_PACKAGES:
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    with (tmp_path / "policies" / "ucb1.py").open("a") as file:
+    with (copy_sources(tmp_path) / "policies" / "ucb1.py").open("a") as file:
         file.write("\nANOTHER_RULE = 1\n")
     with dask_cluster(tmp_path, workers=0) as lonely:
         lonely.start_worker(PYTHONPATH=str(tmp_path))
@@ -154,7 +151,7 @@ def test_other_versions_on_workers_are_reported_once(capsys: pytest.CaptureFixtu
 
 
 def test_no_scheduler(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("ravenlab.tuning.workers.cluster.CONNECT_SECONDS", 1)
     line = refused("tune", "blips", "--cluster=tcp://127.0.0.1:9")
     assert line.startswith("ravenlab: cluster tcp://127.0.0.1:9 does not answer within 1 s")
     assert list(here.iterdir()) == []
@@ -191,7 +188,7 @@ def web_port() -> Iterator[int]:
 def test_server_that_is_no_scheduler(
     fixture: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, here: Path
 ) -> None:
-    monkeypatch.setattr("tuning.workers.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("ravenlab.tuning.workers.cluster.CONNECT_SECONDS", 0.5)
     address = f"tcp://127.0.0.1:{request.getfixturevalue(fixture)}"
     assert_names(refused("tune", "blips", f"--cluster={address}"), address, "within 0.5 s", "no scheduler")
     assert list(here.iterdir()) == []
@@ -208,7 +205,7 @@ def test_stopped_scheduler_is_a_failure(
 ) -> None:
     """The process is stopped, so its connections remain open."""
     for name, seconds in (("PING_SECONDS", 0.2), ("SILENCE_SECONDS", 0.5)):
-        monkeypatch.setattr(f"tuning.workers.cluster.{name}", seconds)
+        monkeypatch.setattr(f"ravenlab.tuning.workers.cluster.{name}", seconds)
     monkeypatch.setenv("RAVENLAB_PATIENCE", "1")
     assert cluster.scheduler is not None
     scheduler, original = cluster.scheduler.pid, StudyProgress.batch

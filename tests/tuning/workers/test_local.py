@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-from environments.errors import ExternalError
+from ravenlab.common.errors import ExternalError
+from ravenlab.tuning.workers.local import LocalWorkers
 from tests.messages import raises_naming
 from tests.project import environment
-from tuning.workers.local import LocalWorkers
 
 DRIVER = """
 import os, sys, time
-from tuning.workers.local import LocalWorkers
+from ravenlab.tuning.workers.local import LocalWorkers
 print(*set(LocalWorkers(2, "loky").run(os.getpid, [()] * 4)), flush=True)
 LocalWorkers(2, "loky").run(time.sleep, [(60,)] * 2)
 """

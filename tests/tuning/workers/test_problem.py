@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from environments import find_scenario
-from environments.draw import draw_worlds
-from environments.streams import Stream
-from policies import find_policy
-from policies.engine.play import REGRET, last_mark, play, uniform_regret
-from tuning.workers.problem import COUNTED_REGRET, FAILED, Problem, play_range, play_range_with_failures
+from ravenlab.environments import find_scenario
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.streams import Stream
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.play import REGRET, last_mark, play, uniform_regret
+from ravenlab.tuning.workers.problem import COUNTED_REGRET, FAILED, Problem, play_range, play_range_with_failures
 
 HORIZON, ARMS, WORLDS, SEED = 400, 4, 60, 5
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from environments.streams import Stream
-from policies.engine.play import REGRET
-from studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
-from studies.paper.numbers import played_scenario, printed_rows, read_optima
-from studies.spec.study import StudySpec
-from studies.statistics.intervals import mean_interval, relative_interval
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.workers.problem import Evaluator
+from ravenlab.environments.streams import Stream
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
+from ravenlab.studies.paper.numbers import played_scenario, printed_rows, read_optima
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.workers.problem import Evaluator
 
 TRIALS, REPLICATIONS, CANDIDATES = 64, 200, 8
 MIN_TRIALS = 32  # fewer trials would be only a few random batches, too weak a competitor for the advice

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_interval
-from studies.paper.claims import Measurement
-from studies.paper.criteria import MAX_COST
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.symbols import format_params
-from studies.tables import to_records
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots, show_table
-from tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
+from ravenlab.common.text import format_interval
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.claims import Measurement
+from ravenlab.studies.paper.criteria import MAX_COST
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.symbols import format_params
+from ravenlab.studies.tables import to_records
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots, show_table
+from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from environments.text import capitalize_first, format_number
-from studies.paper.advice import EPSILON
-from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from studies.paper.criteria import judge_costs
-from studies.paper.results import ExperimentResult
-from studies.symbols import format_params
-from studies.tables import make_table
-from tuning.reproduction.advice.run import HELD_OUT, MIN_TRIALS, REPLICATIONS, SELECTION, TRIALS, AdviceCase, list_cases
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.measurements import format_measurement, interval_columns, to_percent
+from ravenlab.common.text import capitalize_first, format_number
+from ravenlab.studies.paper.advice import EPSILON
+from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from ravenlab.studies.paper.criteria import judge_costs
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.symbols import format_params
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction.advice.run import (
+    HELD_OUT,
+    MIN_TRIALS,
+    REPLICATIONS,
+    SELECTION,
+    TRIALS,
+    AdviceCase,
+    list_cases,
+)
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.measurements import format_measurement, interval_columns, to_percent
 
 TEXTS = {
     "advice-1-long": "In high-variance environments with long horizons, use α₀ = 1, β₀ = 5.",

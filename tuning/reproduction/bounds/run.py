@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from environments.effects.fixed_levels import FixedLevels
-from environments.scenario import Scenario
-from environments.world import Floats
-from policies.engine.parameters import Value
-from studies.statistics.intervals import mean_interval, relative_interval
-from tuning.reproduction import PROTOCOLS
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.environments.effects.fixed_levels import FixedLevels
+from ravenlab.environments.scenario import Scenario
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
+from ravenlab.tuning.reproduction import PROTOCOLS
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 
 HORIZON = 1_000_000
 DECADES = tuple(10**power for power in range(1, 7))  # steps between which the regret per step is measured

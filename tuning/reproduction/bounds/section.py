@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_approximate, format_interval, format_number, format_range
+from ravenlab.dashboards.figures.style import (
     BLUE,
     DASHES,
     GREEN,
@@ -19,15 +20,14 @@ from dashboards.figures.style import (
     make_axis,
     make_figure,
 )
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_approximate, format_interval, format_number, format_range
-from studies.paper.criteria import FLAT
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import select, to_records, unique
-from tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import (
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.criteria import FLAT
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.bounds.run import PROBLEMS, FixedProblem
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figures import (
     axis_number,
     make_guide_line,
     make_interval_line,

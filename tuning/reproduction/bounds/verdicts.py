@@ -7,12 +7,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from environments.text import format_approximate, format_number, format_range
-from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from studies.paper.criteria import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
-from studies.paper.results import ExperimentResult
-from studies.tables import make_table, select, select_row, to_records
-from tuning.reproduction.bounds.run import (
+from ravenlab.common.text import format_approximate, format_number, format_range
+from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from ravenlab.studies.paper.criteria import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import make_table, select, select_row, to_records
+from ravenlab.tuning.reproduction.bounds.run import (
     BOUNDS,
     CHECKPOINTS,
     DECADES,
@@ -23,8 +23,8 @@ from tuning.reproduction.bounds.run import (
     find_crossing,
     list_settings,
 )
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from environments.streams import Stream, generator
-from environments.world import Floats
-from studies.statistics.intervals import mean_interval
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.measurements import interval_columns, measure_share
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share
 
 SIZES = (5, 10, 50, 100, 500, 1000)
 PUBLISHED_SAMPLES = 100

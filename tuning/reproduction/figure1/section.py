@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, format_range
+from ravenlab.dashboards.figures.style import (
     BLUE,
     VERMILION,
     WHITE_MARKER,
@@ -18,15 +19,14 @@ from dashboards.figures.style import (
     make_error_bars,
     make_figure,
 )
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_number, format_range
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figure1.run import QUANTILES, TRUE_VALUES
-from tuning.reproduction.figure1.verdicts import THEORY
-from tuning.reproduction.figures import make_guide_line, make_line, make_markers, show_table
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.tables import select, select_row, to_records, unique
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figure1.run import QUANTILES, TRUE_VALUES
+from ravenlab.tuning.reproduction.figure1.verdicts import THEORY
+from ravenlab.tuning.reproduction.figures import make_guide_line, make_line, make_markers, show_table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

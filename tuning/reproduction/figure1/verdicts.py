@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from environments.text import format_number
-from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from studies.paper.criteria import judge_growth, judge_typical
-from studies.paper.results import ExperimentResult
-from studies.tables import select, select_row, to_records
-from tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
-from tuning.reproduction.figure1.run import PUBLISHED_SAMPLES, SIZES, TRUE_VALUES
-from tuning.reproduction.measurements import format_measurement, read_measurement, subtract, to_percent
+from ravenlab.common.text import format_number
+from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from ravenlab.studies.paper.criteria import judge_growth, judge_typical
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import select, select_row, to_records
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
+from ravenlab.tuning.reproduction.figure1.run import PUBLISHED_SAMPLES, SIZES, TRUE_VALUES
+from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement, subtract, to_percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -14,16 +14,16 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from environments import find_scenario
-from environments.streams import Stream, generator
-from environments.world import Floats
-from policies import find_policy
-from policies.engine.parameters import Value
-from policies.engine.play import REGRET
-from studies.spec.files import find_study_file, load_study_file
-from studies.spec.study import StudySpec
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.workers.problem import Evaluator, Problem
+from ravenlab.environments import find_scenario
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.spec.files import find_study_file, load_study_file
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.workers.problem import Evaluator, Problem
 
 RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
 """The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dashboards.figures.style import (
+from ravenlab.common.text import keep_pairs_together
+from ravenlab.dashboards.figures.style import (
     BLUE,
     CHANGE_COLOR,
     GREEN,
@@ -21,15 +22,14 @@ from dashboards.figures.style import (
     make_figure,
     make_shading,
 )
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import keep_pairs_together
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.symbols import format_params
-from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figure2.verdicts import CLAIM_HORIZON, CLAIMS, POINTS
-from tuning.reproduction.figures import (
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.symbols import format_params
+from ravenlab.studies.tables import select, select_row, to_records, unique
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figure2.verdicts import CLAIM_HORIZON, CLAIMS, POINTS
+from ravenlab.tuning.reproduction.figures import (
     HOVER_TEXT,
     make_guide_line,
     make_interval_line,
@@ -37,7 +37,7 @@ from tuning.reproduction.figures import (
     make_note,
     show_table,
 )
-from tuning.reproduction.measurements import format_measurement, read_measurement
+from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.world import Floats
-from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from studies.paper.criteria import ABOUT, judge_about, judge_all_above, judge_growth
-from studies.paper.results import ExperimentResult
-from studies.statistics.intervals import mean_interval, relative_shares
-from studies.tables import make_table
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.figure2 import run
-from tuning.reproduction.measurements import format_measurement, interval_columns
+from ravenlab.environments.world import Floats
+from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from ravenlab.studies.paper.criteria import ABOUT, judge_about, judge_all_above, judge_growth
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.statistics.intervals import mean_interval, relative_shares
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.figure2 import run
+from ravenlab.tuning.reproduction.measurements import format_measurement, interval_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame

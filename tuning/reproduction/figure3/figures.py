@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures import plot_sensitivity_lines
-from dashboards.figures.distributions import MEAN_MARKER
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, format_range
+from ravenlab.dashboards.figures import plot_sensitivity_lines
+from ravenlab.dashboards.figures.distributions import MEAN_MARKER
+from ravenlab.dashboards.figures.style import (
     BLUE,
     COLOR_SCALE,
     GREY,
@@ -27,13 +28,19 @@ from dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-from environments.text import format_number, format_range
-from studies.results.grid import Grid
-from studies.spec.grid import GridSpec
-from studies.tables import select, select_row, to_records, unique
-from tuning.reproduction.figure3.run import PAPER_REPLICATIONS
-from tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
-from tuning.reproduction.figures import HOVER_TEXT, DotSeries, combine_panels, format_worlds, make_markers, plot_dots
+from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.tables import select, select_row, to_records, unique
+from ravenlab.tuning.reproduction.figure3.run import PAPER_REPLICATIONS
+from ravenlab.tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
+from ravenlab.tuning.reproduction.figures import (
+    HOVER_TEXT,
+    DotSeries,
+    combine_panels,
+    format_worlds,
+    make_markers,
+    plot_dots,
+)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

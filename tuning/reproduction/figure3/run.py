@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from environments.streams import Stream, generator
-from environments.world import Floats
-from policies.engine.play import REGRET
-from studies.paper.numbers import Optimum, played_scenario, read_optima
-from studies.registry import PAPER_VALUES
-from studies.spec.grid import GridSpec
-from studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
-from tuning.grid_run import grid_problem
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.workers.problem import Evaluator
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.play import REGRET
+from ravenlab.studies.paper.numbers import Optimum, played_scenario, read_optima
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
+from ravenlab.tuning.grid_run import grid_problem
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.workers.problem import Evaluator
 
 PAPER_REPLICATIONS = 10  # replications per cell in the paper
 RESAMPLES = 10_000

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_interval, format_range
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.symbols import format_symbol
-from studies.tables import select, to_records, unique
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figure3.figures import (
+from ravenlab.common.text import format_interval, format_range
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.symbols import format_symbol
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figure3.figures import (
     plot_boxes,
     plot_heat_maps,
     plot_lines,
     plot_printed,
     plot_selection,
 )
-from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES
-from tuning.reproduction.figure3.verdicts import format_cell, format_probability
-from tuning.reproduction.figures import show_table
+from ravenlab.tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES
+from ravenlab.tuning.reproduction.figure3.verdicts import format_cell, format_probability
+from ravenlab.tuning.reproduction.figures import show_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

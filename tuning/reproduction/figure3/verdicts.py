@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from environments.text import format_number, format_range
-from studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
-from studies.paper.criteria import (
+from ravenlab.common.text import format_number, format_range
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
+from ravenlab.studies.paper.criteria import (
     Cell,
     combine_probabilities,
     judge_cell,
@@ -22,13 +22,13 @@ from studies.paper.criteria import (
     judge_smallest,
     two_sided,
 )
-from studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
-from studies.paper.results import ExperimentResult
-from studies.registry import PAPER_VALUES
-from studies.tables import make_table
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES, piece_key
-from tuning.reproduction.measurements import interval_columns, to_percent
+from ravenlab.studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.registry import PAPER_VALUES
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.figure3.run import PAPER_REPLICATIONS, RESAMPLES, piece_key
+from ravenlab.tuning.reproduction.measurements import interval_columns, to_percent
 
 OPTIMA_GROUP = "The six optima of Figure 3"
 CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]  # in the order of `GridSpec.cells`

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from environments import find_scenario
-from environments.blocks import split_into_blocks
-from environments.draw import draw_worlds
-from environments.view import change_steps, thin_view, view_world
-from environments.world import Floats, world_tables
-from studies.paper.numbers import played_scenario, printed_rows
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.measurements import interval_columns, measure_share
+from ravenlab.environments import find_scenario
+from ravenlab.environments.blocks import split_into_blocks
+from ravenlab.environments.draw import draw_worlds
+from ravenlab.environments.view import change_steps, thin_view, view_world
+from ravenlab.environments.world import Floats, world_tables
+from ravenlab.studies.paper.numbers import played_scenario, printed_rows
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share
 
 HORIZON = 10_000
 ARMS_PLOTTED = 5  # arms of the plotted worlds: few enough to distinguish

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures.world import plot_world_view
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_number
-from environments.view import View
-from studies.paper.results import ExperimentResult, ReproductionResult
-from studies.tables import select, to_records, unique
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import show_table
+from ravenlab.common.text import format_number
+from ravenlab.dashboards.figures.world import plot_world_view
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.environments.view import View
+from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figures import show_table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from environments import find_scenario
-from environments.text import format_number
-from studies.paper.claims import Claim, ClaimResult, index_claims
-from studies.paper.criteria import judge_definition
-from studies.paper.numbers import printed_rows
-from studies.paper.results import ExperimentResult
-from studies.tables import make_table, to_records
-from tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
-from tuning.reproduction.measurements import read_measurement, to_percent
-from tuning.reproduction.table1.run import ARMS_CHECKED, ARMS_PLOTTED, HORIZON
+from ravenlab.common.text import format_number
+from ravenlab.environments import find_scenario
+from ravenlab.studies.paper.claims import Claim, ClaimResult, index_claims
+from ravenlab.studies.paper.criteria import judge_definition
+from ravenlab.studies.paper.numbers import printed_rows
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import make_table, to_records
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, tables_by_protocol
+from ravenlab.tuning.reproduction.measurements import read_measurement, to_percent
+from ravenlab.tuning.reproduction.table1.run import ARMS_CHECKED, ARMS_PLOTTED, HORIZON
 
 TEXTS = {
     "incremental-drift": "In the experiments' incremental drift, each mean moves linearly with time.",

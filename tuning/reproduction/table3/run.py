@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from environments.streams import Stream, generator
-from environments.world import Floats
-from policies.engine.parameters import Value
-from policies.published.published_raven_ucb import NUMBERS
-from policies.raven_ucb import ESTIMATORS, next_variance
-from tuning.reproduction import logistics
-from tuning.reproduction.context import PieceData, RunContext, RunPiece
-from tuning.reproduction.logistics import COMPARISONS, RAVEN, play
+from ravenlab.environments.streams import Stream, generator
+from ravenlab.environments.world import Floats
+from ravenlab.policies.engine.parameters import Value
+from ravenlab.policies.published.published_raven_ucb import NUMBERS
+from ravenlab.policies.raven_ucb import ESTIMATORS, next_variance
+from ravenlab.tuning.reproduction import logistics
+from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.tuning.reproduction.logistics import COMPARISONS, RAVEN, play
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of rewards at which a recursion is evaluated
 SAMPLES, WORLDS = 100, 200  # samples and worlds per recursion at the default precision

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dashboards.figures.style import (
+from ravenlab.common.text import format_number, format_p_value, format_signed
+from ravenlab.dashboards.figures.style import (
     BLUE,
     GREEN,
     GREY,
@@ -17,16 +18,15 @@ from dashboards.figures.style import (
     make_axis,
     make_figure,
 )
-from dashboards.pages.html import PageTable
-from dashboards.pages.reproduction import ReproductionSection
-from environments.text import format_number, format_p_value, format_signed
-from studies.paper.results import ExperimentResult, Facts, ReproductionResult
-from studies.symbols import format_symbol
-from studies.tables import select, to_records, unique
-from tuning.reproduction.context import list_reasons
-from tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots, show_table
-from tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
-from tuning.reproduction.measurements import read_measurement
+from ravenlab.dashboards.pages.html import PageTable
+from ravenlab.dashboards.pages.reproduction import ReproductionSection
+from ravenlab.studies.paper.results import ExperimentResult, Facts, ReproductionResult
+from ravenlab.studies.symbols import format_symbol
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.context import list_reasons
+from ravenlab.tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots, show_table
+from ravenlab.tuning.reproduction.logistics import COMPARISON_TITLES, MEASURE_TITLES, NAMES, PRINTED_MARK
+from ravenlab.tuning.reproduction.measurements import read_measurement
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

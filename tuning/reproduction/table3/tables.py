@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from environments.world import Floats
-from policies import find_policy
-from policies.raven_ucb import ESTIMATORS
-from studies.paper.claims import Measurement
-from studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
-from studies.statistics.paired import paired_tests
-from studies.tables import make_table
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.logistics import (
+from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.raven_ucb import ESTIMATORS
+from ravenlab.studies.paper.claims import Measurement
+from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
+from ravenlab.studies.statistics.paired import paired_tests
+from ravenlab.studies.tables import make_table
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.logistics import (
     ARMS,
     HORIZON,
     RAVEN,
@@ -26,8 +26,8 @@ from tuning.reproduction.logistics import (
     printed_by_policy,
     samples_by_policy,
 )
-from tuning.reproduction.measurements import interval_columns
-from tuning.reproduction.table3.run import RECURSION, SIZES, VARIANTS, variant_samples
+from ravenlab.tuning.reproduction.measurements import interval_columns
+from ravenlab.tuning.reproduction.table3.run import RECURSION, SIZES, VARIANTS, variant_samples
 
 if TYPE_CHECKING:
     from pandas import DataFrame

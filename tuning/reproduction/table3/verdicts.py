@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from environments.text import join_words
-from environments.world import Floats
-from policies.raven_ucb import ESTIMATORS
-from studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from studies.paper.criteria import judge_best, judge_definition, judge_growth, judge_number
-from studies.paper.results import ExperimentResult
-from studies.statistics.paired import paired_tests
-from tuning.reproduction.context import PieceData, RunContext
-from tuning.reproduction.logistics import (
+from ravenlab.common.text import join_words
+from ravenlab.environments.world import Floats
+from ravenlab.policies.raven_ucb import ESTIMATORS
+from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
+from ravenlab.studies.paper.criteria import judge_best, judge_definition, judge_growth, judge_number
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.statistics.paired import paired_tests
+from ravenlab.tuning.reproduction.context import PieceData, RunContext
+from ravenlab.tuning.reproduction.logistics import (
     CCB,
     NAMES,
     PAPER_WORLDS,
@@ -25,9 +25,9 @@ from tuning.reproduction.logistics import (
     printed_by_policy,
     search_budget,
 )
-from tuning.reproduction.measurements import measure_mean
-from tuning.reproduction.table3.run import NO_VARIANCE, RECURSION, SIZES, variant_samples
-from tuning.reproduction.table3.tables import Samples, collect_samples, make_tables, measure_reduction
+from ravenlab.tuning.reproduction.measurements import measure_mean
+from ravenlab.tuning.reproduction.table3.run import NO_VARIANCE, RECURSION, SIZES, variant_samples
+from ravenlab.tuning.reproduction.table3.tables import Samples, collect_samples, make_tables, measure_reduction
 
 NUMBERS_GROUP = "The numbers of Table 3"
 

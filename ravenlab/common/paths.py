@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
 
 NEW_SUFFIX = ".new"
 STALE_SECONDS = 3600.0  # after which nobody writes to a new file any more

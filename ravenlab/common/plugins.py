@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
-from environments.errors import InputError, unknown_name
+from ravenlab.common.errors import InputError, unknown_name
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ def load_plugin(text: str, kind: str) -> tuple[Any, str]:
     >>> load_plugin("mine.py:", "policy")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: policy must be written ./file.py:Name but got 'mine.py:'.
+    ravenlab.common.errors.InputError: policy must be written ./file.py:Name but got 'mine.py:'.
     """
     file, _, attribute = text.rpartition(":")
     if not attribute.isidentifier() or not file.endswith(".py"):
@@ -181,14 +181,14 @@ def plugin_errors(kind: str, name: str, class_: type[Any]) -> Iterator[None]:
     ...     1 / 0
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: effect 'mine' failed: ZeroDivisionError: division by zero.
+    ravenlab.common.errors.InputError: effect 'mine' failed: ZeroDivisionError: division by zero.
     """
     try:
         yield
     except InputError:
         raise
     except Exception as error:
-        if class_.__module__.startswith("environments."):
+        if class_.__module__.startswith("ravenlab."):
             raise
         methods = [member for member in vars(class_).values() if isinstance(member, FunctionType)]
         files = {method.__code__.co_filename for method in methods} - {GENERATED_FILE}

@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from environments.fingerprint import kernel_hash
-from environments.paths import find_shared_level, make_private_folder, user_cache_folder
+from ravenlab.common.fingerprint import kernel_hash
+from ravenlab.common.paths import find_shared_level, make_private_folder, user_cache_folder
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from environments.text import escape_unprintable
+from ravenlab.common.text import escape_unprintable
 
 if TYPE_CHECKING:
     from pandas import DataFrame

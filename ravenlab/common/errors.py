@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from environments.text import escape_unprintable
+from ravenlab.common.text import escape_unprintable
 
 MAX_NAME_LETTERS = 200  # of an unknown name in a message
 MAX_LISTED_LETTERS = 300  # of the known names that a message lists
@@ -22,7 +22,7 @@ class InputError(ValueError):
     >>> raise InputError("horizon must be at least 1 but got 0.")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: horizon must be at least 1 but got 0.
+    ravenlab.common.errors.InputError: horizon must be at least 1 but got 0.
     """
 
     def __init__(self, message: str, *, field: str | None = None) -> None:

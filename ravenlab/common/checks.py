@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from typing import SupportsIndex
 
-from environments.errors import InputError
+from ravenlab.common.errors import InputError
 
 Time = int | str  # a number of steps, or a percentage of the horizon such as ``"10%"``
 Share = float | str  # a share of the arms: ``0.25``, ``"1/3"`` or ``"20%"``
@@ -162,7 +162,7 @@ def check_dotted_keys(text: str) -> None:
     >>> check_dotted_keys(".".join("a" * 17) + " = 1")
     Traceback (most recent call last):
     ...
-    environments.errors.InputError: line 1: a key must have at most 16 parts.
+    ravenlab.common.errors.InputError: line 1: a key must have at most 16 parts.
     """
     match = LONG_KEY.search(text)
     if match is not None:

@@ -18,41 +18,41 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent  # the folder that holds the packages
-COMPILED_PACKAGES = ("environments", "policies")
+PACKAGE = Path(__file__).resolve().parent.parent  # the folder of ravenlab
+COMPILED_PACKAGES = ("common", "environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
-    "environments.display",
-    "environments.text",
-    "studies.results.alternatives",
-    "studies.results.cards",
-    "studies.results.comparison",
-    "studies.results.describe",
-    "studies.results.describe_comparison",
-    "studies.results.naming",
-    "studies.results.recorded",
-    "studies.export",
-    "studies.spec.schema",
-    "tuning.cli",
-    "tuning.doctor",
-    "tuning.figures",
-    "tuning.notebook",
-    "tuning.page_files",
-    "tuning.progress",
-    "tuning.reproduction.advice.section",
-    "tuning.reproduction.bounds.section",
-    "tuning.reproduction.figure1.section",
-    "tuning.reproduction.figure2.section",
-    "tuning.reproduction.figure3.figures",
-    "tuning.reproduction.figure3.section",
-    "tuning.reproduction.figure4",
-    "tuning.reproduction.figure5",
-    "tuning.reproduction.figures",
-    "tuning.reproduction.progress",
-    "tuning.reproduction.table1.section",
-    "tuning.reproduction.table3.section",
-    "tuning.screen",
+    "ravenlab.common.display",
+    "ravenlab.common.text",
+    "ravenlab.studies.results.alternatives",
+    "ravenlab.studies.results.cards",
+    "ravenlab.studies.results.comparison",
+    "ravenlab.studies.results.describe",
+    "ravenlab.studies.results.describe_comparison",
+    "ravenlab.studies.results.naming",
+    "ravenlab.studies.results.recorded",
+    "ravenlab.studies.export",
+    "ravenlab.studies.spec.schema",
+    "ravenlab.tuning.cli",
+    "ravenlab.tuning.doctor",
+    "ravenlab.tuning.figures",
+    "ravenlab.tuning.notebook",
+    "ravenlab.tuning.page_files",
+    "ravenlab.tuning.progress",
+    "ravenlab.tuning.reproduction.advice.section",
+    "ravenlab.tuning.reproduction.bounds.section",
+    "ravenlab.tuning.reproduction.figure1.section",
+    "ravenlab.tuning.reproduction.figure2.section",
+    "ravenlab.tuning.reproduction.figure3.figures",
+    "ravenlab.tuning.reproduction.figure3.section",
+    "ravenlab.tuning.reproduction.figure4",
+    "ravenlab.tuning.reproduction.figure5",
+    "ravenlab.tuning.reproduction.figures",
+    "ravenlab.tuning.reproduction.progress",
+    "ravenlab.tuning.reproduction.table1.section",
+    "ravenlab.tuning.reproduction.table3.section",
+    "ravenlab.tuning.screen",
 )
 """Modules and packages of `COMPUTING_PACKAGES` that only present results: the fingerprint leaves them out.
 
@@ -76,8 +76,8 @@ def kernel_hash() -> str:
     64
     """
     digest = hashlib.sha256()
-    for source in _sources(COMPILED_PACKAGES):
-        digest.update(source.relative_to(ROOT).as_posix().encode())
+    for module, source in _sources(COMPILED_PACKAGES):
+        digest.update(module.encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()
 
@@ -90,17 +90,31 @@ def computation_fingerprint() -> str:
     64
     """
     digest = hashlib.sha256()
-    for source in _sources(COMPUTING_PACKAGES):
-        module = ".".join(source.relative_to(ROOT).with_suffix("").parts)
+    for module, source in _sources(COMPUTING_PACKAGES):
         if not any(module == name or module.startswith(f"{name}.") for name in PRESENTATION):
             digest.update(module.encode())
             digest.update(canonical_code(source.read_bytes()).encode())
     return digest.hexdigest()
 
 
-def _sources(packages: tuple[str, ...]) -> Iterator[Path]:
+def package_folder(name: str) -> Path:
+    """Return the folder of a package of ravenlab.
+
+    In a clone the packages are beside `ravenlab`, which has links to them; a copy of a clone may lack these.
+
+    >>> package_folder("policies").name
+    'policies'
+    """
+    inside = PACKAGE / name
+    return (inside if inside.is_dir() else PACKAGE.parent / name).resolve()
+
+
+def _sources(packages: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    """Yield the name and the file of each module, in the same order everywhere."""
     for package in packages:
-        yield from sorted((ROOT / package).rglob("*.py"))
+        folder = package_folder(package)
+        for source in sorted(folder.rglob("*.py")):
+            yield ".".join(("ravenlab", package, *source.relative_to(folder).with_suffix("").parts)), source
 
 
 def canonical_code(source: str | bytes) -> str:

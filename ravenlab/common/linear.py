@@ -8,9 +8,12 @@ a few million products.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TypeAlias
 
-from environments.world import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 def multiply(left: Floats, right: Floats) -> Floats:

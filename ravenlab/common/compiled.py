@@ -31,9 +31,9 @@ from numba.core import caching
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
-from environments.fingerprint import COMPILED_PACKAGES, ROOT
-from environments.kernel_cache import is_compiled_elsewhere, numba_cache_folder, warn_once
-from environments.paths import find_shared_level, hold_lock_file
+from ravenlab.common.fingerprint import COMPILED_PACKAGES, PACKAGE, package_folder
+from ravenlab.common.kernel_cache import is_compiled_elsewhere, numba_cache_folder, warn_once
+from ravenlab.common.paths import find_shared_level, hold_lock_file
 
 _caching: Any = caching  # has no annotations
 
@@ -192,10 +192,14 @@ def _only_for_compiled(dispatcher: Any) -> Compilable:
     return result
 
 
+_COMPILED_FOLDERS = {folder for package in COMPILED_PACKAGES for folder in (PACKAGE / package, package_folder(package))}
+"""Folders of compiled sources, through the links of a clone and without them."""
+
+
 def is_built_in(function: Any) -> bool:
     """Whether a function's source is part of this project, and so of the hash that names the cache folder."""
     source = Path(getattr(function, "py_func", function).__code__.co_filename)
-    return any(ROOT / package in source.parents for package in COMPILED_PACKAGES)
+    return any(folder in source.parents for folder in _COMPILED_FOLDERS)
 
 
 def _compiled(function: Compilable, cached: bool = True, awaited: bool = False, **options: bool) -> Compilable:

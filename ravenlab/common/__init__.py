@@ -1,0 +1,1 @@
+"""What all packages use: errors, text, checks, paths, cards, the fingerprint, compilation, threads and plugins."""
