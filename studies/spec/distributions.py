@@ -46,13 +46,23 @@ def make_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
     integers = _integer_params(spec)
     distributions: dict[str, BaseDistribution] = {}
     for name, range_ in spec.resolved().space.items():
-        log = range_.scale != "linear"
         if name in integers:
-            distributions[name] = IntDistribution(low=round(range_.low), high=round(range_.high), log=log, step=1)
+            low, high = round(range_.low), round(range_.high)
+            distributions[name] = IntDistribution(low, high, log=range_.logarithmic)
         else:
-            distribution = FloatDistribution(low=range_.low, high=range_.high, log=log, step=None)
+            distribution = FloatDistribution(range_.low, range_.high, log=range_.logarithmic)
             distributions[trial_param_name(name, range_)] = distribution
     return distributions
+
+
+def range_of(distribution: BaseDistribution) -> Range:
+    """Return the range of a distribution of `make_distributions`; its searched number is the value in trials.
+
+    >>> range_of(make_distributions(StudySpec(scenario="blips", policy="d-raven"))["one_minus_gamma"])
+    Range(low=1e-05, high=0.3, scale='log')
+    """
+    low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
+    return Range(low=float(low), high=float(high), scale="log" if log else "linear")
 
 
 def make_relative_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
@@ -68,7 +78,7 @@ def make_relative_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
     distributions = make_distributions(spec)
     for name, unit in spec.resolved().units().items():
         range_ = spec.resolved().space[name]
-        distributions[name] = FloatDistribution(range_.low / unit, range_.high / unit, log=range_.scale != "linear")
+        distributions[name] = FloatDistribution(range_.low / unit, range_.high / unit, log=range_.logarithmic)
     return distributions
 
 
@@ -93,7 +103,7 @@ def from_relative(spec: StudySpec, relative: Mapping[str, Any]) -> dict[str, Any
     space = spec.resolved().space
     trial_params = dict(relative)
     for name, unit in spec.resolved().units().items():
-        trial_params[name] = min(max(relative[name] * unit, space[name].low), space[name].high)
+        trial_params[name] = space[name].clip(relative[name] * unit)
     return trial_params
 
 
@@ -106,8 +116,7 @@ def from_trial_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[
     """
     params: dict[str, float] = {}
     for name, range_ in spec.resolved().space.items():
-        value = float(trial_params[trial_param_name(name, range_)])
-        params[name] = 1.0 - value if range_.scale == "one-minus" else value
+        params[name] = range_.parameter(float(trial_params[trial_param_name(name, range_)]))
     return params
 
 
@@ -131,13 +140,11 @@ def to_trial_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, f
     integers = _integer_params(resolved)
     trial_params: dict[str, float | int] = {}
     for name, range_ in resolved.space.items():
-        value = float(values[name])
-        if range_.scale == "one-minus":
-            value = 1.0 - value
-        if not range_.low - TOLERANCE * abs(range_.low) <= value <= range_.high + TOLERANCE * abs(range_.high):
+        number = range_.searched(float(values[name]))
+        if not range_.low - TOLERANCE * abs(range_.low) <= number <= range_.high + TOLERANCE * abs(range_.high):
             return None
-        value = min(max(value, range_.low), range_.high)
-        trial_params[trial_param_name(name, range_)] = int(value) if name in integers else value
+        number = range_.clip(number)
+        trial_params[trial_param_name(name, range_)] = int(number) if name in integers else number
     return trial_params
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, Self
 
 from pydantic import Field, StrictFloat, model_validator
@@ -11,9 +12,15 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Param, ParamContext
 from ravenlab.studies.spec.fields import FrozenModel
 
+TINY = 1e-12
+"""Stands for zero on a logarithmic scale."""
+
 
 class Range(FrozenModel):
-    """The range and scale on which a parameter is searched."""
+    """The range and scale on which a parameter is searched.
+
+    The searched number of a parameter x is x itself or, with the scale one-minus, 1 − x.
+    """
 
     low: StrictFloat = Field(description="Smallest value; with the scale one-minus, of 1 − x.")
     high: StrictFloat = Field(description="Largest value; with the scale one-minus, of 1 − x.")
@@ -35,7 +42,74 @@ class Range(FrozenModel):
         >>> Range(low=0.25, high=0.5, scale="one-minus").bounds()
         (0.75, 0.5)
         """
-        return (1.0 - self.low, 1.0 - self.high) if self.scale == "one-minus" else (self.low, self.high)
+        return self.parameter(self.low), self.parameter(self.high)
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether the logarithm of the searched number is searched."""
+        return self.scale != "linear"
+
+    def searched(self, value: float) -> float:
+        """Return the searched number of a parameter.
+
+        >>> Range(low=0.25, high=0.5, scale="one-minus").searched(0.75)
+        0.25
+        """
+        return 1.0 - value if self.scale == "one-minus" else value
+
+    def parameter(self, number: float) -> float:
+        """Return the parameter with this searched number.
+
+        >>> Range(low=0.25, high=0.5, scale="one-minus").parameter(0.25)
+        0.75
+        """
+        return 1.0 - number if self.scale == "one-minus" else number
+
+    def clip(self, number: float) -> float:
+        """Return the number in the range that is nearest to a searched number.
+
+        >>> Range(low=0.25, high=0.5).clip(0.75)
+        0.5
+        """
+        return min(max(number, self.low), self.high)
+
+    def to_scale(self, value: float) -> float:
+        """Return the coordinate of a parameter on the search scale: its searched number, or the logarithm of it.
+
+        >>> Range(low=0.25, high=0.5).to_scale(1.0)
+        0.0
+        """
+        number = self.searched(value)
+        return math.log(max(number, TINY)) if self.logarithmic else number
+
+    def from_scale(self, coordinate: float) -> float:
+        """Return the parameter with this coordinate on the search scale.
+
+        >>> Range(low=0.25, high=0.5, scale="one-minus").from_scale(0.0)
+        0.0
+        """
+        return self.parameter(math.exp(coordinate) if self.logarithmic else coordinate)
+
+    def to_unit(self, value: float) -> float:
+        """Return the position of a parameter on the search scale: 0 at the low end, 1 at the high end.
+
+        >>> Range(low=0.01, high=1.0).to_unit(0.1)
+        0.5
+        """
+        number = self.searched(value)
+        if not self.logarithmic:
+            return (number - self.low) / (self.high - self.low)
+        return math.log(number / self.low) / math.log(self.high / self.low) if number > 0.0 else 0.0
+
+    def from_unit(self, position: float) -> float:
+        """Return the parameter at a position on the search scale.
+
+        >>> Range(low=0.25, high=1.0).from_unit(0.5)
+        0.5
+        """
+        if self.logarithmic:
+            return self.parameter(self.low * (self.high / self.low) ** position)
+        return self.low + (self.high - self.low) * position
 
 
 def find_parameters(policy: str) -> tuple[Param, ...]:

@@ -189,25 +189,14 @@ class TrialSurface:
                 low -= 1
             while high < LINE - 1 and good[high + 1]:
                 high += 1
-            ends = [from_unit(range_, float(line[j, i])) for j in (low, high)]
+            ends = [range_.from_unit(float(line[j, i])) for j in (low, high)]
             out[name] = (min(ends), max(ends))
         return out
 
 
 def unit_point(space: Mapping[str, Range], params: Mapping[str, Value]) -> list[float]:
     """Return parameters as a point of the unit cube, on their search scale."""
-    point = []
-    for name, range_ in space.items():
-        x = float(params[name])
-        x = 1.0 - x if range_.scale == "one-minus" else x
-        point.append(float(np.log(x / range_.low) / np.log(range_.high / range_.low)))
-    return point
-
-
-def from_unit(range_: Range, x: float) -> float:
-    """Return the value at a place of a range, all of which are on a log or one-minus scale."""
-    value = range_.low * (range_.high / range_.low) ** x
-    return float(1.0 - value if range_.scale == "one-minus" else value)
+    return [range_.to_unit(float(params[name])) for name, range_ in space.items()]
 
 
 def choose_finalists(

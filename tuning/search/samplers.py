@@ -27,6 +27,7 @@ from ravenlab.studies.spec.distributions import (
     DIGITS,
     make_distributions,
     make_relative_distributions,
+    range_of,
     to_relative,
     to_trial_params,
 )
@@ -227,8 +228,7 @@ def _rounded(sampler: optuna.samplers.BaseSampler) -> optuna.samplers.BaseSample
 
 def _round_value(distribution: BaseDistribution, value: float | int) -> float | int:
     """Round a value of a trial within the range of its distribution; integers are unchanged."""
-    low, high = distribution.low, distribution.high  # type: ignore[attr-defined]
-    return value if isinstance(value, int) else min(max(float(f"{value:.{DIGITS}g}"), low), high)
+    return value if isinstance(value, int) else range_of(distribution).clip(float(f"{value:.{DIGITS}g}"))
 
 
 def _tpe(seed: int) -> optuna.samplers.BaseSampler:
@@ -314,19 +314,14 @@ def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> TrialPar
     from optuna.distributions import IntDistribution
 
     params: TrialParams = {}
-    for (name, distribution), u in zip(space.items(), point, strict=True):
-        low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
-        value = low * (high / low) ** float(u) if log else low + (high - low) * float(u)
-        value = round(value) if isinstance(distribution, IntDistribution) else float(value)
-        params[name] = _round_value(distribution, min(max(value, low), high))
+    for (name, distribution), position in zip(space.items(), point.tolist(), strict=True):
+        range_ = range_of(distribution)
+        value = range_.clip(range_.from_unit(position))
+        params[name] = round(value) if isinstance(distribution, IntDistribution) else _round_value(distribution, value)
     return params
 
 
 def _to_unit(space: Mapping[str, BaseDistribution], params: Mapping[str, Any]) -> Floats:
     """Convert the parameters of a trial to a point of the unit cube."""
-    point = []
-    for name, distribution in space.items():
-        low, high, log = distribution.low, distribution.high, distribution.log  # type: ignore[attr-defined]
-        value = params[name]
-        point.append(np.log(value / low) / np.log(high / low) if log else (value - low) / (high - low))
+    point = [range_of(distribution).to_unit(params[name]) for name, distribution in space.items()]
     return np.asarray(np.clip(point, 0.0, 1.0), dtype=np.float64)

@@ -6,7 +6,6 @@ The ranges of a batch follow from the trials before it, so that a resumed search
 from __future__ import annotations
 
 import bisect
-import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -35,18 +34,18 @@ def extend_range(param: Param, range_: Range, value: float, zone: float, factor:
     >>> extend_range(Param("alpha0", 1.0, 0.01, 10.0), Range(low=0.01, high=10.0), 9.9, zone=0.01, factor=3.0)
     Range(low=0.01, high=30.0, scale='log')
     """
-    x = 1.0 - value if range_.scale == "one-minus" else value
+    number = range_.searched(value)
     least, most = param.least, param.most
     if range_.scale == "one-minus":
         least, most = max(0.0, 1.0 - param.most), min(1.0, 1.0 - param.least)
     low, high = range_.low, range_.high
-    position = range_position(range_, value)
-    if range_.scale == "linear":
-        lower = min(low, x) - (high - low)
-        upper = max(high, x) + (high - low)
+    position = range_.to_unit(value)
+    if range_.logarithmic:
+        lower = min(low, number if number > 0.0 else low) / factor
+        upper = max(high, number) * factor
     else:
-        lower = min(low, x if x > 0.0 else low) / factor
-        upper = max(high, x) * factor
+        lower = min(low, number) - (high - low)
+        upper = max(high, number) + (high - low)
     if param.integer:
         lower = float(max(1, round(lower)))
         upper = float(round(upper))
@@ -55,18 +54,6 @@ def extend_range(param: Param, range_: Range, value: float, zone: float, factor:
     if position >= 1.0 - zone and not callable(param.high):
         high = max(high, min(upper, most))
     return range_.model_copy(update={"low": low, "high": high})
-
-
-def range_position(range_: Range, value: float) -> float:
-    """Return the position of a value in its range on the search scale: 0 at the low end, 1 at the high end.
-
-    >>> range_position(Range(low=0.01, high=1.0), 0.1)
-    0.5
-    """
-    x = 1.0 - value if range_.scale == "one-minus" else value
-    if range_.scale == "linear":
-        return (x - range_.low) / (range_.high - range_.low)
-    return math.log(x / range_.low) / math.log(range_.high / range_.low) if x > 0.0 else 0.0
 
 
 class Widening:
@@ -102,7 +89,7 @@ class Widening:
             return
         for param in self.params:
             range_ = self.spec.space[param.name]
-            positions = [range_position(range_, params[param.name]) for _, _, params in self._best]
+            positions = [range_.to_unit(params[param.name]) for _, _, params in self._best]
             for high in (False, True):
                 at_edge = min(positions) >= 1.0 - EDGE_ZONE if high else max(positions) <= EDGE_ZONE
                 if not at_edge or self.counts[param.name, high] == MAX_WIDENINGS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,7 +14,6 @@ from ravenlab.studies.spec.study import ResolvedStudy
 COPIES = 8  # copies of a candidate in each world at the first look of a race
 SPREAD = 0.02  # largest relative difference of a copy's parameters
 MAX_DIGITS = 2  # significant digits of recommended values
-TINY = 1e-12  # in place of zero on a logarithmic scale
 
 
 def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
@@ -23,10 +21,7 @@ def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
     units = spec.units()
     point = []
     for name, range_ in spec.space.items():
-        x = float(values[name]) / units.get(name, 1.0)  # type: ignore[arg-type]
-        if range_.scale == "one-minus":
-            x = 1.0 - x
-        point.append(x if range_.scale == "linear" else math.log(max(x, TINY)))
+        point.append(range_.to_scale(float(values[name]) / units.get(name, 1.0)))  # type: ignore[arg-type]
     return np.array(point)
 
 
@@ -34,9 +29,8 @@ def from_point(spec: ResolvedStudy, point: Floats) -> Values:
     """Return the searched parameters of a point on the search scale."""
     units = spec.units()
     values: Values = {}
-    for (name, range_), x in zip(spec.space.items(), point.tolist(), strict=True):
-        value = (x if range_.scale == "linear" else math.exp(x)) * units.get(name, 1.0)
-        values[name] = clip_value(spec, name, 1.0 - value if range_.scale == "one-minus" else value)
+    for (name, range_), coordinate in zip(spec.space.items(), point.tolist(), strict=True):
+        values[name] = clip_value(spec, name, range_.from_scale(coordinate) * units.get(name, 1.0))
     return values
 
 
@@ -53,13 +47,10 @@ def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digi
     rounded: Values = {}
     for name in names:
         unit = units.get(name, 1.0)
-        x = float(values[name]) / unit
-        if spec.space[name].scale == "one-minus":
-            x = 1.0 - x
-        value = float(f"{x:.{digits}g}") * unit
-        if spec.space[name].scale == "one-minus":
-            value = round(1.0 - value, 15)
-        rounded[name] = clip_value(spec, name, value)
+        range_ = spec.space[name]
+        number = range_.searched(float(values[name]) / unit)
+        value = range_.parameter(float(f"{number:.{digits}g}")) * unit
+        rounded[name] = clip_value(spec, name, round(value, 15) if range_.scale == "one-minus" else value)
     return rounded
 
 
@@ -73,8 +64,8 @@ def make_copies(spec: ResolvedStudy, values: Values) -> list[Values]:
     for factor in sorted(factors.tolist(), key=lambda factor: abs(factor - 1.0)):
         copy = dict(values)
         for name, range_ in spec.space.items():
-            x = float(values[name])
-            copy[name] = clip_value(spec, name, 1.0 - (1.0 - x) * factor if range_.scale == "one-minus" else x * factor)
+            number = range_.searched(float(values[name])) * factor
+            copy[name] = clip_value(spec, name, range_.parameter(number))
         copies.append(copy)
     return copies
 

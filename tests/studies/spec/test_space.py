@@ -95,3 +95,36 @@ def test_names_of_trial_parameters() -> None:
         names = {param.name for param in find_policy(policy).parameters}
         assert {trial_param_name(name, range_) for name, range_ in spec.space.items()} == set(make_distributions(spec))
         assert set(spec.space) <= names
+
+
+RANGES = (
+    Range(low=0.01, high=10.0),
+    Range(low=-2.0, high=3.0, scale="linear"),
+    Range(low=1e-5, high=0.3, scale="one-minus"),
+)
+
+
+@pytest.mark.parametrize("range_", RANGES, ids=lambda range_: range_.scale)
+@given(position=st.floats(0.0, 1.0))
+@settings(max_examples=50)
+def test_positions_and_coordinates_lead_back_to_the_parameter(range_: Range, position: float) -> None:
+    value = range_.from_unit(position)
+    number = range_.searched(value)
+    assert range_.to_unit(value) == pytest.approx(position, abs=1e-9)
+    assert range_.from_scale(range_.to_scale(value)) == pytest.approx(value, rel=1e-12, abs=1e-12)
+    assert range_.clip(number) == pytest.approx(number, rel=1e-12)
+
+
+@pytest.mark.parametrize("range_", RANGES, ids=lambda range_: range_.scale)
+def test_ends_of_a_range_have_the_positions_0_and_1(range_: Range) -> None:
+    low, high = range_.bounds()
+    assert range_.to_unit(low) == pytest.approx(0.0, abs=1e-9)
+    assert range_.to_unit(high) == pytest.approx(1.0, abs=1e-9)
+    assert range_.clip(range_.low - 1.0) == range_.low
+    assert range_.clip(range_.high + 1.0) == range_.high
+
+
+def test_a_value_without_logarithm_is_at_the_low_end_of_a_log_scale() -> None:
+    assert Range(low=0.01, high=10.0).to_unit(0.0) == 0.0
+    assert Range(low=1e-5, high=0.3, scale="one-minus").to_unit(1.0) == 0.0
+    assert Range(low=0.01, high=10.0).from_scale(Range(low=0.01, high=10.0).to_scale(0.0)) == pytest.approx(1e-12)
