@@ -171,7 +171,7 @@ RARE_RATE = 0.1
 
 
 def untuned_policies(largest_rate: float | None) -> tuple[str, ...]:
-    """Return the policies to use at their defaults as long as nothing is tuned; docs/no-tuning.md has measurements.
+    """Return the policies to use at their defaults as long as nothing is tuned, see docs/evidence/no-tuning.md.
 
     Args:
         largest_rate: The largest mean of an arm if rewards are 0 or 1; None for other rewards.

@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md and its picture: python -m tools.reproduction_docs FOLDER."""
+"""Write docs/evidence/reproduction.md and its picture: python -m tools.reproduction_docs FOLDER."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ravenlab.studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
 from tools.screenshots import IMAGES
 
-PAGE = IMAGES.parent / "reproduction.md"
+PAGE = IMAGES.parent / "evidence" / "reproduction.md"
 
 
 def make_page(document: Mapping[str, Any]) -> str:

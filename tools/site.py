@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 
 ROOT_PAGES = {
     "README.md": "index.md",
@@ -32,6 +34,8 @@ CONTENTS = "contents.md"
 """Name of docs/README.md on the site, whose start page is the README of the project."""
 
 NOTEBOOK = "examples/notebook.ipynb"
+
+LICENSE_PAGE = "https://opensource.org/license/mit"
 
 REFERENCE = {
     "studies": (
@@ -77,10 +81,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     readme = files.get_file_from_path("README.md")
     if readme is not None:
         files.remove(readme)
-    pages = {CONTENTS: (ROOT / "docs" / "README.md").read_text(encoding="utf-8")}
+    pages = {CONTENTS: (DOCS / "README.md").read_text(encoding="utf-8")}
     pages |= {site: (ROOT / source).read_text(encoding="utf-8") for source, site in ROOT_PAGES.items()}
     pages |= {f"api/{name}.md": write_reference(name) for name in REFERENCE}
-    pages[NOTEBOOK.replace(".ipynb", ".md")] = "\n\n".join(write_notebook(ROOT / "docs" / NOTEBOOK))
+    pages[NOTEBOOK.replace(".ipynb", ".md")] = "\n\n".join(write_notebook(DOCS / NOTEBOOK))
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -88,11 +92,31 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
     """Let links between pages point to their places on the site."""
-    for source, site in ROOT_PAGES.items():
-        markdown = re.sub(rf"\]\((\.\./)?{re.escape(source)}(#[^)]*)?\)", rf"]({site}\2)", markdown)
-    markdown = markdown.replace("](docs/README.md", f"]({CONTENTS}").replace("](docs/", "](")
-    markdown = markdown.replace("](LICENSE)", "](https://opensource.org/license/mit)")
-    return markdown.replace(f"]({NOTEBOOK})", f"]({NOTEBOOK.replace('.ipynb', '.md')})")
+    sources = {name: path for path, name in _moved_pages().items()}
+    name = page.file.src_uri
+    source = sources.get(name, DOCS / name)
+    return re.sub(
+        r"\]\(([^)#\s]+)(#[^)\s]*)?\)",
+        lambda match: f"]({_link_on_site(match[1], source, name)}{match[2] or ''})",
+        markdown,
+    )
+
+
+def _moved_pages() -> dict[Path, str]:
+    """Return the pages that have another place on the site than in docs/."""
+    moved = {ROOT / source: name for source, name in ROOT_PAGES.items()}
+    return moved | {DOCS / "README.md": CONTENTS, DOCS / NOTEBOOK: NOTEBOOK.replace(".ipynb", ".md")}
+
+
+def _link_on_site(link: str, source: Path, name: str) -> str:
+    """Return a link of the page `name` of the site, whose text is that of the file `source`."""
+    if ":" in link or name.startswith("api/"):
+        return link
+    target = (source.parent / link).resolve()
+    if target == ROOT / "LICENSE":
+        return LICENSE_PAGE
+    place = _moved_pages().get(target) or target.relative_to(DOCS).as_posix()
+    return os.path.relpath(place, Path(name).parent)
 
 
 def on_page_content(html: str, page: Any, config: MkDocsConfig, files: Files) -> str:

@@ -31,7 +31,7 @@ def mean_interval(sample: Floats, seed: int, level: float = 0.95) -> tuple[float
     """Estimate a mean with its confidence interval by the studentized bootstrap: (mean, low, high).
 
     Regrets are skewed to the right. The interval mean ± 1.96 standard errors therefore misses the true mean too often
-    on its upper side, and so does BCa; `docs/recommendations.md` shows measurements.
+    on its upper side, and so does BCa; `docs/evidence/recommendations.md` shows measurements.
 
     >>> mean, low, high = mean_interval(np.random.default_rng(1).exponential(size=200), seed=0)
     >>> bool(mean - low < high - mean)

@@ -91,4 +91,4 @@ def _text_of(token: Token) -> str:
 
 def pages() -> list[Path]:
     """Return all Markdown pages of the project."""
-    return sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+    return sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])

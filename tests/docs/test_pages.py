@@ -60,8 +60,8 @@ def test_all_images_are_used_and_small() -> None:
 
 def test_every_page_is_in_the_index() -> None:
     index = {(DOCS / link.partition("#")[0]).resolve() for link in parse_once(DOCS / "README.md").links}
-    for path in DOCS.glob("*.md"):
-        assert path.name == "README.md" or path in index, f"docs/README.md does not link to {path.name}"
+    missing = set(DOCS.rglob("*.md")) - {DOCS / "README.md"} - index
+    assert not missing, f"docs/README.md does not link to {missing}"
     examples = set((DOCS / "examples").glob("*.py"))
     assert examples <= {target.resolve() for path in pages() for target in _targets(path)}
 
@@ -77,7 +77,7 @@ def test_generated_parts_are_current() -> None:
 
 
 def test_all_benchmarks_are_on_the_page() -> None:
-    text = (DOCS / "performance.md").read_text(encoding="utf-8")
+    text = (DOCS / "evidence" / "performance.md").read_text(encoding="utf-8")
     for group in GROUPS:
         assert f"<!-- {group} -->" in text, group
 
@@ -100,7 +100,7 @@ def test_pages_named_in_sources_exist() -> None:
 
 
 def test_all_policies_have_a_formula() -> None:
-    text = (DOCS / "policies.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "policies.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL))
     assert set(sections) == set(policy_names())
     for name, section in sections.items():
@@ -111,7 +111,7 @@ def test_all_policies_have_a_formula() -> None:
 @pytest.mark.parametrize("name", ["policies.md", "scenarios.md"])
 def test_formulas_are_not_changed_by_markdown(name: str) -> None:
     """Markdown removes a backslash before punctuation, so GitHub would show a different formula."""
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = (DOCS / "reference" / name).read_text(encoding="utf-8")
     formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", text, re.DOTALL)
     assert len(formulas) > 15
     assert text.count("$") % 2 == 0

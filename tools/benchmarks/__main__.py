@@ -1,4 +1,4 @@
-"""python -m tools.benchmarks [--only WORD] [--rounds 5] [--json bench.json] [--markdown docs/performance.md]
+"""python -m tools.benchmarks [--only WORD] [--rounds 5] [--json bench.json] [--markdown docs/evidence/performance.md]
 
 The groups "report" and "storing" need the extra "test"; `make bench` installs it.
 """

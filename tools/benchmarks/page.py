@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md."""
+"""Tables of docs/evidence/performance.md."""
 
 from __future__ import annotations
 

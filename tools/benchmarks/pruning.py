@@ -1,4 +1,4 @@
-"""Savings and costs of pruning: python -m tools.benchmarks.pruning prints the table of docs/pruning.md."""
+"""Savings and costs of pruning: python -m tools.benchmarks.pruning prints the table of docs/guides/pruning.md."""
 
 from __future__ import annotations
 

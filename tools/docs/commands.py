@@ -1,4 +1,4 @@
-"""Generated parts of docs/commands.md: the help of every command."""
+"""Generated parts of docs/reference/commands.md: the help of every command."""
 
 from __future__ import annotations
 

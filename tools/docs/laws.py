@@ -1,4 +1,4 @@
-"""Generated parts of docs/laws.md: formulas, recommended parameters, and one figure per parameter."""
+"""Generated parts of docs/evidence/laws.md: formulas, recommended parameters, and one figure per parameter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parts() -> dict[str, list[str]]:
         "check": [*table(CHECK_COLUMNS, check_rows(load_document()["check"][POLICY])), "", _coverage(POLICY)],
         "others": _others(),
         "start": table(START_COLUMNS, start_rows(load_document()["start"])),
-        "figures": [line for name, _, alt in figures() for line in (f"![{alt}]({file_name(name)})", "")][:-1],
+        "figures": [line for name, _, alt in figures() for line in (f"![{alt}](../{file_name(name)})", "")][:-1],
     }
 
 

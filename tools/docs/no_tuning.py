@@ -1,4 +1,4 @@
-"""Generated parts of docs/no-tuning.md: excess of policies without tuning by policy and by setting, and its picture."""
+"""Generated parts of docs/evidence/no-tuning.md: excess by policy and by setting, and its picture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parts() -> dict[str, list[str]]:
     return {
         "first sample": _sample([row for row in rows if row["number"] < SECOND]),
         "second sample": _sample([row for row in rows if row["number"] >= SECOND]),
-        "picture": [f"![{ALT}]({PICTURE})"],
+        "picture": [f"![{ALT}](../{PICTURE})"],
         "settings": _settings(rows),
     }
 

@@ -23,18 +23,21 @@ def generate_files() -> dict[Path, str]:
     files |= {DOCS / laws.file_name(name): picture for name, picture, _ in laws.figures()}
     files[DOCS / no_tuning.PICTURE] = no_tuning.picture()
     pages = {
-        "scenarios.md": scenario_parts,
-        "policies.md": {"overview": policies.overview(), **{name: policies.part(name) for name in policy_names()}},
-        "study-files.md": study_files.parts(),
+        "reference/scenarios.md": scenario_parts,
+        "reference/policies.md": {
+            "overview": policies.overview(),
+            **{name: policies.part(name) for name in policy_names()},
+        },
+        "reference/study-files.md": study_files.parts(),
         "architecture.md": module_tree(),
-        "commands.md": commands.parts(),
-        "laws.md": laws.parts(),
-        "no-tuning.md": no_tuning.parts(),
-        "plugins.md": {"falling_greedy": code_block("falling_greedy.py")},
+        "reference/commands.md": commands.parts(),
+        "evidence/laws.md": laws.parts(),
+        "evidence/no-tuning.md": no_tuning.parts(),
+        "guides/plugins.md": {"falling_greedy": code_block("falling_greedy.py")},
     }
     for page, parts in pages.items():
         text = (DOCS / page).read_text(encoding="utf-8")
-        if page == "policies.md":
+        if page == "reference/policies.md":
             text = policies.with_sections(text)
         for name, lines in parts.items():
             text = filled(text, name, lines)

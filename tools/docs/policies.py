@@ -1,4 +1,4 @@
-"""Generated parts of docs/policies.md: formulas, references, summaries and parameters."""
+"""Generated parts of docs/reference/policies.md: formulas, references, summaries and parameters."""
 
 from __future__ import annotations
 

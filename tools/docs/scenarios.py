@@ -1,4 +1,4 @@
-"""Generated parts of docs/scenarios.md: pictures, alt texts and parameters with their defaults."""
+"""Generated parts of docs/reference/scenarios.md: pictures, alt texts and parameters with their defaults."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def part(name: str, alt: str) -> list[str]:
     """Return the picture and the parameters of a scenario, without those of the base draw."""
     base = set(BaseDraw.__dataclass_fields__)
     parameters = {key: value for key, value in find_scenario(name).parameters().items() if key not in base}
-    lines = [f"![{alt}]({file_name(name)})"]
+    lines = [f"![{alt}](../{file_name(name)})"]
     if parameters:
         lines += [
             "",

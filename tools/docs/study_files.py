@@ -1,4 +1,4 @@
-"""Generated tables of docs/study-files.md, from the JSON Schema of the Pydantic models."""
+"""Generated tables of docs/reference/study-files.md, from the JSON Schema of the Pydantic models."""
 
 from __future__ import annotations
 

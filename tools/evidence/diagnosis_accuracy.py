@@ -14,7 +14,7 @@ from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
 from tools.docs.marks import filled
 from tools.evidence.harness import make_parser
 
-PAGE = DOCS / "diagnosis.md"
+PAGE = DOCS / "evidence" / "diagnosis.md"
 WORLDS = ("stationary", *KINDS, RANDOM_WALK)
 OTHER = "several or another"
 

@@ -19,8 +19,8 @@ the last three changes of raven-auto were made. The second one (numbers 40 to 79
 setting. They have their unscaled defaults. The robust rival is RAVEN-UCB with what `ravenlab tune --robust`
 recommends over the nine single scenarios at the T and K of the setting, with the scenarios' own noise.
 
-`tools.docs` writes the tables and the picture of docs/no-tuning.md: the excess of each policy without tuning over the
-best tuned policy of each setting, with 95 % intervals, those of means from a bootstrap over settings.
+`tools.docs` writes the tables and the picture of docs/evidence/no-tuning.md: the excess of each policy without tuning
+over the best tuned policy of each setting, with 95 % intervals, those of means from a bootstrap over settings.
 
 raven-auto was designed in these settings (scenario, T, K, level of the noise), with normal noise and fixed times:
 stationary (2,000, 10, 1), (10,000, 5, 1), (4,000, 10, 2), (2,000, 50, 1); localized-jump (10,000, 10, 1), (2,000, 5,

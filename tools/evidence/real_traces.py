@@ -1,4 +1,4 @@
-"""Tuned policies on real traces, evaluated on held-out rows: the tables of docs/real-traces.md.
+"""Tuned policies on real traces, evaluated on held-out rows: the tables of docs/evidence/real-traces.md.
 
 `python -m tools.evidence.real_traces FOLDER` reads seattle-rtt.csv and ad-exchange-cpc.csv in FOLDER, which are not
 part of the project, and writes the page. Finished studies are kept; run it again to resume. The last section of the
@@ -34,7 +34,7 @@ POLICIES = (
     *("thompson", "sw-ucb", "d-ucb", "sw-ts", "glr-klucb", "exp3-s"),
 )
 REFERENCE = "raven-ucb"
-PAGE = DOCS / "real-traces.md"
+PAGE = DOCS / "evidence" / "real-traces.md"
 KEPT_SECTION = "## When tuning does not help"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
