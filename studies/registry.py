@@ -6,7 +6,7 @@ the table that implements it:
 
 - sampler: `SAMPLERS` here, and a table in `tuning/search/samplers.py`;
 - pruner: `PRUNERS` here, and the table in `tuning/search/pruning.py`;
-- estimator: `ESTIMATORS` here, and `PreparedLog` in `environments/recorded/log_world.py`;
+- estimator: `ESTIMATORS` here, and `LOG_ESTIMATORS` in `studies/diagnosis/log_estimators.py`;
 - objective: `OBJECTIVES` here, and `STATISTICS` in `studies/spec/objective.py`;
 - measure: `MEASURES` here, and `WORST_COUNTS` in `studies/spec/robust.py`.
 

@@ -22,7 +22,9 @@ from ravenlab.environments import find_scenario
 from ravenlab.environments.noise import DEFAULT_NOISE, NOISES, Noise
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies import export
+from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from ravenlab.studies.registry import (
+    ESTIMATORS,
     MEASURES,
     OBJECTIVES,
     PRUNERS,
@@ -126,6 +128,10 @@ def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "an added pruner" in "\n".join(study_files.parts()["pruners"])
     with pytest.raises(ValueError, match=r"unknown pruner 'medium'; did you mean 'median'\?"):
         StudySpec(scenario="blips", pruner="medium")
+
+
+def test_estimators() -> None:
+    assert list(LOG_ESTIMATORS) == list(ESTIMATORS)
 
 
 def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,9 @@ score, and the variance between resampled logs its standard error. All candidate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,13 +46,10 @@ from ravenlab.environments.recorded.recording import (
     recording_name,
     segment_of,
 )
-from ravenlab.environments.recorded.simulator import ChangeModel, Simulator
+from ravenlab.environments.recorded.simulator import Simulator
 from ravenlab.environments.reward_scale import RewardScale, recorded_scale
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Bytes, Floats, Ints
-
-AUTOMATIC, EXPANSION = "automatic", "expansion"  # estimators; any other one is the simulator
-Diagnose = Callable[[Arms, Floats, int], ChangeModel]
 
 MIN_EVENTS_PER_ARM = 50  # leaves ten events per arm in the shortest segment
 RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in the selection and report streams
@@ -115,6 +113,26 @@ class LogWorlds(NamedTuple):
     """Horizon for policies that need one."""
 
 
+class Estimator(ABC):
+    """How policies are evaluated on a segment of a log. Equal estimators prepare equal segments."""
+
+    @abstractmethod
+    def prepare(self, arm: Arms, reward: Floats, arms: int) -> PreparedLog:
+        """Return the events of a segment, ready to draw replications from."""
+
+
+@dataclass(frozen=True)
+class Expansion(Estimator):
+    """Draws rewards of logged events close to each step. Estimators with a simulator are in `studies.diagnosis`."""
+
+    def prepare(self, arm: Arms, reward: Floats, arms: int) -> PreparedLog:
+        """Return the events of a segment with their neighborhoods."""
+        return PreparedLog.of(arm, reward, arms)
+
+
+EXPANSION = Expansion()
+
+
 @dataclass(frozen=True)
 class LogScenario(Recording):
     """A log in the role of a scenario.
@@ -129,10 +147,7 @@ class LogScenario(Recording):
     log: Log
     name: str
     minimize: bool = False
-    estimator: str = AUTOMATIC
-    """How policies are evaluated."""
-    diagnose: Diagnose | None = field(default=None, compare=False, repr=False)
-    """Finds the kinds of change of a log for a simulator; without it there is none."""
+    estimator: Estimator = EXPANSION
 
     kind = "log"
 
@@ -192,8 +207,8 @@ class LogScenario(Recording):
         if segment not in self._by_segment:
             part = slice(segment.first, segment.last)
             sign = -1.0 if self.minimize else 1.0
-            arm, reward = self.log.arm[part], sign * self.log.reward[part]
-            self._by_segment[segment] = PreparedLog.of(arm, reward, self.arms, self.estimator, self.diagnose)
+            prepared = self.estimator.prepare(self.log.arm[part], sign * self.log.reward[part], self.arms)
+            self._by_segment[segment] = prepared
         return self._by_segment[segment]
 
     @cached_property
@@ -223,10 +238,8 @@ class PreparedLog:
     """Why the simulator is used."""
 
     @staticmethod
-    def of(
-        arm: Arms, reward: Floats, arms: int, estimator: str = AUTOMATIC, diagnose: Diagnose | None = None
-    ) -> PreparedLog:
-        """Find the neighborhoods of a segment and the times at which arms are open; fit a simulator if it is needed."""
+    def of(arm: Arms, reward: Floats, arms: int) -> PreparedLog:
+        """Find the neighborhoods of a segment and the times at which arms are open."""
         near = find_neighborhoods(arm, reward, arms)
         open_at_start, switches = find_openings(arm, arms)
         in_order = reward[near.order]
@@ -254,16 +267,7 @@ class PreparedLog:
         )
         block = choose_block_length(near, in_order)
         support = measure_support(arm, near, open_at_start, switches)
-        prepared = PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
-        reason = prepared.reason_for_simulator() if estimator == AUTOMATIC else "it was requested"
-        if diagnose is None or estimator == EXPANSION or reason is None:
-            return prepared
-        model = diagnose(arm, reward, arms)
-        simulator = Simulator.of(arm, reward, arms, model)
-        simulated_support = prepared.simulator_support(simulator)
-        if estimator == AUTOMATIC and (model.problem is not None or not simulated_support.enough):
-            return prepared
-        return replace(prepared.with_simulator(simulator), reason=reason, support=simulated_support)
+        return PreparedLog(worlds, near, support, in_order, near.shifts(in_order[None])[0], block)
 
     def reason_for_simulator(self) -> str | None:
         """Return why a simulator is better than local resampling; None if it is not."""
@@ -274,7 +278,7 @@ class PreparedLog:
             return "some arms have so few events that policies exploit the noise of local resampling"
         return None
 
-    def simulator_support(self, simulator: Simulator) -> Support:
+    def _simulator_support(self, simulator: Simulator) -> Support:
         """Return whether every arm has enough events between the changes of a simulator, and in each period.
 
         Without changes it needs them in each half of the log, or the log could not show that nothing changes.
@@ -283,8 +287,8 @@ class PreparedLog:
         timescale = min(self.reward.size / segments, simulator.model.period)
         return replace(self.support, timescale=timescale, longest=MAX_SPARSE_SHARE_SIMULATOR * timescale)
 
-    def with_simulator(self, simulator: Simulator) -> PreparedLog:
-        """Return the segment with a simulator in place of neighborhoods."""
+    def with_simulator(self, simulator: Simulator, reason: str) -> PreparedLog:
+        """Return the segment with a simulator in place of neighborhoods, and the reason for it."""
         near, cells, arms = self.neighborhoods, simulator.cells, simulator.arms
         deviation = self.reward - simulator.mean_path[simulator.event_cell]
         until = np.tile(simulator.edges[1:], arms)
@@ -312,7 +316,8 @@ class PreparedLog:
             draw_end=draw_end,
             two_values=values if values.size == 2 else np.empty(0),
         )
-        return replace(self, worlds=worlds, reward=deviation, simulator=simulator)
+        support = self._simulator_support(simulator)
+        return replace(self, worlds=worlds, support=support, reward=deviation, simulator=simulator, reason=reason)
 
     def draw_replications(self, horizon: int, seed: int, numbers: range, stream: int) -> LogWorlds:
         """Draw replications of a stream; each depends on its number only."""
@@ -436,13 +441,11 @@ def choose_block_length(near: Neighborhoods, reward: Floats) -> int:
     return int(min(round(BLOCK_FACTOR * best), longest)) if best > MAX_CHANCE_BLOCK else 1
 
 
-def open_log(
-    path: str | Path, minimize: bool = False, estimator: str = AUTOMATIC, diagnose: Diagnose | None = None
-) -> LogScenario:
+def open_log(path: str | Path, minimize: bool = False, estimator: Estimator = EXPANSION) -> LogScenario:
     """Return the scenario of a file; an unchanged file is not read again."""
-    return _opened(str(path), minimize, estimator, diagnose, file_stamp(path))
+    return _opened(str(path), minimize, estimator, file_stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _opened(path: str, minimize: bool, estimator: str, diagnose: Diagnose | None, _stamp: object) -> LogScenario:
-    return LogScenario(read_log(path), recording_name("log", path), minimize, estimator, diagnose)
+def _opened(path: str, minimize: bool, estimator: Estimator, _stamp: object) -> LogScenario:
+    return LogScenario(read_log(path), recording_name("log", path), minimize, estimator)

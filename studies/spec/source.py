@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from ravenlab.environments import InputError, Scenario, find_scenario
 from ravenlab.environments.blocks import AnyScenario
-from ravenlab.environments.recorded.log_world import AUTOMATIC, LogScenario, open_log
+from ravenlab.environments.recorded.log_world import LogScenario, open_log
 from ravenlab.environments.recorded.recording import recording_name
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
 from ravenlab.environments.reward_scale import RewardScale, scenario_scale
+from ravenlab.studies.registry import DEFAULT_ESTIMATOR
 
 Settings = Mapping[str, int | float | str]
 Content = TypeVar("Content", TraceScenario, LogScenario)
@@ -128,16 +129,16 @@ class TraceSource(RecordedSource[TraceScenario]):
 class LogSource(RecordedSource[LogScenario]):
     """A table of events, each with the arm that was pulled and its reward."""
 
-    estimator: str = AUTOMATIC
+    estimator: str = DEFAULT_ESTIMATOR
     """How policies are evaluated."""
 
     kind = "log"
 
     def read(self) -> LogScenario:
         """Read the file without checking the digest."""
-        from ravenlab.studies.diagnosis.analysis import diagnose_changes
+        from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 
-        return open_log(self.path, self.minimize, self.estimator, diagnose_changes)
+        return open_log(self.path, self.minimize, LOG_ESTIMATORS[self.estimator])
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a specification that name this source."""
@@ -155,7 +156,7 @@ def make_source(
     minimize: bool = False,
     digest: str | None = None,
     scale: float | None = None,
-    estimator: str = AUTOMATIC,
+    estimator: str = DEFAULT_ESTIMATOR,
 ) -> Source:
     """Make the source that the fields of a specification name.
 

@@ -24,15 +24,15 @@ from ravenlab.common.compiled import compiled
 from ravenlab.environments import find_scenario
 from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.recorded.log_file import Log
-from ravenlab.environments.recorded.log_world import AUTOMATIC, EXPANSION, LogScenario
+from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import GRADUAL, Floats, Worlds, reward_of
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import REGRET, evaluate, play
-from ravenlab.studies.diagnosis.analysis import diagnose_changes
+from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from ravenlab.studies.diagnosis.model_selection import KINDS
-from ravenlab.studies.registry import ESTIMATORS
+from ravenlab.studies.registry import DEFAULT_ESTIMATOR, ESTIMATORS
 from ravenlab.studies.statistics.paired import holm_adjust
 from ravenlab.tuning.validation.replay import estimate_score
 from tools.evidence.harness import append_line, make_parser, read_lines
@@ -144,9 +144,9 @@ def true_regrets(
     return table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(runs)
 
 
-def open_as_scenario(log: Log, estimator: str = AUTOMATIC) -> LogScenario:
+def open_as_scenario(log: Log, estimator: str = DEFAULT_ESTIMATOR) -> LogScenario:
     """Return a log as a scenario, with a simulator where the estimator needs one."""
-    return LogScenario(log, "log:study", False, estimator, diagnose_changes)
+    return LogScenario(log, "log:study", minimize=False, estimator=LOG_ESTIMATORS[estimator])
 
 
 def choose(
@@ -168,7 +168,7 @@ def examine(
     events: int = EVENTS,
     runs: int = RUNS,
     tune: bool = True,
-    estimator: str = AUTOMATIC,
+    estimator: str = DEFAULT_ESTIMATOR,
 ) -> Outcome:
     """Draw a log, estimate the score of a policy on it, and compare with the truth."""
     path = draw_path(scenario, arms, number, events)
@@ -177,7 +177,7 @@ def examine(
     policy = POLICIES[number % len(POLICIES)]
     recorded = open_as_scenario(log, estimator)
     prepared = recorded.prepared(Stream.SIMULATE)
-    used = EXPANSION if prepared.simulator is None else "simulator"
+    used = "expansion" if prepared.simulator is None else "simulator"
     if prepared.describe_shortage(log.names, np.inf) is not None:
         return Outcome(logger, scenario, arms, number, policy, used, False, False, *[np.nan] * 4)
     found = estimate_score(policy, recorded, resamples=RESAMPLES, seed=number)
@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--loggers", nargs="*", default=LOGGERS)
     parser.add_argument("--scenarios", nargs="*", default=KINDS)
     parser.add_argument("--arms", nargs="*", type=int, default=ARMS)
-    parser.add_argument("--estimator", choices=ESTIMATORS, default=AUTOMATIC)
+    parser.add_argument("--estimator", choices=ESTIMATORS, default=DEFAULT_ESTIMATOR)
     parser.add_argument("--file", type=Path, default=Path("replay-coverage.jsonl"), help="outcomes, one line per log")
     options = parser.parse_args()
     done = [Outcome(**line) for line in read_lines(options.file)]

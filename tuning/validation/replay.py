@@ -13,19 +13,14 @@ from ravenlab.common.checks import check_integer
 from ravenlab.common.display import Card, CardTable, Result
 from ravenlab.common.text import format_count, format_interval
 from ravenlab.environments.recorded.log_file import Log
-from ravenlab.environments.recorded.log_world import (
-    AUTOMATIC,
-    MIN_REPLAYS,
-    LogScenario,
-    open_log,
-)
+from ravenlab.environments.recorded.log_world import MIN_REPLAYS, LogScenario, open_log
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import play_logs
 from ravenlab.policies.engine.plugins import resolve_policy
-from ravenlab.studies.diagnosis.analysis import diagnose_changes
-from ravenlab.studies.registry import ESTIMATORS
+from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
+from ravenlab.studies.registry import DEFAULT_ESTIMATOR, ESTIMATORS
 from ravenlab.studies.spec.fields import check_registered
 from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
 from ravenlab.studies.symbols import format_params
@@ -98,7 +93,7 @@ def replay(
     minimize: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    estimator: str = AUTOMATIC,
+    estimator: str = DEFAULT_ESTIMATOR,
 ) -> Replay:
     """Estimate the mean reward of a policy that makes one decision per event of a log.
 
@@ -127,9 +122,9 @@ def replay(
     check_integer("seed", seed, least=0)
     check_registered("estimator", ESTIMATORS, estimator)
     if isinstance(log, Log):
-        scenario = LogScenario(log, "log:table", minimize, estimator, diagnose_changes)
+        scenario = LogScenario(log, "log:table", minimize, LOG_ESTIMATORS[estimator])
     else:
-        scenario = open_log(log, minimize, estimator, diagnose_changes)
+        scenario = open_log(log, minimize, LOG_ESTIMATORS[estimator])
     return estimate_score(policy_class, scenario, params, resamples, seed)
 
 

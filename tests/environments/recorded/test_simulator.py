@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ravenlab.environments.recorded.log_file import Arms
-from ravenlab.environments.recorded.log_world import LogScenario, PreparedLog
+from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.simulator import ChangeModel, Simulator
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-from ravenlab.studies.diagnosis.analysis import diagnose_changes
+from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from tests.environments.recordings import draw_log
 
 NONE = np.empty(0, dtype=np.int64)
@@ -84,7 +84,7 @@ def test_bounds_move_to_where_the_levels_change() -> None:
 
 
 def test_paths_do_not_depend_on_how_they_are_split() -> None:
-    scenario = LogScenario(draw_log(), "log:t", estimator="simulator", diagnose=diagnose_changes)
+    scenario = LogScenario(draw_log(), "log:t", estimator=LOG_ESTIMATORS["simulator"])
     for stream in (Stream.SEARCH, Stream.REPORT):
         whole = scenario.draw(10, 3, 0, 40, stream)
         for first in (0, 20):
@@ -99,7 +99,7 @@ def test_the_simulator_is_used_where_expansion_is_not_possible() -> None:
     means = np.where(np.arange(4000)[:, None] < 2000, [0.2, 0.3, 0.4, 0.8], [0.2, 0.3, 0.4, 0.5])
     arm, reward = draw_events(means, [0.015, 0.015, 0.015, 0.955])
     for estimator, simulated in (("automatic", True), ("expansion", False), ("simulator", True)):
-        prepared = PreparedLog.of(arm, reward, 4, estimator, diagnose_changes)
+        prepared = LOG_ESTIMATORS[estimator].prepare(arm, reward, 4)
         assert (prepared.simulator is not None) == simulated
     arm, reward = draw_events(means, [0.25, 0.25, 0.25, 0.25])
-    assert PreparedLog.of(arm, reward, 4, "automatic", diagnose_changes).simulator is None
+    assert LOG_ESTIMATORS["automatic"].prepare(arm, reward, 4).simulator is None

@@ -14,7 +14,7 @@ from ravenlab.environments.recorded.log_world import TWO_VALUE_LEVELS, LogScenar
 from ravenlab.environments.streams import Stream
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.play import play_logs
-from ravenlab.studies.diagnosis.analysis import diagnose_changes
+from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from tests.environments.recordings import draw_log
 from tests.messages import raises_naming
 from tools.evidence.replay_coverage import (
@@ -46,7 +46,7 @@ def test_log_loop_matches_online_policy(name: str, estimator: str, two_values: b
     rewards = np.where(log.reward > 0.4, 2.0, 1.0) if two_values else log.reward
     log = Log.from_columns([log.names[k] for k in gone], rewards)
     values = policy.resolve({}, 3, 1200)
-    scenario = LogScenario(log, "log:t", estimator=estimator, diagnose=diagnose_changes)
+    scenario = LogScenario(log, "log:t", estimator=LOG_ESTIMATORS[estimator])
     worlds = scenario.draw(1200, 5, 0, 20, Stream.SIMULATE)
     assert worlds.switch_at.size == 1
     assert worlds.two_values.size == (2 if two_values and estimator == "simulator" else 0)
