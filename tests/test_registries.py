@@ -100,7 +100,7 @@ def test_samplers(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setitem(SAMPLERS, "shuffled", SamplerChoice("an added sampler", robust=True))
     monkeypatch.setitem(samplers.OPTUNA_SAMPLERS, "shuffled", samplers.OPTUNA_SAMPLERS["random"])
-    spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled").resolved()
+    spec = StudySpec(scenario="blips", horizon=100, sampler="shuffled")
     plain = spec.model_copy(update={"sampler": "random"})
     batches = [
         [trial.params for trial in samplers.ask_batch(each_spec, optuna.create_study(), 1)]

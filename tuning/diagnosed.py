@@ -113,7 +113,7 @@ def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> 
         InputError: The trace cannot be divided into segments.
         NoLawError: No law holds for the length of a window.
     """
-    spec = parse_study_spec({"trace": str(path), "minimize": minimize, "report": WINDOWS, "selection": 2}).resolved()
+    spec = parse_study_spec({"trace": str(path), "minimize": minimize, "report": WINDOWS, "selection": 2})
     evaluator = Evaluator(spec)
     scenario = evaluator.problem.scenario
     assert isinstance(scenario, TraceScenario)

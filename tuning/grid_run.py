@@ -19,7 +19,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec, ResolvedGridSpec
+from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 from ravenlab.studies.statistics.intervals import indistinguishable
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.lock import run_as_driver
@@ -93,17 +93,14 @@ def grid_problem(spec: GridSpec) -> Problem:
     >>> grid_problem(GridSpec(scenario="blips", horizon=100)).horizon
     100
     """
-    resolved = spec.resolved()
-    scenario = resolved.source.open()
-    return Problem(GRID_POLICY, scenario, resolved.horizon, resolved.arms, resolved.seed, burn_in=0)
+    scenario = spec.source.open()
+    return Problem(GRID_POLICY, scenario, spec.horizon, spec.arms, spec.seed, burn_in=0)
 
 
 class _GridRun:
     """A running grid."""
 
-    def __init__(
-        self, spec: ResolvedGridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener
-    ) -> None:
+    def __init__(self, spec: GridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener) -> None:
         self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
         self.cells = [spec.resolve_params(cell) for cell in spec.cells()]
         self.stored = [float(trial.values[0]) for trial in study.get_trials(deepcopy=False)]
@@ -147,10 +144,10 @@ class _GridRun:
             )
 
 
-def _resume(spec: GridSpec, study: optuna.Study) -> ResolvedGridSpec:
+def _resume(spec: GridSpec, study: optuna.Study) -> GridSpec:
     """Return the specification to run, after checking that its cells are comparable with the stored ones."""
     label = f"grid {study.study_name!r}"
     stored = require_loaded(keys.read_grid_spec(study), label)
     check_comparable(label, "cells", spec.differences(stored))
     check_cells(study.study_name, stored, study.get_trials(deepcopy=False))
-    return spec.resolved()
+    return spec

@@ -401,7 +401,7 @@ def entry_steps(spec: ComparisonSpec, policy: str, setting: SettingKind) -> floa
     >>> entry_steps(ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0), "ucb1", "defaults")
     2000.0
     """
-    steps = spec.replications * spec.size()[0]
+    steps = spec.replications * spec.horizon
     return float(steps + (spec.search_spec(policy).simulated_steps() if setting == "tuned" else 0))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, overload
 from ravenlab.common.errors import InputError
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.distributions import make_distributions
-from ravenlab.studies.spec.study import BUDGET_FIELDS, ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import BUDGET_FIELDS, StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.database import has_study
 from ravenlab.studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
@@ -125,7 +125,7 @@ def run_study(
     Raises:
         InputError: The sampler is not installed, or the storage holds a study of this name with different settings.
     """
-    check_sampler(spec.resolved())
+    check_sampler(spec)
     deadline = None if timeout is None else time.monotonic() + timeout
     name = spec.study_name()
     already_complete = True  # a run that is repeated after a lost connection finds what this call stored
@@ -163,15 +163,15 @@ def _direction(spec: StudySpec) -> Direction:
     return "maximize" if parse_objective(spec.objective).maximize else "minimize"
 
 
-def _resume(spec: StudySpec, study: optuna.Study) -> ResolvedStudy:
+def _resume(spec: StudySpec, study: optuna.Study) -> StudySpec:
     """Return the specification to run, after checking that its trials are comparable with the stored ones."""
     label = f"study {study.study_name!r}"
     stored = require_loaded(keys.read_spec(study), label)
     trials = study.get_trials(deepcopy=False)
     count = len(trials)
     check_comparable(label, "trials", spec.differences(stored))
-    check_trials(study.study_name, make_distributions(widest_spec(spec.resolved())), 1, trials)
-    resolved = spec.resolved().model_copy(update={"trials": max(spec.trials, count)})
+    check_trials(study.study_name, make_distributions(widest_spec(spec)), 1, trials)
+    resolved = spec.model_copy(update={"trials": max(spec.trials, count)})
     update_budget(
         resolved,
         stored,

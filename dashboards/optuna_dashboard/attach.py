@@ -15,7 +15,7 @@ from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.source import ScenarioSource
-from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.library import find_better_policies, is_internal, list_comparison_specs
 from ravenlab.studies.storage.trials import read_comparison, read_grid
@@ -295,7 +295,7 @@ def _attach_figures(study: optuna.Study, figures: dict[str, go.Figure]) -> int:
 
 
 def _study_figures(
-    spec: ResolvedStudy,
+    spec: StudySpec,
     recommendation: Recommendation | None,
     better: BetterPolicy | None,
 ) -> dict[str, go.Figure]:

@@ -51,10 +51,9 @@ def study_note(
     spec: StudySpec, recommendation: Recommendation | None, finished: int, better: BetterPolicy | None = None
 ) -> str:
     """State the recommendation of a study, or the progress of an unfinished one."""
-    resolved = spec.resolved()
-    problem = f"{code(resolved.policy)} in {code(resolved.scenario)}, T = {resolved.horizon:,}, K = {resolved.arms}"
+    problem = f"{code(spec.policy)} in {code(spec.scenario)}, T = {spec.horizon:,}, K = {spec.arms}"
     if recommendation is None:
-        return f"# No recommendation yet\n\n{problem}\n\n{finished:,} of {resolved.trials:,} trials are finished.\n"
+        return f"# No recommendation yet\n\n{problem}\n\n{finished:,} of {spec.trials:,} trials are finished.\n"
     verdict, *lines = describe_recommendation(recommendation, better)
     return _note(verdict.removesuffix("."), problem + _settings(recommendation.settings), lines)
 

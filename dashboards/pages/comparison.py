@@ -155,7 +155,7 @@ def _describe_source(spec: ComparisonSpec) -> str:
             return source.open().meaning
         case TraceSource() as trace:
             return (
-                f"Windows of {format_count(spec.size()[0])} rows of the trace {Path(trace.path).name}. Policies are"
+                f"Windows of {format_count(spec.horizon)} rows of the trace {Path(trace.path).name}. Policies are"
                 " tuned on its first seven tenths and compared on the rest. Regret is relative to the arm that is best"
                 " in nearby rows, without the row itself, so it may be negative"
             )

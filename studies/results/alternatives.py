@@ -16,7 +16,7 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import untuned_policies
 from ravenlab.studies.results.comparison import Comparison, ComparisonResult, Leaderboard
 from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
+from ravenlab.studies.spec.comparison import ComparisonSpec
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Com
     recommendation: a comparison may have tuned the recommended policy less well than the study did.
 
     >>> from ravenlab.studies.spec.comparison import ComparisonSpec
-    >>> spec = ComparisonSpec(scenario="blips", horizon=1000, tune=0).resolved()
+    >>> spec = ComparisonSpec(scenario="blips", horizon=1000, tune=0)
     >>> is_evidence(spec, Recommendation.model_construct(objective="mean", policy="raven-ucb"))
     False
     """
@@ -68,7 +68,7 @@ def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Com
     return min(found, key=lambda better: (better.regret, better.comparison), default=None)
 
 
-def is_evidence(spec: ResolvedComparisonSpec, recommendation: Recommendation) -> bool:
+def is_evidence(spec: ComparisonSpec, recommendation: Recommendation) -> bool:
     """Whether a comparison can show that another policy is better than the recommended one."""
     if spec.tune == 0 or recommendation.objective != "mean" or recommendation.policy not in spec.policies:
         return False

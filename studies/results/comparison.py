@@ -16,7 +16,7 @@ from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.export import SingleDocument
-from ravenlab.studies.spec.comparison import FILE_FIELDS, ResolvedComparisonSpec, SettingKind, is_tunable
+from ravenlab.studies.spec.comparison import FILE_FIELDS, ComparisonSpec, SettingKind, is_tunable
 from ravenlab.studies.statistics.failures import FailureSample
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class ComparisonEntry:
 class Comparison:
     """All entries in the order of `ComparisonSpec.entries()`."""
 
-    spec: ResolvedComparisonSpec
+    spec: ComparisonSpec
     study: str
     entries: tuple[ComparisonEntry, ...]
 

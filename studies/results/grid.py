@@ -9,7 +9,7 @@ import numpy as np
 
 from ravenlab.common.display import Result
 from ravenlab.environments.world import Floats
-from ravenlab.studies.spec.grid import GRID_POLICY, ResolvedGridSpec
+from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,7 +26,7 @@ class Grid(Result):
     `indistinguishable` marks the cells that are statistically indistinguishable from the best.
     """
 
-    spec: ResolvedGridSpec
+    spec: GridSpec
     study: str
     mean: Floats
     stderr: Floats

@@ -33,7 +33,7 @@ from ravenlab.studies.results.comparison import (
     RankTest,
     Standing,
 )
-from ravenlab.studies.spec.comparison import ResolvedComparisonSpec, SettingKind
+from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from ravenlab.studies.statistics.failures import (
     FailureSample,
@@ -196,7 +196,7 @@ class RecordedEstimate(NamedTuple):
 
 
 def build_recorded_board(
-    spec: ResolvedComparisonSpec, setting: SettingKind, description: str, entries: Sequence[ComparisonEntry]
+    spec: ComparisonSpec, setting: SettingKind, description: str, entries: Sequence[ComparisonEntry]
 ) -> Leaderboard:
     """Order entries by mean regret, and test their differences on the held-out segment.
 
@@ -224,7 +224,7 @@ def build_recorded_board(
 
 
 def _estimate_on_recording(
-    spec: ResolvedComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry | None
+    spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry | None
 ) -> RecordedEstimate:
     """Estimate the mean regret of an entry, or its difference from the regret of another entry."""
     assert entry.recorded is not None

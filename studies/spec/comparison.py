@@ -110,10 +110,13 @@ class ComparisonSpec(SimulatedSpec):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
-        horizon, arms = self.size()
         is_new = self.digest is None  # the file of a stored comparison is not opened again
+        self.fill_in_size()
         if is_new:
-            self.source.open().check(horizon, arms)
+            self.source.open().check(self.horizon, self.arms)
+        if self.scale is None:
+            self.__dict__.update(scale=self.source.reward_scale(self.horizon).factor)
+        arms = self.arms + self.source.extra_arms
         if self.log is not None and self.replications < MIN_REPLAYS:
             raise ValueError(f"replications must be at least {MIN_REPLAYS} on a log but got {self.replications}")
         for policy in self.policies:
@@ -123,7 +126,7 @@ class ComparisonSpec(SimulatedSpec):
                 raise ValueError(f"{policy} {secret}, which are unknown for a {self.source.kind}")
             if self.policies.count(policy) > 1:
                 raise ValueError(f"policies must be distinct but {policy} was given twice")
-            policy_class.resolve({}, arms + self.source.extra_arms, horizon)
+            policy_class.resolve({}, arms, self.horizon)
             if self.tune > 0 and is_new and is_tunable(policy):
                 self.search_spec(policy)
         if all(find_policy(policy).hidden_knowledge() is not None for policy in self.policies):
@@ -141,7 +144,7 @@ class ComparisonSpec(SimulatedSpec):
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for results to be comparable; a file is identified by its content."""
-        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log"})
+        return self.model_dump(mode="json", exclude={"name", "trace", "log"})
 
     def differences(self, stored: SimulatedSpec) -> list[str]:
         """List the fields in which a stored comparison is not comparable with this one."""
@@ -149,13 +152,6 @@ class ComparisonSpec(SimulatedSpec):
         if requested["digest"] != existing["digest"]:
             return [f"the content of the {self.source.kind} has changed"]
         return describe_differences(requested, existing)
-
-    def resolved(self) -> ResolvedComparisonSpec:
-        """Return the comparison with horizon, arms and scale of the rewards filled in, as it is stored."""
-        fields = self.resolved_fields()
-        if self.scale is None:
-            fields["scale"] = self.source.reward_scale(fields["horizon"]).factor
-        return ResolvedComparisonSpec.model_construct(**fields)
 
     def entries(self) -> list[tuple[str, SettingKind]]:
         """Return policy and kind of setting of each entry in the order of the trials: defaults first, then tuned.
@@ -173,15 +169,14 @@ class ComparisonSpec(SimulatedSpec):
         """
         from ravenlab.studies.spec.parse import parse_study_spec
 
-        spec = self.resolved()
         trials, replications = self.tune, self.search_replications
         least = MIN_REPLAYS if self.log is not None else 2
         fields: dict[str, Any] = {
             "policy": policy,
-            **spec.source.fields(),
+            **self.source.fields(),
             "settings": dict(self.settings),
-            "horizon": spec.horizon,
-            "arms": spec.arms,
+            "horizon": self.horizon,
+            "arms": self.arms,
             "trials": max(1, trials),
             "replications": replications,
             "candidates": CANDIDATES,
@@ -189,26 +184,24 @@ class ComparisonSpec(SimulatedSpec):
             "report": max(least, replications),
             "seed": self.seed,
         }
-        overrides = spec.overrides(("tune", "search_replications", "seed"))
-        name = f"{spec.default_name()}/{policy}{name_suffix(overrides, HASH_LETTERS)}"
+        overrides = self.overrides(("tune", "search_replications", "seed"))
+        name = f"{self.default_name()}/{policy}{name_suffix(overrides, HASH_LETTERS)}"
         return parse_study_spec({**fields, "name": name}, where=policy)
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters of a tuned entry."""
         if self.is_recorded and is_tunable(policy):
             return self.search_spec(policy).resolve_params(params)
-        spec = self.resolved()
-        return find_policy(policy).resolve(params, spec.arms + self.source.extra_arms, spec.horizon)
+        return find_policy(policy).resolve(params, self.arms + self.source.extra_arms, self.horizon)
 
     def reward_scale(self) -> RewardScale:
         """Return the scale of the rewards."""
-        return self.source.reward_scale(self.size()[0])
+        return self.source.reward_scale(self.horizon)
 
     def default_params(self, policy: str, scale: RewardScale | None = None) -> dict[str, Value]:
         """Return all parameters of an entry at its defaults, scaled to the rewards unless `defaults` is original."""
         if self.defaults == "original":
-            spec = self.resolved()
-            return find_policy(policy).resolve({}, spec.arms + self.source.extra_arms, spec.horizon)
+            return find_policy(policy).resolve({}, self.arms + self.source.extra_arms, self.horizon)
         values = self.resolve_params(policy, {})
         if self.is_recorded:
             return values
@@ -219,23 +212,7 @@ class ComparisonSpec(SimulatedSpec):
         """Return `compare/scenario/T…/K…`, followed by all other fields that differ from their defaults."""
         if self.name is not None:
             return self.name
-        spec = self.resolved()
-        return f"{spec.default_name()}{name_suffix(spec.overrides(NAMED_FIELDS), HASH_LETTERS)}"
-
-
-class ResolvedComparisonSpec(ComparisonSpec):
-    """A comparison with horizon and arms filled in.
-
-    >>> ComparisonSpec(scenario="blips").resolved().arms
-    10
-    """
-
-    horizon: int
-    arms: int
-
-    def resolved(self) -> ResolvedComparisonSpec:
-        """Return the comparison itself."""
-        return self
+        return f"{self.default_name()}{name_suffix(self.overrides(NAMED_FIELDS), HASH_LETTERS)}"
 
     def default_name(self) -> str:
         """Return the name of a comparison with default settings."""

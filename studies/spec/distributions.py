@@ -45,7 +45,7 @@ def make_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
 
     integers = _integer_params(spec)
     distributions: dict[str, BaseDistribution] = {}
-    for name, range_ in spec.resolved().space.items():
+    for name, range_ in spec.space.items():
         if name in integers:
             low, high = round(range_.low), round(range_.high)
             distributions[name] = IntDistribution(low, high, log=range_.logarithmic)
@@ -76,16 +76,16 @@ def make_relative_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
     from optuna.distributions import FloatDistribution
 
     distributions = make_distributions(spec)
-    for name, unit in spec.resolved().units().items():
-        range_ = spec.resolved().space[name]
+    for name, unit in spec.units().items():
+        range_ = spec.space[name]
         distributions[name] = FloatDistribution(range_.low / unit, range_.high / unit, log=range_.logarithmic)
     return distributions
 
 
 def to_relative(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, Any]:
     """Convert parameters of a trial to units of the scale of the rewards, without the last digits, which are errors."""
-    units = spec.resolved().units()
-    space = spec.resolved().space
+    units = spec.units()
+    space = spec.space
     relative = dict(trial_params)
     for name, unit in units.items():
         value = float(f"{trial_params[name] / unit:.{DIGITS}g}")
@@ -100,9 +100,9 @@ def from_relative(spec: StudySpec, relative: Mapping[str, Any]) -> dict[str, Any
     >>> from_relative(spec, {"alpha0": 2.0, "beta0": 1.0, "epsilon": 0.1})
     {'alpha0': 8.0, 'beta0': 1.0, 'epsilon': 1.6}
     """
-    space = spec.resolved().space
+    space = spec.space
     trial_params = dict(relative)
-    for name, unit in spec.resolved().units().items():
+    for name, unit in spec.units().items():
         trial_params[name] = space[name].clip(relative[name] * unit)
     return trial_params
 
@@ -115,7 +115,7 @@ def from_trial_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[
     {'gamma': 0.75}
     """
     params: dict[str, float] = {}
-    for name, range_ in spec.resolved().space.items():
+    for name, range_ in spec.space.items():
         params[name] = range_.parameter(float(trial_params[trial_param_name(name, range_)]))
     return params
 
@@ -131,15 +131,14 @@ def to_trial_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, f
     >>> to_trial_params(spec, {"alpha0": 2000.0}) is None
     True
     """
-    resolved = spec.resolved()
-    free = {name: value for name, value in params.items() if name not in resolved.fixed}
-    values = resolved.resolve_params(free)
-    searched = {name: value for name, value in free.items() if name in resolved.space}
-    if values != resolved.resolve_params(searched):
+    free = {name: value for name, value in params.items() if name not in spec.fixed}
+    values = spec.resolve_params(free)
+    searched = {name: value for name, value in free.items() if name in spec.space}
+    if values != spec.resolve_params(searched):
         return None
-    integers = _integer_params(resolved)
+    integers = _integer_params(spec)
     trial_params: dict[str, float | int] = {}
-    for name, range_ in resolved.space.items():
+    for name, range_ in spec.space.items():
         number = range_.searched(float(values[name]))
         if not range_.low - TOLERANCE * abs(range_.low) <= number <= range_.high + TOLERANCE * abs(range_.high):
             return None
@@ -150,7 +149,7 @@ def to_trial_params(spec: StudySpec, params: Mapping[str, Value]) -> dict[str, f
 
 def _integer_params(spec: StudySpec) -> set[str]:
     """Return the names of the parameters that are searched as integers."""
-    space = spec.resolved().space
+    space = spec.space
     return {
         param.name
         for param in find_policy(spec.policy).parameters

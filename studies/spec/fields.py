@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    model_validator,
+)
 
 from ravenlab.common.checks import COUNT, parse_count
 from ravenlab.common.errors import unknown_name
@@ -144,33 +152,47 @@ def describe_differences(requested: Mapping[str, Any], stored: Mapping[str, Any]
     return [f"{key} was {stored.get(key)}, now {value}" for key, value in requested.items() if value != stored.get(key)]
 
 
-class SimulatedSpec(FrozenModel, ABC):
-    """Fields that grids and comparisons share: a scenario, its size, and a seed."""
+SIZES = ("horizon", "arms")
+
+
+def drop_absent_sizes(fields: Any) -> Any:
+    """Leave out sizes that are None: they are those of the source of rewards.
+
+    >>> drop_absent_sizes({"scenario": "blips", "horizon": None, "arms": 3})
+    {'scenario': 'blips', 'arms': 3}
+    """
+    if not isinstance(fields, Mapping):
+        return fields
+    return {name: value for name, value in fields.items() if name not in SIZES or value is not None}
+
+
+class SimulatedSpec(FrozenModel):
+    """Fields that grids and comparisons share: a scenario, its size, and a seed.
+
+    Validation fills in every default, so that a specification holds what is stored and run.
+    """
 
     scenario: ScenarioName
     settings: Settings = Field(default_factory=dict)
-    horizon: Size | None = None
-    arms: Size | None = None
+    horizon: Size = Field(default_factory=int)
+    arms: Size = Field(default_factory=int)
     seed: Seed = StudyDefaults.seed
     name: StudyName = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_absent_sizes(cls, fields: Any) -> Any:
+        return drop_absent_sizes(fields)
 
     @property
     def source(self) -> Source:
         """The source of rewards."""
         return ScenarioSource(self.scenario, self.settings)
 
-    def size(self) -> tuple[int, int]:
-        """Return horizon and number of arms; the scenario's defaults where none are given."""
-        return resolve_size(self.source, self.horizon, self.arms)
-
-    @abstractmethod
-    def resolved(self) -> SimulatedSpec:
-        """Return the specification with horizon and arms filled in, as it is stored."""
-
-    def resolved_fields(self) -> dict[str, Any]:
-        """Return all fields, with horizon and arms filled in."""
-        horizon, arms = self.size()
-        return {**dict(self), **self.source.resolved_fields(), "horizon": horizon, "arms": arms}
+    def fill_in_size(self) -> None:
+        """Fill in what follows from the source of rewards: horizon, arms, and its name or digest."""
+        horizon, arms = resolve_size(self.source, self.horizon, self.arms)
+        self.__dict__.update(horizon=horizon, arms=arms, **self.source.resolved_fields())
 
     def overrides(self, fields: Sequence[str]) -> dict[str, Any]:
         """Return the settings by name, and those of some other fields whose values differ from their defaults."""
@@ -179,8 +201,8 @@ class SimulatedSpec(FrozenModel, ABC):
         return {**dict(sorted(self.settings.items())), **changed}
 
     def identity(self) -> dict[str, Any]:
-        """Return the fields that must agree for results to be comparable: all but the name, with every default."""
-        return self.resolved().model_dump(mode="json", exclude={"name"})
+        """Return the fields that must agree for results to be comparable: all but the name."""
+        return self.model_dump(mode="json", exclude={"name"})
 
     def differences(self, stored: SimulatedSpec) -> list[str]:
         """List the fields in which a stored specification is not comparable with this one."""

@@ -74,13 +74,13 @@ class GridSpec(SimulatedSpec):
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
-        horizon, arms = self.size()
-        self.source.open().check(horizon, arms)
+        self.fill_in_size()
+        self.source.open().check(self.horizon, self.arms)
         for axis, values in (("alpha0", self.alpha0), ("beta0", self.beta0)):
             if len(set(values)) != len(values) or list(values) != sorted(values):
                 raise ValueError(f"{axis} must be strictly increasing but got {', '.join(f'{v:g}' for v in values)}")
             for value in values:
-                find_policy(GRID_POLICY).resolve({axis: value, "epsilon": self.epsilon}, arms, horizon)
+                find_policy(GRID_POLICY).resolve({axis: value, "epsilon": self.epsilon}, self.arms, self.horizon)
         cells = len(self.alpha0) * len(self.beta0)
         if cells > MAX_CELLS:
             raise ValueError(f"alpha0 × beta0 must have at most {format_count(MAX_CELLS)} cells but got {cells}")
@@ -89,22 +89,17 @@ class GridSpec(SimulatedSpec):
             raise ValueError(f"replications must be at most {most} for {cells} cells but got {self.replications}")
         return self
 
-    def resolved(self) -> ResolvedGridSpec:
-        """Return the grid with horizon and arms filled in, as it is stored."""
-        return ResolvedGridSpec.model_construct(**self.resolved_fields())
-
     def study_name(self) -> str:
         """Return `grid/raven-ucb/scenario/T…/K…`, followed by cells, settings and seed other than the defaults."""
         if self.name is not None:
             return self.name
-        spec = self.resolved()
-        name = f"grid/{GRID_POLICY}/{spec.scenario}/T{spec.horizon}/K{spec.arms}"
-        overrides = spec.overrides(NAMED_FIELDS)
-        for field, value in scaled_defaults(spec.scenario, spec.settings, spec.horizon).items():
+        name = f"grid/{GRID_POLICY}/{self.scenario}/T{self.horizon}/K{self.arms}"
+        overrides = self.overrides(NAMED_FIELDS)
+        for field, value in scaled_defaults(self.scenario, self.settings, self.horizon).items():
             if overrides.get(field) == value:
                 del overrides[field]
         for cells, values in (("paper", PAPER_VALUES), ("fine", FINE_VALUES)):
-            if spec.alpha0 == spec.beta0 == values:
+            if self.alpha0 == self.beta0 == values:
                 del overrides["alpha0"], overrides["beta0"]
                 overrides["cells"] = cells
         return f"{name}{name_suffix(overrides)}"
@@ -115,22 +110,5 @@ class GridSpec(SimulatedSpec):
 
     def resolve_params(self, cell: dict[str, float]) -> dict[str, Value]:
         """Return all parameters of a cell's candidate."""
-        spec = self.resolved()
-        return find_policy(GRID_POLICY).resolve(
-            {**cell, "unit": self.unit}, spec.arms + self.source.extra_arms, spec.horizon
-        )
-
-
-class ResolvedGridSpec(GridSpec):
-    """A grid with horizon and arms filled in.
-
-    >>> GridSpec(scenario="blips").resolved().arms
-    10
-    """
-
-    horizon: int
-    arms: int
-
-    def resolved(self) -> ResolvedGridSpec:
-        """Return the grid itself."""
-        return self
+        arms = self.arms + self.source.extra_arms
+        return find_policy(GRID_POLICY).resolve({**cell, "unit": self.unit}, arms, self.horizon)

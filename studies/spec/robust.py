@@ -29,7 +29,7 @@ from ravenlab.studies.spec.fields import FrozenModel, describe_differences, name
 from ravenlab.studies.spec.objective import mean_of_largest, tail_count
 from ravenlab.studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from ravenlab.studies.spec.source import ScenarioSource
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec, check_results_fit
+from ravenlab.studies.spec.study import StudySpec, check_results_fit
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class RobustSpec(FrozenModel):
                 raise ValueError(f"{field} must be {join_words(names_allowed)} with robust but got {value}")
         for field in ("horizon", "arms"):
             defaults = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
-            if getattr(self.base, field) is None and len(defaults) > 1:
+            if field not in self.base.model_fields_set and len(defaults) > 1:
                 raise ValueError(f"{field} must be given because the scenarios have different defaults")
         check_results_fit(self.base, len(names))
         self.scenario_specs()
@@ -138,27 +138,23 @@ class RobustSpec(FrozenModel):
             raise ValueError(f"name must be given because the default name of {len(names)} scenarios is too long")
         return self
 
-    def scenario_specs(self) -> list[ResolvedStudy]:
+    def scenario_specs(self) -> list[StudySpec]:
         """Return one study per scenario, with the same policy, search space, size, budget and seed."""
-        fields = self.base.resolved().model_dump()
+        fields = self.base.model_dump()
         specs = []
         for scenario in self.scenarios:
             name = None if self.base.name is None else f"{self.base.name}/{scenario}"
             try:
-                specs.append(StudySpec.model_validate({**fields, "scenario": scenario, "name": name}).resolved())
+                specs.append(StudySpec.model_validate({**fields, "scenario": scenario, "name": name}))
             except ValidationError as error:
                 raise InputError(f"{scenario}: {to_input_error(error)}") from None
         return specs
-
-    def resolved(self) -> ResolvedRobustSpec:
-        """Return the specification with every default filled in, as it is stored."""
-        return ResolvedRobustSpec.model_construct(**{**dict(self), "base": self.base.resolved()})
 
     def study_name(self) -> str:
         """Return `robust/policy/scenario,scenario/T…/K…`, followed by what differs from the defaults."""
         if self.base.name is not None:
             return self.base.name
-        base = self.base.resolved()
+        base = self.base
         name = f"robust/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
         measure = {} if self.measure == StudyDefaults.measure else {"measure": self.measure}
         return f"{name}{name_suffix({**base.overrides(), **measure})}"
@@ -171,14 +167,7 @@ class RobustSpec(FrozenModel):
         return [*describe_differences(requested, existing), *self.base.differences(stored.base)]
 
 
-class ResolvedRobustSpec(RobustSpec):
-    """A robust search with every default filled in."""
-
-    base: ResolvedStudy
-
-    def resolved(self) -> ResolvedRobustSpec:
-        """Return the specification itself."""
-        return self
+ResolvedRobustSpec = RobustSpec
 
 
 def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:

@@ -170,16 +170,16 @@ def make_source(
     return ScenarioSource(scenario, settings, scale)
 
 
-def resolve_size(source: Source, horizon: int | None, arms: int | None) -> tuple[int, int]:
+def resolve_size(source: Source, horizon: int = 0, arms: int = 0) -> tuple[int, int]:
     """Return horizon and number of arms; the source's defaults where none are given.
 
-    >>> resolve_size(ScenarioSource("blips", {}), 500, None)
+    >>> resolve_size(ScenarioSource("blips", {}), 500)
     (500, 10)
     """
-    if horizon is not None and arms is not None:
+    if horizon and arms:
         return horizon, arms
     opened: AnyScenario = source.open()
-    return (opened.horizon if horizon is None else horizon, opened.arms if arms is None else arms)
+    return horizon or opened.horizon, arms or opened.arms
 
 
 def name_scenario_after_file(fields: Any) -> Any:
@@ -222,8 +222,13 @@ class HasSource(Protocol):
     def source(self) -> ScenarioSource | TraceSource | LogSource:
         """The source."""
 
-    def size(self) -> tuple[int, int]:
-        """Return the horizon and the number of arms."""
+    @property
+    def horizon(self) -> int:
+        """Number of steps."""
+
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
 
 
 def list_warnings(specs: Iterable[HasSource]) -> list[str]:
@@ -236,5 +241,5 @@ def list_warnings(specs: Iterable[HasSource]) -> list[str]:
     warnings: dict[str, None] = {}
     for spec in specs:
         if isinstance(spec.source, ScenarioSource):
-            warnings.update(dict.fromkeys(spec.source.open().warnings(*spec.size())))
+            warnings.update(dict.fromkeys(spec.source.open().warnings(spec.horizon, spec.arms)))
     return list(warnings)

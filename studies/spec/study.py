@@ -43,6 +43,7 @@ from ravenlab.studies.spec.fields import (
     Trials,
     Whole,
     describe_differences,
+    drop_absent_sizes,
     format_override,
     name_suffix,
 )
@@ -75,8 +76,8 @@ class StudyFields(FrozenModel):
     )
     scenario: ScenarioName = Field(description="Name of a scenario, or effects joined by '+'.")
     settings: Settings = Field(default_factory=dict, description="Parameters of the scenario, such as every or noise.")
-    horizon: Size | None = Field(default=None, description="Steps T; the scenario's default if absent.")
-    arms: Size | None = Field(default=None, description="Arms K; the scenario's default if absent.")
+    horizon: Size = Field(default_factory=int, description="Steps T; the scenario's default if absent.")
+    arms: Size = Field(default_factory=int, description="Arms K; the scenario's default if absent.")
     trace: FileName | None = Field(default=None, description="CSV or Parquet file of rewards, instead of a scenario.")
     log: FileName | None = Field(
         default=None, description="CSV or Parquet file of logged events, instead of a scenario."
@@ -127,7 +128,7 @@ class StudyFields(FrozenModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_fields_of_files(cls, fields: Any) -> Any:
-        named = name_scenario_after_file(fields)
+        named = name_scenario_after_file(drop_absent_sizes(fields))
         return {**LOG_DEFAULTS, **named} if isinstance(named, Mapping) and named.get("log") is not None else named
 
     @property
@@ -135,22 +136,6 @@ class StudyFields(FrozenModel):
         """The source of rewards: a scenario, a trace or a log."""
         recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator or DEFAULT_ESTIMATOR)
         return make_source(self.scenario, self.settings, *recorded)
-
-
-def check_study(spec: StudySpec) -> None:
-    """Raise ValueError if the fields of a study do not fit together."""
-    policy = find_policy(spec.policy)
-    horizon, arms = spec.size()
-    _check_source(spec, policy, horizon, arms)
-    context = ParamContext(horizon, arms + spec.source.extra_arms, {})
-    _check_params(spec, policy, context)
-    space = spec.resolved_space(policy, horizon, arms)
-    if space == {}:
-        hint = "" if policy.parameters else "; a custom policy declares them as parameters = (ravenlab.Param(…), …)"
-        raise ValueError(f"space is empty: {spec.policy} has no parameter left to search{hint}")
-    _check_corners(spec, policy, space, context)
-    check_results_fit(spec)
-    parse_objective(spec.objective).check(horizon)
 
 
 def check_results_fit(spec: StudySpec, scenarios: int = 1) -> None:
@@ -203,11 +188,12 @@ def _check_recorded(
         raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
 
 
-def _check_params(spec: StudySpec, policy: type[Policy], context: ParamContext) -> None:
+def _check_params(spec: StudySpec, policy: type[Policy]) -> None:
     """Raise ValueError for unknown parameters and for values that the policy does not allow."""
     both = sorted(set(spec.space) & set(spec.fixed))
     if both:
         raise ValueError(f"{both[0]} is both searched and fixed")
+    context = spec.context()
     known = {param.name: param for param in policy.parameters}
     for name in (*spec.space, *spec.fixed):
         if name not in known:
@@ -221,10 +207,11 @@ def _check_params(spec: StudySpec, policy: type[Policy], context: ParamContext) 
             known[name].resolve(end, context)
 
 
-def _check_corners(spec: StudySpec, policy: type[Policy], space: dict[str, Range], context: ParamContext) -> None:
+def _check_corners(spec: StudySpec, policy: type[Policy]) -> None:
     """Raise ValueError if a corner of the search space is not allowed or needs too much memory."""
-    for corner in itertools.product(*(range_.bounds() for range_ in space.values())):
-        params: dict[str, Value] = {**spec.resolved_fixed(), **dict(zip(space, corner, strict=True))}
+    context = spec.context()
+    for corner in itertools.product(*(range_.bounds() for range_ in spec.space.values())):
+        params: dict[str, Value] = {**spec.fixed, **dict(zip(spec.space, corner, strict=True))}
         values = policy.resolve(params, context.arms, context.horizon)
         if policy.sizes(context.arms, values).bytes(context.arms) > MAX_POLICY_BYTES:
             numbers = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
@@ -241,29 +228,62 @@ NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "seed")
 class StudySpec(StudyFields):
     """A study: a search over a policy's parameters on one scenario, trace or log at one horizon.
 
-    >>> spec = StudySpec(scenario="variance-drift", horizon=10000).resolved()
-    >>> spec.study_name()
-    'raven-ucb/variance-drift/T10000/K10'
+    Validation fills in every default, so that a specification holds what is stored and run.
+
+    >>> spec = StudySpec(scenario="variance-drift", horizon=10000)
+    >>> spec.study_name(), list(spec.space)
+    ('raven-ucb/variance-drift/T10000/K10', ['alpha0', 'beta0', 'epsilon'])
     """
 
     @model_validator(mode="after")
-    def _check_consistency(self) -> Self:
-        check_study(self)
+    def _resolve(self) -> Self:
+        """Check that the fields fit together, and fill in every default."""
+        policy = find_policy(self.policy)
+        horizon, arms = resolve_size(self.source, self.horizon, self.arms)
+        _check_source(self, policy, horizon, arms)
+        self.__dict__.update(policy=policy.name, horizon=horizon, arms=arms)
+        _check_params(self, policy)
+        space = self.complete_space()
+        if space == {}:
+            hint = "" if policy.parameters else "; a custom policy declares them as parameters = (ravenlab.Param(…), …)"
+            raise ValueError(f"space is empty: {self.policy} has no parameter left to search{hint}")
+        self.__dict__.update(space=space, fixed=self.complete_fixed())
+        _check_corners(self, policy)
+        check_results_fit(self)
+        parse_objective(self.objective).check(horizon)
+        scale = self.source.reward_scale(horizon).factor if self.scale is None else self.scale
+        self.__dict__.update(scale=scale, **self.source.resolved_fields())
         return self
 
-    def size(self) -> tuple[int, int]:
-        """Return horizon and number of arms; the source's defaults where none are given."""
-        return resolve_size(self.source, self.horizon, self.arms)
+    @classmethod
+    def unchecked(cls, stored: Mapping[str, Any]) -> Self:
+        """Read a stored study for display; its policy or scenario need not be loaded. Raises ValueError if invalid."""
+        fields = StudyFields.model_validate(stored)
+        if not fields.horizon or not fields.arms:
+            raise ValueError("a stored specification must have horizon and arms")
+        # Studies stored before scenarios had a scale were searched with unscaled ranges.
+        return cls.model_construct(**{**dict(fields), "scale": 1.0 if fields.scale is None else fields.scale})
 
-    def resolved_space(self, policy: type[Policy], horizon: int, arms: int) -> dict[str, Range]:
+    def changed(self, **fields: Any) -> Self:
+        """Return the study with other values of some fields, and with the defaults that follow from them.
+
+        >>> StudySpec(scenario="blips").changed(policy="ucb1", space={}).space
+        {'c': Range(low=0.001, high=10.0, scale='log')}
+        """
+        return type(self).model_validate({**dict(self), **fields})
+
+    def context(self, values: Mapping[str, Value] | None = None) -> ParamContext:
+        """Return what the parameters of the policy depend on; `values` are those of the parameters before them."""
+        return ParamContext(self.horizon, self.arms + self.source.extra_arms, values or {})
+
+    def complete_space(self) -> dict[str, Range]:
         """Return the given ranges, and the policy's default ranges for all other parameters that are not fixed."""
-        arms += self.source.extra_arms
-        fixed = self.resolved_fixed()
+        fixed = self.complete_fixed()
         chosen: dict[str, Value] = {**fixed, **{name: range_.bounds()[0] for name, range_ in self.space.items()}}
         values: dict[str, Value] = {}
         space = {}
-        for param in policy.parameters:
-            context = ParamContext(horizon, arms, values)
+        for param in find_policy(self.policy).parameters:
+            context = self.context(values)
             if param.name in self.space:
                 space[param.name] = self.space[param.name]
             elif param.name not in fixed and param.low is not None and param.high is not None:
@@ -284,13 +304,13 @@ class StudySpec(StudyFields):
     def units(self) -> dict[str, float]:
         """Return the unit of each searched parameter whose unit is not 1.
 
-        >>> StudySpec(scenario="stationary", scale=4.0).resolved().units()
+        >>> StudySpec(scenario="stationary", scale=4.0).units()
         {'alpha0': 4.0, 'epsilon': 16.0}
         """
         units = {param.name: self.unit(param) for param in find_policy(self.policy).parameters}
         return {name: units[name] for name in self.space if units[name] != 1.0}
 
-    def resolved_fixed(self) -> dict[str, float | str]:
+    def complete_fixed(self) -> dict[str, float | str]:
         """Return the fixed parameters, and those that follow from the scale of the rewards: unit, or low and high."""
         policy = find_policy(self.policy)
         free = {param.name for param in policy.parameters} - {*self.space, *self.fixed}
@@ -303,30 +323,15 @@ class StudySpec(StudyFields):
                 followed |= {"low": scale.low, "high": scale.high}
         return {**self.fixed, **followed}
 
-    def resolved(self) -> ResolvedStudy:
-        """Return the study with every default filled in, as it is stored."""
-        horizon, arms = self.size()
-        policy = find_policy(self.policy)
-        defaults = {
-            "policy": policy.name,
-            "horizon": horizon,
-            "arms": arms,
-            "space": self.resolved_space(policy, horizon, arms),
-            "fixed": self.resolved_fixed(),
-            "scale": self.source.reward_scale(horizon).factor if self.scale is None else self.scale,
-            **self.source.resolved_fields(),
-        }
-        return ResolvedStudy.model_construct(**{**dict(self), **defaults})
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the fields only, so that a resolved study can equal an unresolved one."""
-        return isinstance(other, StudySpec) and self.__dict__ == other.__dict__
+    def resolved(self) -> Self:
+        """Return the study itself."""
+        return self
 
     def study_name(self) -> str:
         """Return `policy/scenario/T…/K…`, followed by all fields that differ from their defaults, except the budget."""
         if self.name is not None:
             return self.name
-        return self.resolved().default_name()
+        return f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}{name_suffix(self.overrides())}"
 
     def simulated_steps(self) -> int:
         """Return the number of steps of search, selection and report; an upper bound with a pruner.
@@ -335,28 +340,27 @@ class StudySpec(StudyFields):
         >>> spec.simulated_steps()
         400
         """
-        return self.trials * self.replications * self.size()[0] + self.validation_steps()
+        return self.trials * self.replications * self.horizon + self.validation_steps()
 
     def validation_steps(self) -> int:
         """Return the number of steps of selection and report."""
-        spec = self.resolved()
-        baselines = 1 + (paper_advice(spec.scenario, spec.horizon, spec.policy) is not None)
+        baselines = 1 + (paper_advice(self.scenario, self.horizon, self.policy) is not None)
         finalists = min(self.candidates, self.trials) + baselines
         # The class as constructed is a baseline if defaults are scaled. On recorded data it may be selected, too.
-        if any(spec.unit(param) != 1.0 for param in find_policy(spec.policy).parameters):
+        if any(self.unit(param) != 1.0 for param in find_policy(self.policy).parameters):
             baselines += 1
-            finalists += not isinstance(spec.source, ScenarioSource)
+            finalists += not isinstance(self.source, ScenarioSource)
         selection = self.selection
         report = self.report
-        if isinstance(spec.source, TraceSource):  # the errors of means are estimated from windows over all rows
-            trace = spec.source.read()
-            selection += trace.count_history(spec.horizon, self.selection, Stream.SELECTION)
-            report += trace.count_history(spec.horizon, self.report, Stream.REPORT)
-        return (finalists * selection + (1 + baselines) * report) * spec.horizon
+        if isinstance(self.source, TraceSource):  # the errors of means are estimated from windows over all rows
+            trace = self.source.read()
+            selection += trace.count_history(self.horizon, self.selection, Stream.SELECTION)
+            report += trace.count_history(self.horizon, self.report, Stream.REPORT)
+        return (finalists * selection + (1 + baselines) * report) * self.horizon
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for trials to be comparable: all but name and budget."""
-        return self.resolved().model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET_FIELDS})
+        return self.model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET_FIELDS})
 
     def differences(self, stored: StudySpec) -> list[str]:
         """List the fields in which the trials of a stored study are not comparable with this one's."""
@@ -369,10 +373,10 @@ class StudySpec(StudyFields):
 
     def resolve_params(self, params: Mapping[str, Value]) -> dict[str, Value]:
         """Return all parameters of a candidate: searched, fixed and default ones."""
-        spec = self.resolved()
         policy = find_policy(self.policy)
-        chosen: dict[str, Value] = {**spec.scaled_defaults(policy), **spec.fixed, **params}
-        return policy.resolve(chosen, spec.arms + self.source.extra_arms, spec.horizon)
+        chosen: dict[str, Value] = {**self.scaled_defaults(policy), **self.fixed, **params}
+        context = self.context()
+        return policy.resolve(chosen, context.arms, context.horizon)
 
     def scaled_defaults(self, policy: type[Policy]) -> dict[str, Value]:
         """Return the policy's defaults that depend on the scale of the rewards, converted to that of the problem."""
@@ -382,41 +386,10 @@ class StudySpec(StudyFields):
             if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
         }
 
-
-class ResolvedStudy(StudySpec):
-    """A study with every default filled in.
-
-    `StudySpec.resolved` creates it from a specification, `from_stored` from a storage.
-
-    >>> StudySpec(scenario="blips").resolved().arms
-    10
-    """
-
-    horizon: int
-    arms: int
-
-    @classmethod
-    def from_stored(cls, stored: Mapping[str, Any]) -> ResolvedStudy:
-        """Read a study for display; its policy or scenario need not be loaded. Raises ValueError if invalid."""
-        fields = StudyFields.model_validate(stored)
-        if fields.horizon is None or fields.arms is None:
-            raise ValueError("a stored specification must have horizon and arms")
-        # Studies stored before scenarios had a scale were searched with unscaled ranges.
-        return cls.model_construct(**{**dict(fields), "scale": 1.0 if fields.scale is None else fields.scale})
-
-    def resolved(self) -> ResolvedStudy:
-        """Return the study itself."""
-        return self
-
-    def default_name(self) -> str:
-        """Return the name of a study that was not given one."""
-        name = f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
-        return f"{name}{name_suffix(self.overrides())}"
-
     def overrides(self) -> dict[str, Any]:
         """Return what differs from the defaults and identifies the trials: settings, ranges, values and other fields.
 
-        >>> StudySpec(scenario="blips", fixed={"epsilon": 0.5}, seed=3).resolved().overrides()
+        >>> StudySpec(scenario="blips", fixed={"epsilon": 0.5}, seed=3).overrides()
         {'epsilon': 0.5, 'seed': 3}
         """
         space, fixed = self.default_ranges_and_values()
@@ -434,12 +407,14 @@ class ResolvedStudy(StudySpec):
 
     def default_ranges_and_values(self) -> tuple[dict[str, Range], dict[str, float | str]]:
         """Return the default ranges and fixed values; none if the policy has no defaults at this horizon."""
-        fields = {"policy": self.policy, "scenario": self.scenario, "horizon": self.horizon, **self.source.fields()}
+        fields = {
+            name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms")
+        } | self.source.fields()
         if isinstance(self.source, ScenarioSource):
             fields |= {"settings": self.settings, "scale": self.scale}
         plain = StudySpec.model_construct(**fields)  # unchecked: defaults of the scenario may not suit this horizon
         try:
-            return plain.resolved_space(find_policy(self.policy), self.horizon, self.arms), plain.resolved_fixed()
+            return plain.complete_space(), plain.complete_fixed()
         except InputError:
             return {}, {}
 
@@ -452,3 +427,6 @@ def _describe_range(range_: Range, default: Range | None) -> str:
     """
     bounds = format_override([round(bound, 15) for bound in sorted(range_.bounds())])
     return bounds if default is not None and range_.scale == default.scale else f"{bounds}:{range_.scale}"
+
+
+ResolvedStudy = StudySpec

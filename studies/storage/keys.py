@@ -15,10 +15,10 @@ from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
-from ravenlab.studies.spec.comparison import ComparisonSpec, ResolvedComparisonSpec
-from ravenlab.studies.spec.grid import GridSpec, ResolvedGridSpec
-from ravenlab.studies.spec.robust import ResolvedRobustSpec, RobustSpec
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.studies.spec.grid import GridSpec
+from ravenlab.studies.spec.robust import RobustSpec
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.hardening import UNREADABLE
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def _needs_plugin(policies: Iterable[object], scenarios: Iterable[object]) -> bo
     return missing_policy or any(SCENARIO_PLUGINS.is_missing(str(name)) for name in scenarios)
 
 
-def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:
+def read_spec(study: optuna.Study | FrozenStudy) -> StudySpec | None:
     """Read the specification of a study; None if it is not a study of ravenlab."""
     try:
         spec = _read(study, SPEC, StudySpec, "study", "specification")
-        return None if spec is None else spec.resolved()
+        return None if spec is None else spec
     except InputError as unreadable:
         stored = study.user_attrs[SPEC]
         if isinstance(stored, dict) and _needs_plugin([stored.get("policy")], [stored.get("scenario")]):
@@ -88,10 +88,10 @@ def read_spec(study: optuna.Study | FrozenStudy) -> ResolvedStudy | None:
         raise
 
 
-def _read_unchecked(stored: dict[str, Any], unreadable: InputError) -> ResolvedStudy:
+def _read_unchecked(stored: dict[str, Any], unreadable: InputError) -> StudySpec:
     """Read a study whose plugin is not loaded, for display. Its other fields must be valid."""
     try:
-        return ResolvedStudy.from_stored(stored)
+        return StudySpec.unchecked(stored)
     except ValueError:
         raise unreadable from None
 
@@ -99,7 +99,7 @@ def _read_unchecked(stored: dict[str, Any], unreadable: InputError) -> ResolvedS
 def _write_spec(study: optuna.Study, key: str, spec: StudySpec | GridSpec | ComparisonSpec | RobustSpec) -> None:
     """Store a specification with every default, and the version of ravenlab."""
     study.set_user_attr(VERSION, project_version())
-    study.set_user_attr(key, spec.resolved().model_dump(mode="json"))
+    study.set_user_attr(key, spec.model_dump(mode="json"))
 
 
 def write_spec(study: optuna.Study, spec: StudySpec) -> None:
@@ -128,11 +128,11 @@ def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> No
     study.set_user_attr(RACE, {"batches": batches, "elite": elite, "blocks": blocks})
 
 
-def read_grid_spec(study: optuna.Study | FrozenStudy) -> ResolvedGridSpec | None:
+def read_grid_spec(study: optuna.Study | FrozenStudy) -> GridSpec | None:
     """Read the specification of a grid; None if the study is not a grid or its plugin is not loaded."""
     try:
         spec = _read(study, GRID, GridSpec, "grid", "specification")
-        return None if spec is None else spec.resolved()
+        return None if spec is None else spec
     except InputError:
         stored = study.user_attrs[GRID]
         if isinstance(stored, dict) and _needs_plugin([], [stored.get("scenario")]):
@@ -145,11 +145,11 @@ def write_grid_spec(study: optuna.Study, spec: GridSpec) -> None:
     _write_spec(study, GRID, spec)
 
 
-def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ResolvedComparisonSpec | None:
+def read_comparison_spec(study: optuna.Study | FrozenStudy) -> ComparisonSpec | None:
     """Read the specification of a comparison; None if the study is not one or its plugin is not loaded."""
     try:
         spec = _read(study, COMPARISON, ComparisonSpec, "comparison", "specification")
-        return None if spec is None else spec.resolved()
+        return None if spec is None else spec
     except InputError:
         stored = study.user_attrs[COMPARISON]
         policies, scenario = (stored.get(key) if isinstance(stored, dict) else None for key in ("policies", "scenario"))
@@ -214,13 +214,13 @@ def _without_pareto(stored: object) -> object:
     return {key: value for key, value in stored.items() if key != "pareto"} if isinstance(stored, dict) else stored
 
 
-def read_robust_spec(study: optuna.Study | FrozenStudy) -> ResolvedRobustSpec | None:
+def read_robust_spec(study: optuna.Study | FrozenStudy) -> RobustSpec | None:
     """Read the specification of a robust search; None if the study is not one."""
     _refuse_front(study)
     stored = study.user_attrs.get(ROBUST)
     try:
         spec = _validate(study, _without_pareto(stored), RobustSpec, "study", "specification")
-        return None if spec is None else spec.resolved()
+        return None if spec is None else spec
     except InputError as unreadable:
         base, names = (stored.get(key) if isinstance(stored, dict) else None for key in ("base", "scenarios"))
         if isinstance(base, dict) and isinstance(names, list) and _needs_plugin([base.get("policy")], names):
@@ -229,7 +229,7 @@ def read_robust_spec(study: optuna.Study | FrozenStudy) -> ResolvedRobustSpec | 
                 raise
             resolved = _read_unchecked(base, unreadable)
             scenarios = tuple(str(name) for name in names)
-            return ResolvedRobustSpec.model_construct(base=resolved, scenarios=scenarios, measure=measure)
+            return RobustSpec.model_construct(base=resolved, scenarios=scenarios, measure=measure)
         raise
 
 

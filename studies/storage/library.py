@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from ravenlab.studies.results.comparison import Comparison
-    from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
+    from ravenlab.studies.spec.comparison import ComparisonSpec
     from ravenlab.studies.spec.fields import SimulatedSpec
     from ravenlab.studies.spec.study import StudySpec
 
@@ -168,7 +168,7 @@ def find_better_policies(storage: BaseStorage, recommendations: Iterable[Recomme
     return better
 
 
-def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenStudy, ResolvedComparisonSpec]]:
+def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenStudy, ComparisonSpec]]:
     """List the comparisons among studies with their specifications, except for those that cannot be read."""
     listed = []
     for study in studies:

@@ -21,7 +21,7 @@ def make_grid(
 ) -> Grid:
     """Make a grid whose lowest cell is at α₀ = 1, β₀ = 1, if it has this cell."""
     settings: dict[str, Any] = {"scenario": "variance-drift", "horizon": 1000, "replications": 500, **changes}
-    spec = GridSpec(alpha0=alpha0, beta0=beta0, **settings).resolved()
+    spec = GridSpec(alpha0=alpha0, beta0=beta0, **settings)
     a, b = np.meshgrid(np.log(alpha0), np.log(beta0), indexing="ij")
     mean = 13.55 + 7.1234567 * a**2 + 1.7654321 * b**2
     return Grid(spec, spec.study_name(), mean, mean / 50, mean < mean.min() * 1.25)

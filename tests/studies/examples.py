@@ -166,17 +166,16 @@ def store_grid(
 
 def make_comparison(spec: ComparisonSpec, means: Mapping[str, float]) -> Comparison:
     """Make a comparison whose tuned policies have about these mean regrets; at their defaults they have 20 more."""
-    resolved = spec.resolved()
-    steps = list(range(100, resolved.horizon + 1, 100))
+    steps = list(range(100, spec.horizon + 1, 100))
     entries = []
-    for number, (policy, setting) in enumerate(resolved.entries()):
+    for number, (policy, setting) in enumerate(spec.entries()):
         rng = np.random.default_rng(number)
-        worlds = np.random.default_rng(99).gamma(25.0, 0.2, resolved.replications)
+        worlds = np.random.default_rng(99).gamma(25.0, 0.2, spec.replications)
         regret = worlds + means[policy] + 20.0 * (setting == "defaults") + rng.normal(0.0, 1.0, worlds.size)
-        curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / resolved.horizon))
-        params = resolved.resolve_params(policy, {})
-        entries.append(ComparisonEntry(policy, setting, params, regret, curve, resolved.tune, 100, 0, 0.0, 50.0))
-    return Comparison(resolved, resolved.study_name(), tuple(entries))
+        curve = RegretCurve.of(steps, regret[:, None] * np.sqrt(np.array(steps) / spec.horizon))
+        params = spec.resolve_params(policy, {})
+        entries.append(ComparisonEntry(policy, setting, params, regret, curve, spec.tune, 100, 0, 0.0, 50.0))
+    return Comparison(spec, spec.study_name(), tuple(entries))
 
 
 def store_comparison(storage: Any, comparison: Comparison, done: int | None = None) -> optuna.Study:

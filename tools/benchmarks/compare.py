@@ -40,7 +40,7 @@ def _spec() -> ComparisonSpec:
 
 def _measure_simulation(spec: ComparisonSpec, policy: str, jobs: int) -> float:
     """Return the extrapolated simulation time of a policy in seconds."""
-    search = spec.search_spec(policy).resolved()
+    search = spec.search_spec(policy)
     evaluator = Evaluator(search, LocalWorkers(jobs))
     warm_up(policy)
     mirror = optuna.create_study()

@@ -21,7 +21,7 @@ SEEDS, HELD_OUT = 12, 4000
 def run_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
     """Return the number of replications played, and the mean regret of the best trial on held-out worlds."""
     fields = {"scenario": scenario, "pruner": pruner, "seed": seed, "horizon": 2000, "trials": 96, "replications": 100}
-    spec = StudySpec.model_validate(fields).resolved()
+    spec = StudySpec.model_validate(fields)
     study = optuna.create_study(study_name=f"{scenario}/{seed}")
     evaluator = Evaluator(spec)
     search(spec, study, evaluator, first=first_candidates(spec, law=False))

@@ -100,7 +100,7 @@ def has_trials(path: Path) -> bool:
 
 def sample_and_store(trials: int) -> float:
     """Return the CPU milliseconds per trial on SQLite with a minimal simulation."""
-    spec = StudySpec(scenario="stationary", horizon=10, arms=2, replications=2, trials=trials).resolved()
+    spec = StudySpec(scenario="stationary", horizon=10, arms=2, replications=2, trials=trials)
     with tempfile.TemporaryDirectory() as folder:
         storage = open_storage(f"sqlite:///{folder}/studies.sqlite3", create=True)
         study = optuna.create_study(storage=storage, study_name="storing")

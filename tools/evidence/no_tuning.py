@@ -241,7 +241,7 @@ def play_setting(setting: Setting, row: dict[str, Any], names: list[str]) -> Non
 
 def play_report(setting: Setting, policy: str, params: dict[str, Value], first: int, count: int) -> Floats:
     """Play a policy on report worlds of a setting; return the columns of `play_range_with_failures` [count, 5]."""
-    spec = setting.spec().resolved()
+    spec = setting.spec()
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0)
     values = spec.resolve_params(policy, params)
     return np.asarray(Evaluator(problem).play_with_failures([values], Stream.REPORT, first, count)[0])

@@ -68,7 +68,7 @@ def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, flo
     assert found is not None
     assert found.trace is not None
     evaluator = Evaluator(spec, LocalWorkers(2))
-    chosen = {name: value for name, value in found.params.items() if name in spec.resolved().space}
+    chosen = {name: value for name, value in found.params.items() if name in spec.space}
     placed = play_on_trace(evaluator, [spec.resolve_params(chosen)], Stream.REPORT, REPORT)
     regret = f"{format_interval(found.regret.mean, found.regret.low, found.regret.high, level=None)}"
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
@@ -109,7 +109,7 @@ def section(path: Path, storage: Path) -> list[str]:
     lines = [
         f"## {path.name}",
         "",
-        f"{TRACES[path.name]}; {spec.resolved().arms} arms, windows of {spec.resolved().horizon} rows. The best "
+        f"{TRACES[path.name]}; {spec.arms} arms, windows of {spec.horizon} rows. The best "
         f"fixed arm of each window has a regret of "
         f"{format_number(float((reference.placed.regret + reference.placed.reward - fixed).mean()))}.",
         "",

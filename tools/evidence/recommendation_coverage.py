@@ -74,7 +74,7 @@ def small_study(number: int) -> Outcome:
         report=400,
         seed=number,
         sampler="random",
-    ).resolved()
+    )
     found, study = _tuned(spec)
     best = study.best_trial
     assert best.value is not None
@@ -163,7 +163,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
 
     Returns the recommendation and, for each cell, α₀, β₀, its excess regret over the recommendation, and the interval.
     """
-    spec = StudySpec(scenario="published-variance-drift", horizon=10_000, trials=trials).resolved()
+    spec = StudySpec(scenario="published-variance-drift", horizon=10_000, trials=trials)
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
     players = [spec.resolve_params(found.params), *(spec.resolve_params(cell) for cell in cells)]

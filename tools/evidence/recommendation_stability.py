@@ -23,7 +23,7 @@ import numpy as np
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import relative_interval
 from ravenlab.studies.statistics.surface import fit_surface
 from ravenlab.tuning.search.loop import search
@@ -53,10 +53,10 @@ def run_study(spec: StudySpec, jobs: int, law: bool) -> tuple[Recommendation, Pa
     study = optuna.create_study(study_name=spec.study_name())
     evaluator = Evaluator(spec, LocalWorkers(jobs))
     search(spec, study, evaluator, first=first_candidates(spec, law))
-    return recommend(spec, study, evaluator), find_lowest(spec.resolved(), study)
+    return recommend(spec, study, evaluator), find_lowest(spec, study)
 
 
-def find_lowest(spec: ResolvedStudy, study: optuna.Study) -> Parameters:
+def find_lowest(spec: StudySpec, study: optuna.Study) -> Parameters:
     """Return the lowest point, within the best trials, of a surface fitted to all trials."""
     complete = complete_trials(spec, study)
     points = np.stack([to_point(spec, trial.values) for trial in complete.candidates])
@@ -69,7 +69,7 @@ def measure(spec: StudySpec, settings: list[Parameters], first_world: int, world
     evaluator = Evaluator(spec.model_copy(update={"seed": TRUTH_SEED}), LocalWorkers(jobs))
     values = [spec.resolve_params(params) for params in settings]
     distinct = [each for i, each in enumerate(values) if each not in values[:i]]
-    played = [candidate for each in distinct for candidate in (each, *make_copies(spec.resolved(), each))]
+    played = [candidate for each in distinct for candidate in (each, *make_copies(spec, each))]
     ranges = [(first_world + first, min(BLOCK, worlds - first)) for first in range(0, worlds, BLOCK)]
     regret = [evaluator.play(played, Stream.SIMULATE, *part)[..., REGRET] for part in ranges]
     by_setting = np.concatenate(regret, axis=1).reshape(len(distinct), 1 + COPIES, worlds)

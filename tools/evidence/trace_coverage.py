@@ -35,7 +35,7 @@ from ravenlab.policies.engine.parameters import Values
 from ravenlab.policies.engine.play import play_windows
 from ravenlab.studies.results.comparison import ComparisonEntry, Leaderboard, RecordedResult, RegretCurve
 from ravenlab.studies.results.ranking import build_recorded_board
-from ravenlab.studies.spec.comparison import ResolvedComparisonSpec
+from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.paired import holm_adjust
 from ravenlab.tuning.api import compare
@@ -338,7 +338,7 @@ def compare_fixed_arms(process: Process) -> Callable[[int], list[bool]]:
     def run(seed: int) -> list[bool]:
         rng = np.random.default_rng([seed, 10])
         scenario = process.draw(process.paths(process.rows, rng), rng)
-        spec = ResolvedComparisonSpec.model_construct(horizon=process.window, seed=seed)
+        spec = ComparisonSpec.model_construct(horizon=process.window, seed=seed)
         entries = [fixed_arm_entry(scenario, arm, process.window, seed) for arm in range(len(COMPARED))]
         return [has_significant_difference(build_recorded_board(spec, "defaults", "fixed arms", entries))]
 

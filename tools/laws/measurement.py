@@ -146,7 +146,7 @@ def search_policy(
 def _search(spec: StudySpec, evaluator: Evaluator, first: Sequence[Mapping[str, float]]) -> optuna.Study:
     """Run the search of a study in memory; its first candidates are the defaults and `first`."""
     study = _new_study()
-    search(spec, study, evaluator, first=inside_search_space(spec.resolved(), [{}, *first]))
+    search(spec, study, evaluator, first=inside_search_space(spec, [{}, *first]))
     return study
 
 
@@ -228,7 +228,7 @@ def search_and_select(
     spec = make_spec(setting, policy, budget)
     evaluator = Evaluator(spec)
     trials, regrets = search_policy(spec, evaluator, first)
-    surface = TrialSurface.fit(spec.resolved().space, trials, regrets)
+    surface = TrialSurface.fit(spec.space, trials, regrets)
     finalists = choose_finalists(surface, trials, regrets, budget.finalists)
     selection = budget.selection_worlds(setting.horizon)
     played = evaluator.play([trials[i] for i in finalists], Stream.SELECTION, 0, selection)[..., REGRET]
@@ -261,7 +261,7 @@ def recommend_prefixes(
         prefix = _new_study()
         prefix.add_trials(study.get_trials(deepcopy=False)[:count])
         params = recommend(spec.model_copy(update={"trials": count}), prefix, evaluator).params
-        chosen[count] = {name: float(params[name]) for name in spec.resolved().space}
+        chosen[count] = {name: float(params[name]) for name in spec.space}
     return chosen
 
 

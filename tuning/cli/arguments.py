@@ -243,7 +243,7 @@ def robust_steps(spec: RobustSpec) -> int:
 
 
 def _search_steps(spec: RobustSpec) -> int:
-    base = spec.base.resolved()
+    base = spec.base
     return base.trials * base.replications * base.horizon * len(spec.scenarios)
 
 

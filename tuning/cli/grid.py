@@ -170,7 +170,7 @@ def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager
         return result
 
     unique = {spec.study_name(): spec for spec in specs}
-    steps = {name: float(len(spec.cells()) * spec.replications * spec.size()[0]) for name, spec in unique.items()}
+    steps = {name: float(len(spec.cells()) * spec.replications * spec.horizon) for name, spec in unique.items()}
     with (
         pool as workers,
         Reporter(quiet, many=workers.concurrent_studies > 1, steps=steps) as reporter,

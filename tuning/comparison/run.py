@@ -29,7 +29,7 @@ from ravenlab.studies.paper.numbers import PUBLISHED
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
 from ravenlab.studies.results.ranking import analyze_comparison, needs_worlds
-from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, ResolvedComparisonSpec, SettingKind
+from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, SettingKind
 from ravenlab.studies.spec.parse import parse_comparison_spec
 from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
 from ravenlab.studies.storage import keys
@@ -176,7 +176,7 @@ def run_comparison(
     return run_as_driver(url, name, run)
 
 
-def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
+def _tune(spec: ComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
     """Return the parameters that a policy's search recommends.
 
     The search is an ordinary study, but it does not start from a law, which most policies do not have.
@@ -192,7 +192,7 @@ def _tune(spec: ResolvedComparisonSpec, policy: str, url: str, workers: Workers,
 
 
 def _play(
-    spec: ResolvedComparisonSpec,
+    spec: ComparisonSpec,
     policy: str,
     setting: SettingKind,
     params: Values | None,
@@ -217,14 +217,14 @@ def _play(
     )
 
 
-def _make_evaluator(spec: ResolvedComparisonSpec, policy: str, workers: Workers) -> Evaluator:
+def _make_evaluator(spec: ComparisonSpec, policy: str, workers: Workers) -> Evaluator:
     source = POLICIES.source(policy)
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0, source=source)
     return Evaluator(problem, workers)
 
 
 def _play_further_worlds(
-    spec: ResolvedComparisonSpec, entries: Sequence[ComparisonEntry], workers: Workers, listener: ComparisonListener
+    spec: ComparisonSpec, entries: Sequence[ComparisonEntry], workers: Workers, listener: ComparisonListener
 ) -> list[ComparisonEntry]:
     """Double the worlds of all entries until rare failures cannot overturn the result; return the results on them.
 
@@ -247,12 +247,12 @@ def _play_further_worlds(
     return further
 
 
-def _resume(spec: ComparisonSpec, study: optuna.Study) -> ResolvedComparisonSpec:
+def _resume(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
     """Return the specification to run, after checking that its entries are comparable with the stored ones."""
     label = f"comparison {study.study_name!r}"
     stored = require_loaded(keys.read_comparison_spec(study), label)
     check_comparable(label, "entries", spec.differences(stored))
-    return spec.resolved()
+    return spec
 
 
 def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:

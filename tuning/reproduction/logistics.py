@@ -211,7 +211,7 @@ def _search(name: str, context: RunContext) -> PieceData:
     budget = search_budget(context)
     spec = StudySpec(policy=name, scenario=scenario, batch=BATCH, report=2, **budget)  # type: ignore[arg-type]
     recommendation = context.search(_piece_key("search", name), spec)
-    space = {param: list(distribution.bounds()) for param, distribution in spec.resolved().space.items()}
+    space = {param: list(distribution.bounds()) for param, distribution in spec.space.items()}
     return {"params": dict(recommendation.params), "space": space}
 
 

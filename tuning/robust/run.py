@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
 from ravenlab.studies.spec.distributions import make_distributions
-from ravenlab.studies.spec.robust import ResolvedRobustSpec, RobustSpec, parse_measure
-from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.spec.robust import RobustSpec, parse_measure
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.lock import run_as_driver
 from ravenlab.studies.storage.trials import check_trials
@@ -110,14 +110,14 @@ def run_robust(
     return run_as_driver(url, name, run)
 
 
-def first_robust_candidates(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
+def first_robust_candidates(spec: RobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
     """Return the first trials: the defaults, the paper's advice for each scenario and each tuned setting."""
     advice = [advice_for(spec.base, name) or {} for name in spec.scenarios]
     return inside_search_space(spec.base, [{}, *advice, *(setting.params for setting in tuned)])
 
 
 def _run_scenarios(
-    spec: ResolvedRobustSpec,
+    spec: RobustSpec,
     url: str,
     workers: Workers,
     deadline: float | None,
@@ -125,7 +125,7 @@ def _run_scenarios(
 ) -> list[StudyRun]:
     """Run the study of each scenario; those not started before the deadline are left out."""
 
-    def run(scenario: ResolvedStudy) -> StudyRun | None:
+    def run(scenario: StudySpec) -> StudyRun | None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left < 0.0:
             return None
@@ -135,7 +135,7 @@ def _run_scenarios(
     return [run for run in runs if run is not None]
 
 
-def _relative(spec: ResolvedRobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
+def _relative(spec: RobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
     values = [tuned_candidate(spec.base, setting).values for setting in tuned]
     return RelativeEvaluator(spec, parse_measure(spec.measure), values, workers)
 
@@ -145,14 +145,14 @@ def _multiply_steps(callback: ProgressCallback, scenarios: int) -> ProgressCallb
     return lambda progress: callback(Progress(progress.trials, progress.best, scenarios * progress.steps))
 
 
-def _resume(spec: RobustSpec, study: optuna.Study) -> ResolvedRobustSpec:
+def _resume(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
     """Return the specification to run, after checking that its trials are comparable with the stored ones."""
     label = f"study {study.study_name!r}"
     stored = require_loaded(keys.read_robust_spec(study), label)
     trials = study.get_trials(deepcopy=False)
     count = len(trials)
     check_comparable(label, "trials", spec.differences(stored))
-    resolved = spec.resolved()
+    resolved = spec
     check_trials(study.study_name, make_distributions(widest_spec(resolved.base)), len(study.directions), trials)
     base = resolved.base.model_copy(update={"trials": max(resolved.base.trials, count)})
     resolved = resolved.model_copy(update={"base": base})

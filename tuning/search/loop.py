@@ -75,7 +75,7 @@ def search(
         deadline: Time on `time.monotonic()` after which no further batch starts.
         first: Candidates to try first; by default `samplers.first_candidates`.
     """
-    return _Search(spec.resolved(), study, evaluator, first).run(callback, deadline)
+    return _Search(spec, study, evaluator, first).run(callback, deadline)
 
 
 class _Search:
@@ -91,7 +91,7 @@ class _Search:
         self.elite: Elite | None = None
         if spec.pruner == "race":
             self._resume_race()
-        self.widening = Widening(spec.resolved(), self.objective.maximize)
+        self.widening = Widening(spec, self.objective.maximize)
         self.widening.add(self.stored[: self.batch * spec.batch])
         self._build_mirror()
 

@@ -104,9 +104,8 @@ def first_candidates(spec: StudySpec, law: bool = True) -> list[TrialParams]:
     >>> first_candidates(StudySpec(scenario="stationary", horizon=1000))[-1]
     {'alpha0': 0.898, 'beta0': 0.346, 'epsilon': 0.0381}
     """
-    resolved = spec.resolved()
-    candidates = [{}, advice_for(resolved, resolved.scenario) or {}]
-    return inside_search_space(resolved, [*candidates, law_for(resolved) or {}] if law else candidates)
+    candidates = [{}, advice_for(spec, spec.scenario) or {}]
+    return inside_search_space(spec, [*candidates, law_for(spec) or {}] if law else candidates)
 
 
 def resume_candidates(spec: StudySpec, stored: Sequence[Mapping[str, Any]], law: bool = True) -> list[TrialParams]:
@@ -127,11 +126,10 @@ def advice_for(spec: StudySpec, scenario: str) -> dict[str, float] | None:
     >>> advice_for(StudySpec(scenario="blips", horizon=1000), "blips")
     {'alpha0': 1.0, 'beta0': 5.0, 'epsilon': 0.1}
     """
-    resolved = spec.resolved()
-    advice = paper_advice(scenario, resolved.horizon, resolved.policy)
+    advice = paper_advice(scenario, spec.horizon, spec.policy)
     if advice is None:
         return None
-    units = {param.name: resolved.unit(param) for param in find_policy(resolved.policy).parameters}
+    units = {param.name: spec.unit(param) for param in find_policy(spec.policy).parameters}
     return {name: value * units[name] for name, value in advice.items()}
 
 
@@ -141,11 +139,10 @@ def law_for(spec: StudySpec) -> dict[str, float] | None:
     >>> law_for(StudySpec(scenario="blips", horizon=1000))
     {'alpha0': 1.42, 'beta0': 0.239, 'epsilon': 0.0315}
     """
-    resolved = spec.resolved()
-    if not isinstance(resolved.source, ScenarioSource):
+    if not isinstance(spec.source, ScenarioSource):
         return None
     try:
-        found = answer(resolved.source.open(), resolved.horizon, resolved.arms, resolved.policy)
+        found = answer(spec.source.open(), spec.horizon, spec.arms, spec.policy)
     except NoLawError:
         return None
     return dict(found.answer.params) if found.kind == "interpolated" else None

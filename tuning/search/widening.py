@@ -14,7 +14,7 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Param
 from ravenlab.studies.spec.distributions import from_trial_params
 from ravenlab.studies.spec.space import Range
-from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.spec.study import StudySpec
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -59,7 +59,7 @@ def extend_range(param: Param, range_: Range, value: float, zone: float, factor:
 class Widening:
     """The search space of a running study. Only default ranges are widened; a given range is never left."""
 
-    def __init__(self, spec: ResolvedStudy, maximize: bool = False) -> None:
+    def __init__(self, spec: StudySpec, maximize: bool = False) -> None:
         self.spec = spec
         self.counts: Counter[tuple[str, bool]] = Counter()
         """Number of widenings by parameter and end; True is the high end."""
@@ -102,7 +102,7 @@ class Widening:
                     self.spec = self.spec.model_copy(update={"space": space})
 
 
-def widest_spec(spec: ResolvedStudy) -> ResolvedStudy:
+def widest_spec(spec: StudySpec) -> StudySpec:
     """Return the study with the largest search space that its trials can lead to."""
     space = dict(spec.space)
     for param in Widening(spec).params:
@@ -112,7 +112,7 @@ def widest_spec(spec: ResolvedStudy) -> ResolvedStudy:
     return spec.model_copy(update={"space": space})
 
 
-def widened_spec(spec: ResolvedStudy, trials: Iterable[FrozenTrial], maximize: bool) -> ResolvedStudy:
+def widened_spec(spec: StudySpec, trials: Iterable[FrozenTrial], maximize: bool) -> StudySpec:
     """Return the study with the search space that its trials led to."""
     widening = Widening(spec, maximize)
     widening.add(trials)

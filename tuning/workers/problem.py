@@ -67,10 +67,9 @@ class Problem:
     @staticmethod
     def from_spec(spec: StudySpec) -> Problem:
         """Return the problem of a study."""
-        study = spec.resolved()
-        burn_in = parse_objective(study.objective).burn_in(study.horizon)
-        source = POLICIES.source(study.policy)
-        return Problem(study.policy, study.source.open(), study.horizon, study.arms, study.seed, burn_in, source)
+        burn_in = parse_objective(spec.objective).burn_in(spec.horizon)
+        source = POLICIES.source(spec.policy)
+        return Problem(spec.policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in, source)
 
 
 class _WorldCache:

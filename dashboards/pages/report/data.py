@@ -25,7 +25,7 @@ from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.distributions import from_trial_params, trial_param_name
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import paired_interval
 from ravenlab.studies.storage.faults import reading_study
 from ravenlab.studies.storage.keys import (
@@ -93,7 +93,7 @@ class StudyData:
     """A study: its specification, trials and recommendation, and curves over time if they are affordable."""
 
     name: str
-    spec: ResolvedStudy
+    spec: StudySpec
     recommendation: Recommendation | None
     trials: Trials
     curves: Curves | None = None
@@ -231,14 +231,13 @@ def find_recommendation(grid: GridSpec, recommendations: Iterable[Recommendation
     >>> find_recommendation(GridSpec(scenario="blips"), []) is None
     True
     """
-    spec = grid.resolved()
-    problem = (GRID_POLICY, spec.scenario, dict(spec.settings), spec.horizon, spec.arms, "mean")
+    problem = (GRID_POLICY, grid.scenario, dict(grid.settings), grid.horizon, grid.arms, "mean")
     matches = [
         each
         for each in recommendations
         if (each.policy, each.scenario, dict(each.settings), each.horizon, each.arms, each.objective) == problem
     ]
-    return min(matches, key=lambda match: (match.seed != spec.seed, match.study), default=None)
+    return min(matches, key=lambda match: (match.seed != grid.seed, match.study), default=None)
 
 
 def simulate_recommendation(recommendation: Recommendation, studies: int, spec: StudySpec) -> Curves | None:
@@ -386,6 +385,6 @@ def name_params(spec: StudySpec, trial_params: Mapping[str, Any]) -> dict[str, f
     >>> name_params(StudySpec(scenario="blips", policy="d-ucb", fixed={"xi": 1}), {"one_minus_gamma": 0.25})
     {'gamma': 0.75}
     """
-    expected = {trial_param_name(name, bounds) for name, bounds in spec.resolved().space.items()}
+    expected = {trial_param_name(name, bounds) for name, bounds in spec.space.items()}
     numbers = {name: value for name, value in trial_params.items() if is_number(value)}
     return from_trial_params(spec, numbers) if expected <= numbers.keys() else numbers

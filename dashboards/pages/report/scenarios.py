@@ -37,7 +37,7 @@ from ravenlab.studies.results.recorded import (
     format_segment,
     warn_inconclusive,
 )
-from ravenlab.studies.spec.grid import ResolvedGridSpec
+from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
 from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 
@@ -101,9 +101,7 @@ def _grid_key(part: GridData) -> str:
     return json.dumps([spec.scenario, dict(spec.settings), spec.arms], sort_keys=True)
 
 
-def _simulated_section(
-    key: str, studies: list[StudyData], grids: list[ResolvedGridSpec], slugs: Slugs
-) -> ScenarioSection:
+def _simulated_section(key: str, studies: list[StudyData], grids: list[GridSpec], slugs: Slugs) -> ScenarioSection:
     name, settings, arms = json.loads(key)
     horizon = max([study.spec.horizon for study in studies] + [spec.horizon for spec in grids])
     try:

@@ -26,7 +26,7 @@ POLICIES = ("raven-ucb", "sw-raven", "ucb1", "thompson", "epsilon-greedy", "ccb"
 
 def make_comparison(scenario: str, shift: int) -> Comparison:
     """Make a comparison in twelve worlds whose policies differ by a few percent."""
-    spec = ComparisonSpec(scenario=scenario, horizon=1000, policies=POLICIES, tune=20, replications=12).resolved()
+    spec = ComparisonSpec(scenario=scenario, horizon=1000, policies=POLICIES, tune=20, replications=12)
     rng = np.random.default_rng(shift)
     worlds = rng.gamma(9.0, 4.0, size=12)
     entries = []

@@ -32,7 +32,7 @@ DEFAULTS = {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
 
 def make_row(recommendation: Recommendation | None, better: BetterPolicy | None = None) -> VerdictRow:
     """Make the row of a study with this recommendation."""
-    spec = StudySpec(scenario="variance-drift", horizon=1000).resolved()
+    spec = StudySpec(scenario="variance-drift", horizon=1000)
     study = StudyData("name", spec, recommendation, Trials(0, 0, 0, None), better=better)
     return make_verdict_row(study, "title", "link", {})
 

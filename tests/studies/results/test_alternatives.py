@@ -63,14 +63,14 @@ def test_the_best_policy_is_found_with_the_test_of_the_comparison() -> None:
     ],
 )
 def test_other_problems_are_no_evidence(changes: dict[str, Any]) -> None:
-    assert is_evidence(make_spec().resolved(), RECOMMENDATION)
+    assert is_evidence(make_spec(), RECOMMENDATION)
     spec = make_spec(**changes)
-    assert not is_evidence(spec.resolved(), RECOMMENDATION)
+    assert not is_evidence(spec, RECOMMENDATION)
     assert find_better_policy(RECOMMENDATION, [make_comparison(spec, MEANS)]) is None
 
 
 def test_other_objectives_and_recordings_are_no_evidence() -> None:
-    spec = make_spec().resolved()
+    spec = make_spec()
     assert not is_evidence(spec, make_recommendation(objective="quantile:0.9"))
     recorded = spec.model_copy(update={"trace": "trace.csv", "digest": "1"})
     assert not is_evidence(recorded, RECOMMENDATION)

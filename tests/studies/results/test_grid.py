@@ -30,7 +30,7 @@ SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.
 
 def test_a_stored_grid_is_read_back(tmp_path: Path) -> None:
     storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    spec = GridSpec(**SMALL, replications=50).resolved()
+    spec = GridSpec(**SMALL, replications=50)
     study, samples = store_grid(storage, spec, alike=[1, 4])
     trials = study.get_trials()
     assert [trial.params for trial in trials] == spec.cells()
@@ -107,7 +107,7 @@ def test_the_fine_grid_spans_the_range_of_the_paper() -> None:
 
 
 def test_grids_as_csv() -> None:
-    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7).resolved()
+    spec = GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 10.0), replications=7)
     grid = Grid(spec, "g", np.array([[1.0 / 3.0, 2.0]]), np.array([[0.5, 0.25]]), np.array([[True, False]]))
     assert csv_table.write_grids([grid]).splitlines() == [
         "scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable",

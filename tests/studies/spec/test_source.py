@@ -13,7 +13,7 @@ from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.studies.spec.parse import parse_comparison_spec, parse_grid_spec, parse_study_spec
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import StudySpec
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def log(tmp_path: Path) -> str:
 
 
 def test_a_scenario_resolves_to_its_default_size() -> None:
-    study = parse_study_spec({"scenario": "blips"}).resolved()
-    assert isinstance(study, ResolvedStudy)
+    study = parse_study_spec({"scenario": "blips"})
+    assert isinstance(study, StudySpec)
     assert (study.horizon, study.arms) == (10000, 10)
     assert study.source == ScenarioSource("blips", {}, scale=1.0)
     assert isinstance(study.source.open(), Scenario)
 
 
 def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
-    study = parse_study_spec({"trace": trace}).resolved()
+    study = parse_study_spec({"trace": trace})
     assert (study.scenario, study.horizon, study.arms) == ("trace:prices", 50, 3)
     assert isinstance(study.source, TraceSource)
     assert (study.source.kind, study.source.path, study.source.digest) == ("trace", trace, study.digest)
@@ -50,7 +50,7 @@ def test_a_trace_resolves_to_its_window_and_columns(trace: str) -> None:
 
 
 def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
-    study = parse_study_spec({"log": log}).resolved()
+    study = parse_study_spec({"log": log})
     assert (study.scenario, study.horizon, study.arms) == ("log:ads", 300, 3)
     assert (study.replications, study.selection, study.report) == (64, 512, 1024)
     assert parse_study_spec({"log": log, "report": 200}).report == 200
@@ -61,29 +61,27 @@ def test_a_log_resolves_to_its_events_and_arms(log: str) -> None:
 
 def test_a_study_is_resolved_once(trace: str) -> None:
     for fields in ({"scenario": "blips"}, {"trace": trace}):
-        study = parse_study_spec(fields).resolved()
-        assert study.resolved() is study
-        assert StudySpec.model_validate(study.model_dump(mode="json")).resolved() == study
+        study = parse_study_spec(fields)
+        assert study.horizon > 0
+        assert StudySpec.model_validate(study.model_dump(mode="json")) == study
 
 
 def test_grids_and_comparisons_resolve_too() -> None:
     for spec in (parse_grid_spec({"scenario": "blips"}), parse_comparison_spec({"scenario": "blips", "tune": 0})):
-        resolved = spec.resolved()
-        assert (resolved.horizon, resolved.arms) == (10000, 10)
-        assert resolved.resolved() is resolved
+        assert (spec.horizon, spec.arms) == (10000, 10)
 
 
 def test_a_stored_study_is_read_without_its_file(trace: str) -> None:
-    stored = parse_study_spec({"trace": trace}).resolved()
+    stored = parse_study_spec({"trace": trace})
     Path(trace).unlink()
-    read = StudySpec.model_validate(stored.model_dump(mode="json")).resolved()
+    read = StudySpec.model_validate(stored.model_dump(mode="json"))
     assert read == stored
     assert isinstance(read.source, TraceSource)
     assert read.source.find() is None
 
 
 def test_a_changed_file_is_refused(trace: str) -> None:
-    study = parse_study_spec({"trace": trace}).resolved()
+    study = parse_study_spec({"trace": trace})
     rows = np.random.default_rng(9).normal(size=(500, 3))
     Path(trace).write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n")
     with pytest.raises(InputError, match=r"trace .*prices\.csv"):

@@ -65,7 +65,7 @@ def test_defaults_are_unchanged_by_the_round_trip_through_optuna(policy: str) ->
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_samples_of_optuna_are_valid_and_are_unchanged_by_the_round_trip(policy: str) -> None:
-    spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
+    spec = StudySpec(scenario="blips", policy=policy, horizon=2000)
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     for _ in range(20):
         drawn = study.ask(make_distributions(spec)).params
@@ -91,7 +91,7 @@ def test_rate_near_one_is_unchanged_by_the_round_trip(gap: float) -> None:
 
 def test_names_of_trial_parameters() -> None:
     for policy in POLICIES:
-        spec = StudySpec(scenario="blips", policy=policy, horizon=2000).resolved()
+        spec = StudySpec(scenario="blips", policy=policy, horizon=2000)
         names = {param.name for param in find_policy(policy).parameters}
         assert {trial_param_name(name, range_) for name, range_ in spec.space.items()} == set(make_distributions(spec))
         assert set(spec.space) <= names

@@ -65,7 +65,7 @@ def test_inconsistent_studies_are_rejected(fields: dict[str, Any]) -> None:
 def test_every_policy_with_a_range_can_be_searched() -> None:
     for name in policy_names():
         if any(param.low is not None for param in find_policy(name).parameters):
-            assert StudySpec(policy=name, scenario="blips", horizon=1000).resolved().space
+            assert StudySpec(policy=name, scenario="blips", horizon=1000).space
         else:
             with raises_naming(ValidationError, name):
                 StudySpec(policy=name, scenario="blips", horizon=1000)
@@ -73,7 +73,7 @@ def test_every_policy_with_a_range_can_be_searched() -> None:
 
 def test_a_budget_is_not_part_of_the_name() -> None:
     plain = StudySpec(scenario="blips", horizon=1000)
-    assert plain.study_name() == plain.resolved().study_name() == "raven-ucb/blips/T1000/K10"
+    assert plain.study_name() == plain.study_name() == "raven-ucb/blips/T1000/K10"
     same = StudySpec(scenario="blips", horizon=1000, arms=10, trials=7, report=50, candidates=3, selection=9)
     assert same.study_name() == plain.study_name()
     assert StudySpec(scenario="logistics").study_name() == "raven-ucb/logistics/T50000/K100"
@@ -101,7 +101,7 @@ def test_a_budget_is_not_part_of_the_name() -> None:
 def test_a_name_states_what_differs_from_the_defaults(fields: dict[str, Any], suffix: str) -> None:
     spec = StudySpec(**{"scenario": "blips", "horizon": 1000, **fields})
     name = f"{spec.policy}/blips/T{spec.horizon}/K10/{suffix}"
-    assert spec.study_name() == spec.resolved().study_name() == name
+    assert spec.study_name() == spec.study_name() == name
 
 
 def test_a_long_suffix_becomes_a_hash() -> None:
@@ -125,16 +125,16 @@ def test_stored_specification_is_read_back_unchanged() -> None:
         space={"alpha0": Range(low=1, high=2, scale="linear")},
         fixed={"variance": "printed", "epsilon": 1},
     )
-    stored = spec.resolved().model_dump(mode="json")
-    assert StudySpec.model_validate(stored) == spec.resolved()
+    stored = spec.model_dump(mode="json")
+    assert StudySpec.model_validate(stored) == spec
     assert StudySpec.model_validate_json(spec.model_dump_json()) == spec
     assert StudySpec.model_validate(stored).study_name() == spec.study_name()
 
 
 def test_a_changed_copy_resolves_its_defaults_again() -> None:
-    spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000).resolved()
-    longer = StudySpec.model_validate({**spec.model_dump(), "horizon": 5000, "space": {}}).resolved()
-    assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000).resolved()
+    spec = StudySpec(scenario="stationary", policy="sw-ucb", horizon=1000)
+    longer = StudySpec.model_validate({**spec.model_dump(), "horizon": 5000, "space": {}})
+    assert longer == StudySpec(scenario="stationary", policy="sw-ucb", horizon=5000)
     assert longer.space != spec.space
     assert spec.model_copy() == spec
 

@@ -58,7 +58,7 @@ def test_pareto_fronts_of_earlier_versions_are_refused(key: str, value: object) 
 
 
 def test_robust_studies_of_earlier_versions_are_read() -> None:
-    spec = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved()
+    spec = parse_robust_spec({"scenarios": ["blips", "periodic"]})
     stored = {**spec.model_dump(mode="json"), "pareto": False}
     assert keys.read_robust_spec(study_with(keys.ROBUST, stored)) == spec
 
@@ -71,11 +71,11 @@ def test_missing_attributes_are_none(key: str) -> None:
 def test_studies_with_plugins_that_are_not_loaded() -> None:
     """Studies and robust studies are readable without the plugin, comparisons are not."""
     plugin = "their.py:Policy~12345678"
-    stored = StudySpec(scenario="blips").resolved().model_dump(mode="json")
+    stored = StudySpec(scenario="blips").model_dump(mode="json")
     spec = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": plugin}))
     assert spec is not None
     assert (spec.policy, spec.horizon, spec.arms) == (plugin, 10_000, 10)
-    robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).resolved().model_dump(mode="json")
+    robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).model_dump(mode="json")
     robust_spec = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": plugin}}))
     assert robust_spec is not None
     assert robust_spec.base.policy == plugin
@@ -85,7 +85,7 @@ def test_studies_with_plugins_that_are_not_loaded() -> None:
             keys.read_spec(study_with(keys.SPEC, damaged))
         with raises_naming(InputError, "'mine'"):
             keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
-    compared = ComparisonSpec(scenario="blips").resolved().model_dump(mode="json")
+    compared = ComparisonSpec(scenario="blips").model_dump(mode="json")
     assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [plugin]})) is None
 
 

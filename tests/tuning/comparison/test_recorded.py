@@ -128,7 +128,7 @@ def make_entry(policy: str, regret: float, noise: np.ndarray[Any, np.dtype[np.fl
 
 def test_false_positive_rate_on_traces(trace_file: Path) -> None:
     """Equal policies on autocorrelated rows: the best of three differs significantly from another in at most 5 %."""
-    spec = parse_comparison_spec({"trace": str(trace_file), "horizon": 20, "policies": ["ucb1"], "tune": 0}).resolved()
+    spec = parse_comparison_spec({"trace": str(trace_file), "horizon": 20, "policies": ["ucb1"], "tune": 0})
     rng = np.random.default_rng(1)
     false, trials = 0, 200
     for _ in range(trials):
@@ -144,7 +144,7 @@ def test_false_positive_rate_on_traces(trace_file: Path) -> None:
 
 
 def test_no_difference_is_significant_with_few_effective_rows(trace_file: Path) -> None:
-    spec = parse_comparison_spec({"trace": str(trace_file), "horizon": 20, "policies": ["ucb1"], "tune": 0}).resolved()
+    spec = parse_comparison_spec({"trace": str(trace_file), "horizon": 20, "policies": ["ucb1"], "tune": 0})
     walk = np.cumsum(np.random.default_rng(1).normal(size=(2, 200)), axis=1)
     entries = [make_entry("a", 0.0, walk[0] - walk[0].mean()), make_entry("b", 1e6, walk[1] - walk[1].mean())]
     second = build_recorded_board(spec, "defaults", "few rows", entries).standings[1]

@@ -140,7 +140,7 @@ def make_logistics_pieces(
 
 
 def _make_search_piece(name: str) -> PieceData:
-    space = StudySpec(policy=name, scenario="logistics").resolved().space
+    space = StudySpec(policy=name, scenario="logistics").space
     values = find_policy(name).resolve({}, ARMS, HORIZON)
     return {
         "params": {param: values[param] for param in space},

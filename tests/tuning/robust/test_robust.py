@@ -85,7 +85,7 @@ def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRu
     tried = [trial.params for trial in trials]
     assert all(setting.params in tried for setting in result.tuned)
     spec = parse_robust_spec({"scenarios": ["periodic", "blips"], "horizon": 1000})
-    assert paper_advice("blips", 1000) in first_robust_candidates(spec.resolved(), [])
+    assert paper_advice("blips", 1000) in first_robust_candidates(spec, [])
 
 
 def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
@@ -226,7 +226,7 @@ def test_a_race_gives_a_verdict_and_rounded_values(tmp_path: Path) -> None:
     spec = small(["stationary", "periodic"], trials=30, batch=10, selection=200)
     result = run_robust(spec, f"sqlite:///{tmp_path}/studies.sqlite3").result
     assert isinstance(result, RobustRecommendation)
-    verdict, defaults = result.verdict, spec.resolved().base.resolve_params({})
+    verdict, defaults = result.verdict, spec.base.resolve_params({})
     assert verdict.defaults is not None
     assert verdict.set == [name for name in result.box if result.params[name] != defaults[name]]
     assert {name: float(f"{result.params[name]:.2g}") for name in verdict.set} == {

@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {"scenario": "stationary", "horizon": 200, "arms": 4, "r
 
 
 def small_spec(**fields: Any) -> StudySpec:
-    return StudySpec(**{**SMALL, **fields}).resolved()
+    return StudySpec(**{**SMALL, **fields})
 
 
 def new_study(direction: Literal["minimize", "maximize"] = "minimize") -> optuna.Study:

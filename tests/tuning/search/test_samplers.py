@@ -78,7 +78,7 @@ def test_a_study_that_began_without_the_law_continues_without_it(tmp_path: Path)
     """A study of an earlier version, stored in the middle of a batch, is extended as that version would have done."""
     url = f"sqlite:///{tmp_path}/studies.sqlite3"
     fields = {**SMALL, "horizon": 400, "selection": 4, "report": 4, "name": "mine"}
-    spec = StudySpec(**{**fields, "trials": 14}).resolved()
+    spec = StudySpec(**{**fields, "trials": 14})
     whole = mirror()
     search(spec, whole, Evaluator(spec), first=first_candidates(spec, law=False))
     run_study(StudySpec(**{**fields, "trials": 8}), url, law=False)
@@ -92,7 +92,7 @@ def test_a_study_that_began_without_the_law_continues_without_it(tmp_path: Path)
 def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) -> None:
     batches = {}
     for seed in (1, 2):
-        spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed}).resolved()
+        spec = StudySpec(**{**SMALL, "sampler": sampler, "seed": seed})
         batches[seed] = [trial.params for trial in ask_batch(spec, mirror(), 0)]
         assert len(batches[seed]) == 6
         for params in batches[seed]:
@@ -103,7 +103,7 @@ def test_batch_is_inside_the_search_space_and_depends_on_the_seed(sampler: str) 
 
 def test_cma_es_converges() -> None:
     """On a bowl around the middle of the search space the last generation is better than the first."""
-    spec = StudySpec(**{**SMALL, "sampler": "cmaes", "batch": 10}).resolved()
+    spec = StudySpec(**{**SMALL, "sampler": "cmaes", "batch": 10})
     study = mirror()
     values = []
     for batch in range(8):
@@ -124,7 +124,7 @@ def test_cma_es_converges() -> None:
 )
 def test_cma_es_requirements(fields: dict[str, Any], names: list[str]) -> None:
     with raises_naming(InputError, *names):
-        check_sampler(StudySpec(**{**SMALL, **fields}).resolved())
+        check_sampler(StudySpec(**{**SMALL, **fields}))
 
 
 def test_sobol_points_by_number() -> None:
@@ -147,7 +147,7 @@ def test_gp_does_not_depend_on_interruptions() -> None:
     for pieces in ([24], [7, 24]):
         study = mirror()
         for trials in pieces:
-            spec = StudySpec(**{**SMALL, "sampler": "gp", "trials": trials}).resolved()
+            spec = StudySpec(**{**SMALL, "sampler": "gp", "trials": trials})
             search(spec, study, Evaluator(spec))
         rows.append([(trial.params, trial.value) for trial in study.get_trials()])
     assert rows[0] == rows[1]
@@ -156,7 +156,7 @@ def test_gp_does_not_depend_on_interruptions() -> None:
 def test_gp_names_the_missing_dependency(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(InputError, match=r"ravenlab\[gp\]"):
-        check_sampler(StudySpec(**SMALL, sampler="gp").resolved())
+        check_sampler(StudySpec(**SMALL, sampler="gp"))
 
 
 def test_a_missing_dependency_leaves_no_empty_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,18 +9,18 @@ import optuna
 from ravenlab.studies.results.describe import describe_verdict, summarize_verdict
 from ravenlab.studies.spec.distributions import make_distributions
 from ravenlab.studies.spec.parse import parse_study_spec
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.search.widening import MAX_WIDENINGS, WIDENING_FACTOR, Widening, widened_spec
 from ravenlab.tuning.study_run import run_study
 
 BATCH = 16
 
 
-def make_spec(**fields: object) -> ResolvedStudy:
-    return parse_study_spec({"scenario": "stationary", "horizon": 200, "arms": 3, "batch": BATCH, **fields}).resolved()
+def make_spec(**fields: object) -> StudySpec:
+    return parse_study_spec({"scenario": "stationary", "horizon": 200, "arms": 3, "batch": BATCH, **fields})
 
 
-def trials_at(spec: ResolvedStudy, alpha0: float, first: int, best: float) -> list[optuna.trial.FrozenTrial]:
+def trials_at(spec: StudySpec, alpha0: float, first: int, best: float) -> list[optuna.trial.FrozenTrial]:
     """Return one batch whose best four trials have this α₀; the others are spread over the range."""
     trials = []
     for i in range(BATCH):

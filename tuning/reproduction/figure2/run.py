@@ -65,7 +65,7 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
 @lru_cache(maxsize=1)
 def load_studies() -> dict[int, StudySpec]:
     """Load the search at each horizon of the paper from the study file shipped with ravenlab."""
-    return {spec.resolved().horizon: spec for spec in load_study_file(find_study_file("figure2"))}
+    return {spec.horizon: spec for spec in load_study_file(find_study_file("figure2"))}
 
 
 def first_study() -> StudySpec:
@@ -86,7 +86,7 @@ def draw_candidates(seed: int, repeat: int, horizon: int) -> list[dict[str, Valu
 
     The authors used Optuna's TPE with ten trials. The first ten trials of TPE are random, so the search is random.
     """
-    spec = load_studies()[horizon].resolved()
+    spec = load_studies()[horizon]
     rng = generator(seed, Stream.SEARCH, repeat, f"figure2/T{horizon}")
     ranges = [np.log(spec.space[name].bounds()) for name in ("alpha0", "beta0")]
     values = np.exp([[rng.uniform(low, high) for low, high in ranges] for _ in range(spec.trials)])
@@ -149,7 +149,7 @@ def run_published_baseline(context: RunContext) -> PieceData:
 def run_defined(context: RunContext, horizon: int) -> PieceData:
     """Tune RAVEN-UCB and UCB1 with the same budget; return the winners and their regrets on held-out worlds."""
     raven = make_spec(context, horizon)
-    ucb1 = raven.model_copy(update={"policy": UCB1, "space": {}})  # the only parameter searched is the constant c
+    ucb1 = raven.changed(policy=UCB1, space={})  # the only parameter searched is the constant c
     out = {}
     for spec in (raven, ucb1):
         winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec)
@@ -178,4 +178,4 @@ def _make_evaluator(context: RunContext, policy: str, horizon: int) -> Evaluator
 
 
 def _arms() -> int:
-    return first_study().resolved().arms
+    return first_study().arms

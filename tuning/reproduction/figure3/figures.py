@@ -187,7 +187,7 @@ def _read_grids(cells: DataFrame, protocol: str) -> list[tuple[str, Grid]]:
                 replications=rows["worlds"].iloc[0],
                 alpha0=alpha0,
                 beta0=beta0,
-            ).resolved()
+            )
             mean, stderr, among_best = (
                 np.array(rows[name].tolist()).reshape(len(alpha0), len(beta0))
                 for name in ("regret", "stderr", "among_best")

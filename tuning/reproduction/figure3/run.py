@@ -67,7 +67,7 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
         seed=context.seed,
         alpha0=PAPER_VALUES,
         beta0=PAPER_VALUES,
-    ).resolved()
+    )
     evaluator = Evaluator(grid_problem(spec), context.workers)
     candidates = [spec.resolve_params(cell) for cell in spec.cells()]
     regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
