@@ -24,11 +24,12 @@ from ravenlab.dashboards.figures.style import (
     round_numbers,
 )
 from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.baselines import UNDECIDED, BaselineComparison, format_difference
 from ravenlab.studies.results.comparison import ComparisonResult, Standing
-from ravenlab.studies.results.describe import summarize_decision, warn_of_fixed_arm
+from ravenlab.studies.results.describe import warn_of_fixed_arm, word_verdict
 from ravenlab.studies.results.describe_comparison import describe_failed_tuning
-from ravenlab.studies.results.naming import format_unit, list_contenders, name_baseline, name_edges, name_regret_unit
-from ravenlab.studies.results.recommendation import Baseline, Recommendation
+from ravenlab.studies.results.naming import format_unit, list_contenders, name_edges
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.symbols import format_params, format_symbol
@@ -88,7 +89,7 @@ class CardContent:
 
 def plot_recommendation_card(recommendation: Recommendation, better: BetterPolicy | None = None) -> go.Figure:
     """Show the verdict of a study, the parameters, and the regret compared with the paper's advice and the defaults."""
-    headline, explanation = summarize_decision(recommendation)
+    text = word_verdict(recommendation)
     regret, verdict = recommendation.regret, recommendation.verdict
     rows = [
         CardRow(
@@ -98,7 +99,11 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
             regret.high,
         )
     ]
-    rows += [_baseline_row(recommendation, baseline) for baseline in recommendation.versus if not baseline.same]
+    rows += [
+        _baseline_row(comparison, regret.mean)
+        for comparison in recommendation.comparisons
+        if comparison.relation != "same"
+    ]
     hints = _warn_of_edges(recommendation)
     if better is not None:
         less = "less" if better.reduction is None else f"{format_percent(better.reduction)} less"
@@ -107,11 +112,11 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
     return plot_card(
         CardContent(
             context=_context(recommendation.policy, recommendation.scenario, recommendation),
-            headline=headline,
-            explanation=explanation,
+            headline=text.short,
+            explanation=text.explanation,
             params=recommendation.params,
             rows=rows,
-            axis=f"held-out regret{name_regret_unit(recommendation)}, 95 % CI"
+            axis=f"held-out regret{recommendation.regret_unit}, 95 % CI"
             if recommendation.recorded
             else "mean regret on held-out worlds, 95 % CI",
             sure=verdict.decision != "inconclusive",
@@ -123,12 +128,12 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
 
 def plot_robust_card(result: RobustRecommendation) -> go.Figure:
     """Show the setting for several scenarios, and its price compared with those of the other settings."""
-    headline, explanation = summarize_decision(result)
+    text = word_verdict(result)
     return plot_card(
         CardContent(
             _context(result.policy, join_words(result.scenarios), result),
-            headline,
-            explanation or "One setting, if the scenario is not known.",
+            text.short,
+            text.explanation or "One setting, if the scenario is not known.",
             result.params,
             [_price_row(setting) for setting in list_contenders(result)],
             "excess over the tuned settings (%), 95 % CI",
@@ -294,17 +299,11 @@ def _context(policy: str, scenario: str, sizes: Any) -> str:
     return ", ".join(filter(None, [f"{policy} in {scenario}", f"T = {sizes.horizon:,}", f"K = {sizes.arms}", scale]))
 
 
-def _baseline_row(recommendation: Recommendation, baseline: Baseline) -> CardRow:
-    """Compare a baseline with the recommendation: in percent in simulated worlds, otherwise in units of the file."""
-    name = name_baseline(baseline.name, recommendation)
-    mean = recommendation.regret.mean
-    values = (baseline.difference, baseline.low, baseline.high)
-    if recommendation.recorded is None and mean > 0.0:
-        change, low, high = (format_percent(value / mean, signed=True) for value in values)
-    else:
-        change, low, high = (f"{'+' if value > 0 else ''}{format_number(value)}" for value in values)
-    label = f"{name}: {change} ({low} to {high})" if baseline.significant else f"{name}: {change}, not significant"
-    return CardRow(label, mean + baseline.difference, mean + baseline.low, mean + baseline.high)
+def _baseline_row(comparison: BaselineComparison, recommended: float) -> CardRow:
+    """Compare a baseline with the recommended regret."""
+    ends = comparison.difference.shifted(recommended)
+    label = format_difference(comparison, interval=comparison.relation not in UNDECIDED)
+    return CardRow(f"{comparison.short_title}: {label}", ends.mean, ends.low, ends.high)
 
 
 def _price_row(setting: EvaluatedSetting) -> CardRow:

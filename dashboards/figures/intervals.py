@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ravenlab.common.text import format_interval, format_number, format_percent, format_signed, join_words
+from ravenlab.common.text import format_interval, format_number, join_words
 from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
     escape_text,
@@ -20,16 +20,15 @@ from ravenlab.dashboards.figures.style import (
     make_value_axis,
     round_numbers,
 )
-from ravenlab.studies.results.naming import BASELINES, name_in_sentence
-from ravenlab.studies.results.recommendation import Baseline, BaselineName, Recommendation
+from ravenlab.studies.results.baselines import TITLES, format_difference
+from ravenlab.studies.results.naming import list_baselines
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Setting = BaselineName | Literal["recommended"]
-
-SETTINGS: tuple[Setting, ...] = ("recommended", *BASELINES)
+SETTINGS = ("recommended", *TITLES)
 SYMBOLS = ("diamond", "square", "circle")
 
 ROW_HEIGHT = 34
@@ -57,7 +56,7 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
         return make_empty_figure(format_title(title), "There are no recommendations.")
     drawn = list(recommendations)[:MAX_RECOMMENDATIONS]
     single = len(drawn) == 1
-    rows: dict[Setting, list[tuple[int, IntervalRow]]] = {name: [] for name in SETTINGS}
+    rows: dict[str, list[tuple[int, IntervalRow]]] = {name: [] for name in SETTINGS}
     labels: list[str] = []
     for recommendation in drawn:
         for place, (name, row) in enumerate(_rows(recommendation)):
@@ -103,31 +102,26 @@ def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure
     )
 
 
-def _rows(recommendation: Recommendation) -> list[tuple[Setting, IntervalRow]]:
+def _rows(recommendation: Recommendation) -> list[tuple[str, IntervalRow]]:
     regret = recommendation.regret
     interval = format_interval(regret.mean, regret.low, regret.high)
     params = format_params(recommendation.params)
     hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {interval}"
-    rows: list[tuple[Setting, IntervalRow]]
+    rows: list[tuple[str, IntervalRow]]
     rows = [("recommended", IntervalRow(params, regret.mean, regret.low, regret.high, hover))]
-    for baseline in recommendation.versus:
-        low, high = regret.mean + baseline.low, regret.mean + baseline.high
-        params, hover = format_params(baseline.params), _describe_baseline(recommendation, baseline)
-        rows.append((baseline.name, IntervalRow(params, baseline.regret, low, high, hover)))
+    for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
+        ends = comparison.difference.shifted(regret.mean)
+        params = format_params(baseline.params)
+        hover = (
+            f"<b>{comparison.title}</b><br>{escape_text(params)}<br>mean regret {format_number(baseline.regret)}"
+            f"<br>difference {format_difference(comparison)}"
+        )
+        rows.append((baseline.name, IntervalRow(params, baseline.regret, ends.low, ends.high, hover)))
     return rows
 
 
-def _name(setting: Setting, *recommendations: Recommendation) -> str:
-    return setting if setting == "recommended" else name_in_sentence(setting, *recommendations).lower()
-
-
-def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
-    difference = f"{format_signed(baseline.difference)} (95 % CI {format_number(baseline.low)} to"
-    return (
-        f"<b>{_name(baseline.name, recommendation)}</b><br>{escape_text(format_params(baseline.params))}"
-        f"<br>mean regret {format_number(baseline.regret)}"
-        f"<br>difference {difference} {format_number(baseline.high)})"
-    )
+def _name(setting: str, *recommendations: Recommendation) -> str:
+    return setting if setting == "recommended" else f"the {list_baselines(recommendations)[setting]}"
 
 
 def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], place: int) -> PlotlyTrace:
@@ -154,9 +148,5 @@ def _label(recommendation: Recommendation) -> str:
 def _describe(recommendation: Recommendation) -> str:
     regret = recommendation.regret
     parts = [f"{recommendation.scenario} recommended {format_interval(regret.mean, regret.low, regret.high)}"]
-    for baseline in recommendation.versus:
-        extra = format_signed(baseline.difference)
-        if regret.mean > 0.0:
-            extra = format_percent(baseline.difference / regret.mean, signed=True)
-        parts.append(f"{_name(baseline.name, recommendation)} {extra}")
+    parts += [f"{each.title} {format_difference(each, interval=False)}" for each in recommendation.comparisons]
     return ", ".join(parts)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from ravenlab.common.text import format_number
 from ravenlab.studies.export.markdown_table import format_arms, name_problem
 from ravenlab.studies.results.describe import format_failures, format_verdict
-from ravenlab.studies.results.naming import name_regret_unit
 from ravenlab.studies.results.recommendation import Estimate, Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
 from ravenlab.studies.symbols import SYMBOLS
@@ -69,7 +68,7 @@ def _format_cells(recommendation: Recommendation) -> list[str]:
         f"${format_arms(recommendation)}$",
         _write_symbols(escape(format_verdict(recommendation))),
         parameters(recommendation.params),
-        f"{_format_estimate(recommendation.regret)}{name_regret_unit(recommendation)}",
+        f"{_format_estimate(recommendation.regret)}{recommendation.regret_unit}",
         escape(format_failures(recommendation.failures)) if recommendation.failures else "",
     ]
 

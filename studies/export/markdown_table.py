@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ravenlab.common.text import capitalize_first, format_count, format_interval, format_number, format_signed
+from ravenlab.common.text import capitalize_first, format_count, format_interval
 from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.results.baselines import format_difference
 from ravenlab.studies.results.describe import format_failures, format_verdict
-from ravenlab.studies.results.naming import format_unit, list_baselines, name_regret_unit
-from ravenlab.studies.results.recommendation import Baseline, BaselineName, Recommendation
+from ravenlab.studies.results.naming import format_unit, list_baselines
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
 from ravenlab.studies.symbols import format_params
 
@@ -46,8 +47,8 @@ def format_rows(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 
-def _format_cells(recommendation: Recommendation, names: Sequence[BaselineName]) -> tuple[str, ...]:
-    baselines = {baseline.name: _format_baseline(baseline) for baseline in recommendation.versus}
+def _format_cells(recommendation: Recommendation, names: Sequence[str]) -> tuple[str, ...]:
+    baselines = {comparison.name: format_difference(comparison) for comparison in recommendation.comparisons}
     regret = recommendation.regret
     return (
         escape(recommendation.study),
@@ -57,7 +58,7 @@ def _format_cells(recommendation: Recommendation, names: Sequence[BaselineName])
         format_arms(recommendation),
         escape(format_verdict(recommendation)),
         escape(format_params(recommendation.params)),
-        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}{name_regret_unit(recommendation)}",
+        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}{recommendation.regret_unit}",
         format_failures(recommendation.failures),
         *(baselines.get(name, "–") for name in names),
     )
@@ -74,12 +75,6 @@ def format_arms(recommendation: Recommendation) -> str:
     """Format K, plus the number of arms that open later."""
     later = describe_deployment(recommendation).extra_arms
     return f"{recommendation.arms} + {later}" if later else str(recommendation.arms)
-
-
-def _format_baseline(baseline: Baseline) -> str:
-    inconclusive = baseline.decidable is not None and not baseline.significant and not baseline.same
-    low, high = format_number(baseline.low), format_number(baseline.high)
-    return f"{format_signed(baseline.difference)} ({low} to {high}){', inconclusive' if inconclusive else ''}"
 
 
 def escape(text: str) -> str:

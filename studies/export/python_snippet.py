@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ravenlab.common.text import escape_unprintable, format_number, format_percent
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.studies.export.deployment import describe_deployment
-from ravenlab.studies.results.describe import summarize_verdict
+from ravenlab.studies.results.describe import word_verdict
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 
@@ -35,8 +35,9 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
 
 def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     study = f"{recommendation.study!a}"
-    headline, explanation = summarize_verdict(recommendation)
-    verdict = escape_unprintable(f"    # Verdict: {headline}. {explanation}".rstrip())
+    text = word_verdict(recommendation)
+    sentences = [f"{text.short}.", text.explanation, *text.warnings]
+    verdict = escape_unprintable(f"    # Verdict: {' '.join(filter(None, sentences))}")
     obstacle = _find_obstacle(recommendation)
     if obstacle is not None:
         return [f"    # {study}: {obstacle}", verdict]

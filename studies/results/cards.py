@@ -12,25 +12,21 @@ from ravenlab.common.text import (
     format_count,
     format_number,
     format_percent,
-    format_signed,
     join_words,
     plural,
 )
 from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
 from ravenlab.studies.paper.results import ReproductionResult
+from ravenlab.studies.results.baselines import format_difference
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe import describe_recommendation, describe_robust, describe_verdict, format_price
 from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import (
-    INCONCLUSIVE,
-    WITHIN_NOISE,
     format_estimate,
     list_contenders,
-    name_in_sentence,
-    name_regret_unit,
 )
-from ravenlab.studies.results.recommendation import Baseline, LogFacts, Parameters, Recommendation
+from ravenlab.studies.results.recommendation import LogFacts, Parameters, Recommendation
 from ravenlab.studies.results.recorded import describe_unit
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.symbols import format_params, format_symbol
@@ -70,49 +66,33 @@ def _describe_regret(recommendation: Recommendation) -> str:
                 f"Mean {unit} per step {format_estimate(facts.score)}; logging policy {format_estimate(facts.logged)}."
             )
         case _:
-            sentence = f"Mean regret {format_estimate(recommendation.regret)}{name_regret_unit(recommendation)}"
+            sentence = f"Mean regret {format_estimate(recommendation.regret)}{recommendation.regret_unit}"
             if recommendation.attainable is not None and recommendation.attainable > 0.0:
                 share = recommendation.regret.mean / recommendation.attainable
                 sentence += f", {format_percent(share)} of the attainable reward"
     extra = [
-        f"{name_in_sentence(baseline.name, recommendation).lower()} {_format_extra(recommendation, baseline)}"
-        for baseline in recommendation.versus
-        if not baseline.same
+        f"{comparison.title} {format_difference(comparison, interval=False)}"
+        for comparison in recommendation.comparisons
+        if comparison.relation != "same"
     ]
     return f"{sentence}; {join_words(extra, 'and')}." if extra else f"{sentence}."
-
-
-def _format_extra(recommendation: Recommendation, baseline: Baseline) -> str:
-    """Format the regret of a baseline relative to that of the recommendation."""
-    mean = recommendation.regret.mean
-    if recommendation.recorded is None and mean > 0.0:
-        extra = format_percent(baseline.difference / mean, signed=True)
-    else:
-        extra = format_signed(baseline.difference)
-    unclear = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
-    return extra if baseline.significant else f"{extra} ({unclear})"
 
 
 def _baseline_table(recommendation: Recommendation) -> CardTable:
     names = list(recommendation.params)
     rows = [["Recommended", *_format_values(recommendation.params, names), format_estimate(recommendation.regret), "–"]]
-    for baseline in recommendation.versus:
-        difference = "identical" if baseline.same else _format_difference(baseline)
+    for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
         rows.append(
             [
-                name_in_sentence(baseline.name, recommendation),
+                capitalize_first(comparison.title),
                 *_format_values(baseline.params, names),
                 format_number(baseline.regret),
-                difference,
+                format_difference(comparison),
             ]
         )
-    regret = f"Mean regret{name_regret_unit(recommendation)}"
+    regret = f"Mean regret{recommendation.regret_unit}"
     columns = ["", *map(format_symbol, names), regret, "Difference (95 % CI)"]
     return CardTable(columns, rows)
-
-
-def _format_difference(baseline: Baseline) -> str:
-    return f"{format_signed(baseline.difference)} ({format_number(baseline.low)} to {format_number(baseline.high)})"
 
 
 def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:
@@ -137,10 +117,11 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
             "difference_low": 0.0,
             "difference_high": 0.0,
             "significant": False,
+            "relation": "same",
             "decision": recommendation.verdict.decision,
         }
     ]
-    for baseline in recommendation.versus:
+    for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
         rows.append(
             {
                 **problem,
@@ -150,7 +131,8 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
                 "difference": baseline.difference,
                 "difference_low": baseline.low,
                 "difference_high": baseline.high,
-                "significant": baseline.significant,
+                "significant": comparison.relation in ("better", "worse"),
+                "relation": comparison.relation,
                 "decision": recommendation.verdict.decision,
             }
         )

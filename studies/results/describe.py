@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from ravenlab.common.interval import TIE_MARGIN
 from ravenlab.common.text import (
     capitalize_first,
     describe_p_value,
@@ -14,18 +16,13 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.baselines import describe_baseline, describe_stake
 from ravenlab.studies.results.naming import (
-    BASELINES,
-    INCONCLUSIVE,
-    WITHIN_NOISE,
     format_estimate,
     name_defaults,
     name_edges,
-    name_in_sentence,
 )
 from ravenlab.studies.results.recommendation import (
-    Baseline,
-    BaselineName,
     Edge,
     Failures,
     LogFacts,
@@ -40,7 +37,7 @@ from ravenlab.studies.results.recorded import (
     describe_unit,
 )
 from ravenlab.studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
-from ravenlab.studies.results.verdict import MARGIN, Excess
+from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.robust import parse_measure
 from ravenlab.studies.spec.space import find_parameters
 from ravenlab.studies.symbols import format_params, format_symbol
@@ -55,7 +52,7 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     lines += [] if better is None else [describe_better_policy(better)]
     lines += describe_regret(recommendation)
     lines += describe_ranges(recommendation)
-    lines += [_describe_baseline(recommendation, baseline) for baseline in recommendation.versus]
+    lines += map(describe_baseline, recommendation.comparisons)
     if recommendation.importance:
         ordered = sorted(recommendation.importance.items(), key=lambda item: -item[1])
         shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
@@ -78,19 +75,79 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     return lines
 
 
+@dataclass(frozen=True)
+class VerdictText:
+    """The verdict in words. The whole text is the headline, what to keep, a link and the reason."""
+
+    headline: str
+    """What to do, in a few words, with the values to set."""
+    short: str
+    """The headline where the parameters are shown beside it."""
+    kept: str = ""
+    """The values to keep."""
+    link: str = ". "
+    reason: str = ""
+    """Why, beginning in lower case unless it is a sentence of its own; may be empty."""
+    warnings: Sequence[str] = ()
+
+    @property
+    def rest(self) -> str:
+        """Everything after the headline."""
+        reason = f"{self.link}{self.reason}" if self.reason else "."
+        return " ".join([f"{self.kept}{reason}", *self.warnings])
+
+    @property
+    def explanation(self) -> str:
+        """The reason as a sentence of its own."""
+        return capitalize_first(self.reason)
+
+
 def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
     """Describe what to do and whether it matters, in a few sentences."""
-    return " ".join(
-        [_describe_decision(recommendation), *warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
-    )
+    text = word_verdict(recommendation)
+    return text.headline + text.rest
+
+
+def word_verdict(recommendation: Recommendation | RobustRecommendation) -> VerdictText:
+    """Word the verdict: what to do, why, and what to be careful about."""
+    verdict, params = recommendation.verdict, recommendation.params
+    values, defaults = format_params(params), name_defaults(recommendation)
+    warnings = [*warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
+    stake = _describe_stake(recommendation, "as constructed" if verdict.decision == "inconclusive" else "defaults")
+    match verdict.decision:
+        case "keep the defaults":
+            headline, kept, link = f"Keep the {defaults}", f" ({values})", ": "
+            reason = f"no parameters are better by more than {100 * TIE_MARGIN:g} %."
+        case "set one parameter":
+            (name,) = verdict.set
+            others = {key: value for key, value in params.items() if key != name}
+            searched = [format_symbol(other) for other in recommendation.box if other != name]
+            headline, link = f"Set only {format_params({name: params[name]})}", ": "
+            kept = f" and keep the other {defaults} ({format_params(others)})"
+            reason = f"{_describe_others(searched, verdict.excess)}. {stake}".rstrip()
+        case "use these values":
+            return VerdictText(f"Use {values}", "Use these values", reason=stake, warnings=warnings)
+        case "use one arm":
+            headline, kept, link = f"Always use {verdict.arm!r}", "", ": "
+            reason = f"it has less regret than the best parameters found ({values})."
+        case "keep the logging policy":
+            headline, kept, link = "Keep the logging policy", "", ": "
+            reason = f"the best parameters found ({values}) are worse."
+        case _:
+            headline, kept, link = "Inconclusive", "", ", because "
+            estimate = f"The best estimate is {values}."
+            if _keeps_defaults(recommendation):
+                estimate = f"Until that is known, keep the {defaults}: {values}."
+            reason = f"{verdict.reason}. {estimate} {stake}".rstrip()
+    return VerdictText(headline, headline, kept, link, reason, warnings)
 
 
 def warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     """State that parameters are not better than the best arm of the search rows; an empty list if they are."""
-    trace = recommendation.trace if isinstance(recommendation, Recommendation) else None
-    if trace is None or trace.fixed_arm is None or trace.fixed_arm.loses or recommendation.verdict.arm is not None:
+    arm = recommendation.alternative if isinstance(recommendation, Recommendation) else None
+    if arm is None or arm.name != "fixed arm" or arm.relation == "worse" or recommendation.verdict.arm is not None:
         return []
-    return [f"Always using {trace.fixed_arm.name!r} is not significantly worse."]
+    return [f"{capitalize_first(arm.short_title)} is not significantly worse."]
 
 
 def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
@@ -100,34 +157,6 @@ def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> lis
         return []
     values = f"value of {names[0]} is" if len(names) == 1 else f"values of {join_words(names, 'and')} are"
     return [f"The {values} at the edge of the search range; better values may lie outside it."]
-
-
-def _describe_decision(recommendation: Recommendation | RobustRecommendation) -> str:
-    verdict, params = recommendation.verdict, recommendation.params
-    values = format_params(params)
-    match verdict.decision:
-        case "keep the defaults":
-            kept = f"Keep the {name_defaults(recommendation)} ({values})"
-            return f"{kept}: no parameters are better by more than {100 * MARGIN:g} %."
-        case "set one parameter":
-            (name,) = verdict.set
-            others = [format_symbol(other) for other in recommendation.box if other != name]
-            return (
-                f"Set only {format_params({name: params[name]})} and keep the other {name_defaults(recommendation)}"
-                f" ({format_params({key: value for key, value in params.items() if key != name})}):"
-                f" {_describe_others(others, verdict.excess)}. {_describe_stake(recommendation)}".rstrip()
-            )
-        case "use these values":
-            return f"Use {values}. {_describe_stake(recommendation)}".rstrip()
-        case "use one arm":
-            return f"Always use {verdict.arm!r}: it has less regret than the best parameters found ({values})."
-        case "keep the logging policy":
-            return f"Keep the logging policy: the best parameters found ({values}) are worse."
-    stake = _describe_stake(recommendation, "as constructed")
-    estimate = f"The best estimate is {values}."
-    if _keeps_defaults(recommendation):
-        estimate = f"Until that is known, keep the {name_defaults(recommendation)}: {values}."
-    return f"Inconclusive, because {verdict.reason}. {estimate} {stake}".rstrip()
 
 
 def _keeps_defaults(recommendation: Recommendation | RobustRecommendation) -> bool:
@@ -141,65 +170,24 @@ def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
     names, them = join_words(others, "and"), "it" if len(others) == 1 else "them"
     do = "does" if len(others) == 1 else "do"
     if excess is None or _is_tied(excess):
-        return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * MARGIN:g} %"
+        return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * TIE_MARGIN:g} %"
     return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
 
 
-def _describe_stake(recommendation: Recommendation | RobustRecommendation, name: BaselineName = "defaults") -> str:
+def _describe_stake(recommendation: Recommendation | RobustRecommendation, name: str = "defaults") -> str:
     """State in one sentence by how much a baseline is worse; empty if that is not known."""
     if isinstance(recommendation, RobustRecommendation):
         return ""
-    baseline = next((each for each in recommendation.versus if each.name == name), None)
-    if baseline is None or not baseline.significant or baseline.difference <= 0.0:
-        return ""
-    more = format_number(baseline.difference)
-    if recommendation.recorded is None and recommendation.regret.mean > 0.0:
-        more = format_percent(baseline.difference / recommendation.regret.mean)
-    if name == "defaults":
-        return f"The {name_defaults(recommendation)} have {more} more regret."
-    return f"{BASELINES[name]} ({format_params(baseline.params)}) has {more} more regret."
+    return next((describe_stake(each) for each in recommendation.comparisons if each.name == name), "")
 
 
 def _is_tied(excess: Excess | None) -> bool:
     return excess is None or excess.tied
 
 
-def summarize_verdict(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
-    """Return the verdict in a few words, and sentences that explain it and warn, which may be empty."""
-    headline, explanation = summarize_decision(recommendation)
-    warnings = [*warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
-    return headline, " ".join([explanation, *warnings]).strip()
-
-
 def format_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
     """Format the verdict for a table: the decision, and the parameters at the edge of their search range."""
-    return "; ".join([summarize_decision(recommendation)[0], *name_edges(recommendation)])
-
-
-def summarize_decision(recommendation: Recommendation | RobustRecommendation) -> tuple[str, str]:
-    """Return the decision in a few words, and a reason, which may be empty; parameters are shown below it."""
-    verdict, defaults = recommendation.verdict, name_defaults(recommendation)
-    match verdict.decision:
-        case "keep the defaults":
-            return f"Keep the {defaults}", f"No parameters are better by more than {100 * MARGIN:g} %."
-        case "set one parameter":
-            (name,) = verdict.set
-            others = join_words([format_symbol(other) for other in recommendation.box if other != name], "and")
-            value = format_params({name: recommendation.params[name]})
-            matter = "do not matter" if _is_tied(verdict.excess) else "matter little"
-            return f"Set only {value}", f"Keep the {defaults} of {others}, which {matter}."
-        case "use these values":
-            return "Use these values", ""
-        case "use one arm":
-            return f"Always use {verdict.arm!r}", "It has less regret than the best parameters found (below)."
-        case "keep the logging policy":
-            return "Keep the logging policy", "The best parameters found (below) are worse."
-    estimate = (
-        f"Keep the {defaults} until that is known."
-        if _keeps_defaults(recommendation)
-        else "The best estimate is below."
-    )
-    return "Inconclusive", f"{capitalize_first(verdict.reason or '')}. {estimate}"
+    return "; ".join([word_verdict(recommendation).short, *name_edges(recommendation)])
 
 
 def describe_better_policy(better: BetterPolicy) -> str:
@@ -275,7 +263,7 @@ def describe_ranges(recommendation: Recommendation | RobustRecommendation) -> li
     if not recommendation.box:
         return []
     return [
-        f"Changing one parameter within its range increases the regret by at most {100 * MARGIN:g} %, if the others"
+        f"Changing one parameter within its range increases the regret by at most {100 * TIE_MARGIN:g} %, if the others"
         f" have these values: {_format_ranges(recommendation.box)}."
     ]
 
@@ -389,20 +377,3 @@ def format_price(price: Price) -> str:
     '10 % (95 % CI 5.0 % to 15 %)'
     """
     return f"{format_percent(price.mean)} (95 % CI {format_percent(price.low)} to {format_percent(price.high)})"
-
-
-def _describe_baseline(recommendation: Recommendation, baseline: Baseline) -> str:
-    name = name_in_sentence(baseline.name, recommendation)
-    if baseline.params == recommendation.params and baseline.difference == 0.0:
-        return f"{name} {'is' if baseline.name == 'paper' else 'are'} identical to this recommendation."
-    direction = "higher" if baseline.difference >= 0 else "lower"
-    unclear = WITHIN_NOISE if recommendation.recorded is None else INCONCLUSIVE
-    verdict = "" if baseline.significant else f"; {unclear}"
-    mean, relative = recommendation.regret.mean, ""
-    if recommendation.recorded is None and mean > 0.0:
-        relative = f"{format_percent(baseline.difference / mean, signed=True)}; "
-    return (
-        f"{name} ({format_params(baseline.params)}): regret {format_number(abs(baseline.difference))}"
-        f" {direction} ({relative}95 % CI of the difference {format_number(baseline.low)} to"
-        f" {format_number(baseline.high)}{verdict})."
-    )

@@ -4,32 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ravenlab.common.text import (
-    format_count,
-    format_interval,
-    format_number,
-)
-from ravenlab.studies.results.recommendation import (
-    BaselineName,
-    Estimate,
-    LogFacts,
-    Recommendation,
-    TraceFacts,
-)
+from ravenlab.common.text import format_interval, format_number
+from ravenlab.studies.results import baselines
+from ravenlab.studies.results.recommendation import Estimate, Recommendation
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.symbols import format_symbol
-
-BASELINES: dict[BaselineName, str] = {
-    "paper": "The paper's advice",
-    "as constructed": "The class as constructed",
-    "defaults": "The defaults",
-}
-
-
-WITHIN_NOISE = "within sampling noise"
-
-
-INCONCLUSIVE = "inconclusive"
 
 
 def name_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
@@ -44,31 +23,19 @@ def format_unit(recommendation: Recommendation | RobustRecommendation) -> str:
 
 
 def name_defaults(*recommendations: Recommendation | RobustRecommendation) -> str:
-    """Return what the defaults are called: they are scaled if the rewards have another scale.
-
-    Scaled defaults are not those of the class as constructed.
-    """
-    names = {"defaults" if each.unit == 1.0 else "scaled defaults" for each in recommendations}
-    return " or ".join(sorted(names)) or "defaults"
+    """Return what the defaults of several recommendations are called together."""
+    return " or ".join(sorted({baselines.name_defaults(each.unit) for each in recommendations})) or "defaults"
 
 
-def name_baseline(name: BaselineName, *recommendations: Recommendation) -> str:
-    """Return what a baseline is called in tables and figures."""
-    if name == "defaults":
-        return name_defaults(*recommendations)
-    return BASELINES[name].removeprefix("The ").removeprefix("class ")
-
-
-def name_in_sentence(name: BaselineName, *recommendations: Recommendation) -> str:
-    """Return what a baseline is called at the beginning of a sentence."""
-    return f"The {name_defaults(*recommendations)}" if name == "defaults" else BASELINES[name]
-
-
-def list_baselines(recommendations: Sequence[Recommendation]) -> dict[BaselineName, str]:
+def list_baselines(recommendations: Sequence[Recommendation]) -> dict[str, str]:
     """List the baselines of a table by name; the class as constructed only if a recommendation has it."""
     found = {baseline.name for recommendation in recommendations for baseline in recommendation.versus}
-    names: list[BaselineName] = ["paper", "as constructed", "defaults"]
-    return {name: name_baseline(name, *recommendations) for name in names if name != "as constructed" or name in found}
+    titles = {
+        name: baselines.shorten_title(title)
+        for name, title in baselines.TITLES.items()
+        if name != "as constructed" or name in found
+    }
+    return titles | {"defaults": name_defaults(*recommendations)}
 
 
 def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetting]:
@@ -80,13 +47,3 @@ def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetti
 def format_estimate(estimate: Estimate) -> str:
     """Format a mean with its 95 % confidence interval."""
     return format_interval(estimate.mean, estimate.low, estimate.high)
-
-
-def name_regret_unit(recommendation: Recommendation) -> str:
-    """Return what the regret is measured for, after a space; empty in simulated worlds, where it is the horizon."""
-    match recommendation.recorded:
-        case TraceFacts():
-            return f" per window of {format_count(recommendation.horizon)} steps"
-        case LogFacts():
-            return " per step"
-    return ""

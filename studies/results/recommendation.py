@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
 from ravenlab.common.display import Result
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import format_count
+from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
 
@@ -45,16 +49,6 @@ class Baseline(FrozenModel):
     failure_rate: float | None = Field(
         default=None, description="Share of the report worlds in which the baseline fails; none on recorded data."
     )
-
-    @property
-    def same(self) -> bool:
-        """Whether its regret is identical to that of the recommendation in every world."""
-        return self.difference == self.low == self.high == 0.0
-
-    @property
-    def significant(self) -> bool:
-        """Whether the difference from the recommendation is significant."""
-        return self.decidable is not False and not self.low <= 0.0 <= self.high
 
 
 class Failures(FrozenModel):
@@ -214,6 +208,83 @@ class Recommendation(Result, FrozenModel):
     def recorded(self) -> TraceFacts | LogFacts | None:
         """The recorded data it was tuned on; None for simulated worlds."""
         return self.trace if self.trace is not None else self.log
+
+    @property
+    def regret_unit(self) -> str:
+        """What the regret is measured for, after a space; empty in simulated worlds, where it is the horizon."""
+        match self.recorded:
+            case TraceFacts():
+                return f" per window of {format_count(self.horizon)} steps"
+            case LogFacts():
+                return " per step"
+        return ""
+
+    @property
+    def defaults_name(self) -> str:
+        """What the defaults are called: scaled ones are not those of the class as constructed."""
+        return name_defaults(self.unit)
+
+    @property
+    def comparisons(self) -> list[BaselineComparison]:
+        """The baselines compared with the recommended parameters."""
+        titles = TITLES | {"defaults": f"the {self.defaults_name}"}
+        return [
+            self._compare(
+                baseline.name,
+                titles[baseline.name],
+                Interval(baseline.difference, baseline.low, baseline.high, of="difference"),
+                conclusive=baseline.decidable is not False,
+                params=baseline.params,
+            )
+            for baseline in self.versus
+        ]
+
+    @property
+    def alternative(self) -> BaselineComparison | None:
+        """What may be used instead of the policy: the best fixed arm of a trace, or the logging policy.
+
+        None in simulated worlds, and for traces of earlier versions.
+        """
+        match self.recorded:
+            case TraceFacts(fixed_arm=FixedArm() as arm):
+                difference = Interval(arm.difference.mean, arm.difference.low, arm.difference.high, of="difference")
+                title = f"always using {arm.name!r}, the best arm of the search rows"
+                return self._compare("fixed arm", title, difference, conclusive=arm.decidable)
+            case LogFacts() as facts:
+                difference = -Interval(self.regret.mean, self.regret.low, self.regret.high, of="difference")
+                return self._compare("logging policy", "the logging policy", difference, conclusive=facts.enough)
+        return None
+
+    def _compare(
+        self,
+        name: str,
+        title: str,
+        difference: Interval,
+        *,
+        conclusive: bool,
+        params: Mapping[str, float | str] | None = None,
+    ) -> BaselineComparison:
+        """Compare a baseline with the recommended parameters."""
+        log = self.log
+        reference = self.regret.mean if log is None and self.regret.mean > 0.0 else None
+        earned: Literal["mean reward", "mean cost"] = "mean cost" if log is not None and log.minimize else "mean reward"
+        same_params = bool(params) and all(self.params.get(key) == value for key, value in (params or {}).items())
+        return BaselineComparison(
+            name=name,
+            title=title,
+            relation=relate(
+                difference,
+                self.regret.mean if log is None else log.score.mean,
+                same_params=same_params,
+                conclusive=conclusive,
+            ),
+            difference=difference,
+            reference=reference,
+            unit=self.regret_unit,
+            quantity="regret" if log is None else earned,
+            params=params,
+            same_params=same_params,
+        )
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data; fields that do not apply to the source of rewards are omitted."""

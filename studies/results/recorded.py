@@ -9,14 +9,12 @@ from ravenlab.common.text import (
     join_words,
     plural,
 )
+from ravenlab.studies.results.baselines import describe_baseline
 from ravenlab.studies.results.naming import (
-    INCONCLUSIVE,
     format_estimate,
     name_defaults,
-    name_regret_unit,
 )
 from ravenlab.studies.results.recommendation import (
-    FixedArm,
     LogFacts,
     Recommendation,
     RequiredSample,
@@ -62,27 +60,14 @@ def describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> 
     regret = recommendation.regret
     needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
     return [
-        f"Mean regret {format_estimate(regret)}{name_regret_unit(recommendation)}, on"
+        f"Mean regret {format_estimate(regret)}{recommendation.regret_unit}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
-        *_describe_fixed_arm(facts.fixed_arm),
+        *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
         f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
         f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
         f"{'' if facts.enough else needed}.",
-    ]
-
-
-def _describe_fixed_arm(arm: FixedArm | None) -> list[str]:
-    """Compare the recommendation with the best arm of the search rows; nothing for results of earlier versions."""
-    if arm is None:
-        return []
-    more = "more" if arm.difference.mean >= 0.0 else "less"
-    size = format_number(abs(arm.difference.mean))
-    unclear = "" if arm.wins or arm.loses else f"; {INCONCLUSIVE}"
-    return [
-        f"Always using {arm.name!r}, the best arm of the search rows, has {size} {more} regret per window (95 % CI of"
-        f" the difference {format_number(arm.difference.low)} to {format_number(arm.difference.high)}{unclear})."
     ]
 
 
@@ -110,22 +95,10 @@ def describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[
         f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
         f" used for search or selection ({format_count(round(facts.effective))} effective events).",
         f"Estimator: {facts.estimator}.",
-        f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)};"
-        f" {_compare_to_logging(recommendation, facts)}.",
+        f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)}.",
+        *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
         *describe_needed_events(recommendation, facts),
     ]
-
-
-def _compare_to_logging(recommendation: Recommendation, facts: LogFacts) -> str:
-    """Compare the policy with the one that produced the log."""
-    lost = recommendation.regret
-    direction = "better" if lost.mean < 0.0 else "worse"
-    amount = f"the policy is {format_number(abs(lost.mean))} {direction}"
-    if facts.enough and not lost.low <= 0.0 <= lost.high:
-        low, high = sorted((abs(lost.low), abs(lost.high)))
-        return f"{amount} (95 % CI {format_number(low)} to {format_number(high)})"
-    low, high = -lost.high, -lost.low
-    return f"{amount} (95 % CI of the gain {format_number(low)} to {format_number(high)}; {INCONCLUSIVE})"
 
 
 def describe_log(recommendation: Recommendation, facts: LogFacts) -> list[str]:

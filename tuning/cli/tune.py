@@ -14,7 +14,7 @@ from ravenlab.tuning.cli import options
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from ravenlab.studies.results.recommendation import Baseline, Recommendation
+    from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
     from ravenlab.studies.spec.robust import RobustSpec
     from ravenlab.studies.spec.study import StudySpec
@@ -256,8 +256,9 @@ def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str])
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
     from ravenlab.common.text import format_interval
+    from ravenlab.studies.results.baselines import format_difference
     from ravenlab.studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
-    from ravenlab.studies.results.naming import list_baselines, name_regret_unit
+    from ravenlab.studies.results.naming import list_baselines
     from ravenlab.studies.results.recorded import describe_unit
     from ravenlab.studies.symbols import format_params
     from ravenlab.tuning.cli.output import print_line, print_table
@@ -269,14 +270,14 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     shown = list_baselines(recommendations)
     rows = []
     for recommendation in recommendations:
-        baselines = {each.name: _format_extra_regret(each, recommendation) for each in recommendation.versus}
+        baselines = {each.name: format_difference(each) for each in recommendation.comparisons}
         regret = recommendation.regret
         interval = format_interval(regret.mean, regret.low, regret.high, level=None)
         rows.append(
             [
                 recommendation.study,
                 format_params(recommendation.params),
-                f"{interval}{name_regret_unit(recommendation)}",
+                f"{interval}{recommendation.regret_unit}",
                 format_failures(recommendation.failures),
                 *(baselines.get(name, "–") for name in shown),
             ]
@@ -297,24 +298,6 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
                 print_line(line)
         elif recommendation.failures is not None and not recommendation.failures.reliable:
             print_line(describe_failures(recommendation.failures, recommendation.regret.replications)[-1])
-
-
-def _format_extra_regret(baseline: Baseline, recommendation: Recommendation) -> str:
-    """Format the extra regret of a baseline with its interval, in percent of the regret in simulated worlds."""
-    from ravenlab.common.text import format_percent, format_signed
-    from ravenlab.studies.results.naming import INCONCLUSIVE, WITHIN_NOISE
-
-    if baseline.same:
-        return "identical"
-    recorded, mean = recommendation.recorded is not None, recommendation.regret.mean
-    values = [baseline.difference, baseline.low, baseline.high]
-    if recorded or mean <= 0.0:
-        difference, low, high = map(format_signed, values)
-    else:
-        difference, low, high = (format_percent(value / mean, signed=True) for value in values)
-    if not baseline.significant:
-        return f"{difference} ({INCONCLUSIVE if recorded else WITHIN_NOISE})"
-    return f"{difference} ({low} to {high})"
 
 
 def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:

@@ -16,9 +16,7 @@ from ravenlab.common.text import (
     capitalize_first,
     format_count,
     format_number,
-    format_percent,
     format_range,
-    format_signed,
     keep_pairs_together,
     plural,
 )
@@ -39,15 +37,14 @@ from ravenlab.dashboards.pages.report.summary import (
     Piece,
     VerdictRow,
     choose_axis,
-    judge_baseline,
     make_robust_row,
     make_verdict_row,
-    relative_difference,
     summarize_all,
 )
 from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 from ravenlab.studies.export import export
+from ravenlab.studies.results.baselines import UNDECIDED, format_change
 from ravenlab.studies.results.describe import format_failures
 from ravenlab.studies.results.naming import list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
@@ -328,16 +325,15 @@ def _param_cell(recommendation: Recommendation, name: str) -> Piece:
 
 def _baseline_cell(recommendation: Recommendation, name: str) -> Piece:
     """Format the excess regret of a baseline; ≈ marks differences that are not significant."""
-    baseline = next((each for each in recommendation.versus if each.name == name), None)
-    if baseline is None:
+    comparison = next((each for each in recommendation.comparisons if each.name == name), None)
+    if comparison is None:
         return Piece("–", "")
-    verdict, share = judge_baseline(recommendation, baseline), relative_difference(recommendation, baseline.difference)
-    if verdict == "same":
-        return Piece("identical", 0.0)
-    mark = "≈" if verdict == "unclear" else ""
-    if share is None:
-        return Piece(format_signed(baseline.difference), baseline.difference, detail=mark)
-    return Piece(format_percent(share, signed=True), 100.0 * share, detail=mark)
+    shown = format_change(comparison)
+    if comparison.relation == "same":
+        return Piece(shown, 0.0)
+    mark = "≈" if comparison.relation in UNDECIDED else ""
+    value = comparison.difference.mean if comparison.share is None else 100.0 * comparison.share.mean
+    return Piece(shown, value, detail=mark)
 
 
 def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:

@@ -20,9 +20,10 @@ from ravenlab.common.text import (
 from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
+from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.describe import describe_recommendation, describe_robust
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.results.naming import BASELINES, list_contenders, name_defaults
+from ravenlab.studies.results.naming import list_contenders, name_defaults
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.spec.source import TraceSource
@@ -257,8 +258,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
 
 def _draw_curves(study: StudyData, curves: Curves, defaults: str, slugs: Slugs) -> Panel:
     """Draw regret over time; without bands on a trace, because its windows overlap."""
-    names: dict[str, str] = {name: text.replace("The", "the", 1) for name, text in BASELINES.items()}
-    names |= {"defaults": f"the {defaults}", ORACLE: f"{defaults}, restarted at the true changes"}
+    names = TITLES | {"defaults": f"the {defaults}", ORACLE: f"{defaults}, restarted at the true changes"}
     figure = figures.plot_curves(
         list(curves.simulations.values()),
         curves.changes,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ravenlab.common.text import (
     capitalize_first,
@@ -16,23 +15,21 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.dashboards.pages.report.data import StudyData
-from ravenlab.studies.results.describe import describe_better_policy, describe_price, describe_verdict
-from ravenlab.studies.results.naming import (
-    BASELINES,
-    INCONCLUSIVE,
-    WITHIN_NOISE,
-    format_estimate,
-    name_baseline,
-    name_in_sentence,
-    name_regret_unit,
+from ravenlab.studies.results.baselines import (
+    IDENTICAL,
+    TITLES,
+    UNDECIDED,
+    Relation,
+    describe_baseline,
+    format_change,
+    format_difference,
 )
-from ravenlab.studies.results.recommendation import Baseline, Recommendation
+from ravenlab.studies.results.describe import describe_better_policy, describe_price, word_verdict
+from ravenlab.studies.results.naming import format_estimate, name_defaults
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.recorded import describe_unit, warn_inconclusive
 from ravenlab.studies.results.robust import RobustRecommendation
 
-BaselineVerdict = Literal["same", "worse", "better", "unclear"]
-
-CUTS = (" (", ": ", ", because ", " and keep ", ". The ")  # the decision of a verdict ends before one of these
 WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest
 
 
@@ -134,14 +131,14 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
     recommendation = study.recommendation
     if recommendation is None:
         return VerdictRow(study.name, link, title, "no-result", "No recommendation yet", "", study.missing, [], filters)
-    decision, rest = split_verdict(describe_verdict(recommendation))
+    verdict = word_verdict(recommendation)
     return VerdictRow(
         study=study.name,
         link=link,
         title=title,
         kind=recommendation.verdict.decision.replace(" ", "-"),
-        decision=decision,
-        rest=rest,
+        decision=verdict.headline,
+        rest=verdict.rest,
         facts=_describe_facts(recommendation),
         warnings=_list_warnings(recommendation),
         filters=filters,
@@ -152,22 +149,10 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
 
 def make_robust_row(result: RobustRecommendation, title: str, link: str, filters: dict[str, list[str]]) -> VerdictRow:
     """Summarize one setting for several scenarios."""
-    decision, rest = split_verdict(describe_verdict(result))
+    verdict = word_verdict(result)
     kind = result.verdict.decision.replace(" ", "-")
     facts = " ".join([describe_price(result), *describe_unit(result)])
-    return VerdictRow(result.study, link, title, kind, decision, rest, facts, [], filters)
-
-
-def split_verdict(text: str) -> tuple[str, str]:
-    """Split a verdict into the decision and the reason.
-
-    >>> split_verdict("Keep the defaults (α₀ 1): no parameters are better.")
-    ('Keep the defaults', ' (α₀ 1): no parameters are better.')
-    >>> split_verdict("Use α₀ 2.8, β₀ 0.1.")
-    ('Use α₀ 2.8, β₀ 0.1.', '')
-    """
-    place = min((text.find(cut) for cut in CUTS if cut in text), default=len(text))
-    return text[:place], text[place:]
+    return VerdictRow(result.study, link, title, kind, verdict.headline, verdict.rest, facts, [], filters)
 
 
 def _describe_facts(recommendation: Recommendation) -> str:
@@ -179,7 +164,7 @@ def _describe_facts(recommendation: Recommendation) -> str:
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
-    sentence = f"Mean regret {format_estimate(regret)}{name_regret_unit(recommendation)}{share}."
+    sentence = f"Mean regret {format_estimate(regret)}{recommendation.regret_unit}{share}."
     return " ".join([sentence, *describe_unit(recommendation)])
 
 
@@ -206,28 +191,20 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
             (regret.low / regret.mean, 1.0, regret.high / regret.mean) if relative else None,
         )
     ]
-    for baseline in recommendation.versus:
-        name = capitalize_first(name_baseline(baseline.name, recommendation))
-        if judge_baseline(recommendation, baseline) == "same":
-            lanes.append(Lane(baseline.name, name, "identical", "identical to the recommended parameters", same))
+    for comparison in recommendation.comparisons:
+        name = capitalize_first(comparison.short_title)
+        if comparison.relation == "same":
+            lanes.append(Lane(comparison.name, name, IDENTICAL, describe_baseline(comparison), same))
             continue
-        ends = (baseline.low, baseline.difference, baseline.high)
-        shares = [relative_difference(recommendation, value) for value in ends]
-        low, mean, high = (
-            format_signed(value) if share is None else format_percent(share, signed=True)
-            for value, share in zip(ends, shares, strict=True)
-        )
-        unclear = INCONCLUSIVE if recommendation.recorded is not None else WITHIN_NOISE
-        doubt = "" if baseline.significant else f"; {unclear}"
-        shown = mean if shares[1] is not None else _shorten(baseline.difference, signed=True)
-        below, at, above = (1.0 + value / regret.mean if relative else 1.0 for value in ends)
+        shown = format_change(comparison)
+        ratios = None if comparison.share is None else comparison.share.shifted(1.0)
         lanes.append(
             Lane(
-                baseline.name,
+                comparison.name,
                 name,
-                shown if baseline.significant else f"≈ {shown}",
-                f"{mean} regret (95 % CI of the difference {low} to {high}{doubt})",
-                (below, at, above) if relative else None,
+                f"≈ {shown}" if comparison.relation in UNDECIDED else shown,
+                format_difference(comparison),
+                None if ratios is None else (ratios.low, ratios.mean, ratios.high),
             )
         )
     return lanes
@@ -252,25 +229,6 @@ def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:
     return Axis(min(low / 1.05, 0.95), max(high * 1.05, 1.25))
 
 
-def judge_baseline(recommendation: Recommendation, baseline: Baseline) -> BaselineVerdict:
-    """Compare a baseline with the recommendation on the same held-out worlds."""
-    if (
-        all(recommendation.params.get(name) == value for name, value in baseline.params.items())
-        and baseline.difference == 0.0
-    ):
-        return "same"
-    if not baseline.significant:
-        return "unclear"
-    return "worse" if baseline.low > 0.0 else "better"
-
-
-def relative_difference(recommendation: Recommendation, difference: float) -> float | None:
-    """Return a difference of regrets as a share of the recommended regret; None where the share has no meaning."""
-    if recommendation.log is not None or recommendation.regret.mean <= 0.0:
-        return None
-    return difference / recommendation.regret.mean
-
-
 def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
     """Count over all recommendations how often tuning reduced regret, and how many are at the edge of their range.
 
@@ -278,16 +236,11 @@ def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
     []
     """
     lines = []
-    for name in BASELINES:
-        pairs = [
-            (recommendation, baseline)
-            for recommendation in recommendations
-            for baseline in recommendation.versus
-            if baseline.name == name
-        ]
-        if pairs:
-            title = name_in_sentence(name, *(recommendation for recommendation, _ in pairs)).replace("The", "the", 1)
-            lines.append(_count_verdicts(title, [judge_baseline(*pair) for pair in pairs]))
+    for name in TITLES:
+        found = [each for recommendation in recommendations for each in recommendation.comparisons if each.name == name]
+        if found:
+            title = f"the {name_defaults(*recommendations)}" if name == "defaults" else TITLES[name]
+            lines.append(_count_relations(title, [comparison.relation for comparison in found]))
     edges = sum(bool(recommendation.edge) for recommendation in recommendations)
     if edges:
         total = plural(len(recommendations), "recommendation")
@@ -298,13 +251,14 @@ def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
     return lines
 
 
-def _count_verdicts(baseline: str, verdicts: Sequence[BaselineVerdict]) -> str:
-    labels: dict[BaselineVerdict, str] = {
+def _count_relations(baseline: str, relations: Sequence[Relation]) -> str:
+    labels: dict[Relation, str] = {
         "worse": "lower regret in",
-        "unclear": "difference within sampling noise in",
+        "tied": "tied in",
+        "inconclusive": "inconclusive in",
         "better": "higher regret in",
-        "same": "identical parameters in",
+        "same": "identical in",
     }
-    parts = [f"{label} {verdicts.count(verdict)}" for verdict, label in labels.items() if verdict in verdicts]
-    studies = plural(len(verdicts), "study", "studies")
+    parts = [f"{label} {relations.count(relation)}" for relation, label in labels.items() if relation in relations]
+    studies = plural(len(relations), "study", "studies")
     return f"Recommended parameters compared with {baseline} in {studies}: {', '.join(parts)}."

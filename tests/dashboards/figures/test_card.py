@@ -45,7 +45,7 @@ def test_card_of_a_recommendation() -> None:
     assert "Use these values" in lines
     assert {"α₀", "0.25", "β₀", "4", "ε", "0.0001"} <= set(lines)
     assert_names(" ".join(lines), "recommended: 41.5 (40.25 to 42.75)", "paper's advice: +45 % (+39 % to +51 %)")
-    assert_names(" ".join(lines), "defaults: −1.2 %, not significant")
+    assert_names(" ".join(lines), "defaults: −1.2 %, inconclusive")
     assert "Another policy" not in " ".join(lines)
 
 
@@ -87,7 +87,7 @@ def test_an_edge_is_on_every_card(decision: Decision, better: BetterPolicy | Non
     assert ("Another policy is better: tuned sw-raven has 25 % less regret." in text) == (better is not None)
     if decision == "inconclusive":
         assert "…" in text
-        assert f"{REASON}. The best estimate is below. At the edge" in get_alt_text(figure)
+        assert f"{REASON}. The best estimate is α₀ 0.25, β₀ 4, ε 0.0001." in get_alt_text(figure)
 
 
 def test_edge_of_a_robust_setting() -> None:
@@ -101,7 +101,7 @@ def test_cards_state_the_scale_and_the_unit_of_regret() -> None:
     assert "scale" not in " ".join(read_card(plot_recommendation_card(make_recommendation())))
     figure = plot_recommendation_card(make_recommendation(trace=make_trace_facts(["a", "b"]), versus=ALL_BASELINES))
     text = " ".join(read_card(figure))
-    assert_names(text, "reward scale 2", "scaled defaults: ", "as constructed: +57.5 (+50 to +60)")
+    assert_names(text, "reward scale 2", "scaled defaults: ", "as constructed: +139 % (+120 % to +145 %)")
     assert figure.layout.xaxis.title.text == "held-out regret per window of 1,000 steps, 95 % CI"
 
 

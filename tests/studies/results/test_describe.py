@@ -14,9 +14,8 @@ from ravenlab.studies.results.describe import (
     describe_robust,
     describe_verdict,
     format_verdict,
-    summarize_verdict,
+    word_verdict,
 )
-from ravenlab.studies.results.naming import WITHIN_NOISE
 from ravenlab.studies.results.recommendation import Estimate, LogFacts, RequiredSample
 from ravenlab.studies.results.recorded import describe_needed_events
 from ravenlab.studies.results.verdict import Decision, Verdict
@@ -43,7 +42,7 @@ def test_a_description_states_every_number() -> None:
         "mean 0.5 and spread 0.3",  # reward scale
     ):
         assert numbers in text
-    assert text.count(WITHIN_NOISE) == 1
+    assert text.count("; inconclusive") == 1
 
 
 def test_only_a_biased_search_estimate_is_called_biased() -> None:
@@ -166,9 +165,7 @@ def test_verdicts_that_advise_against_the_policy(decision: Decision, headline: s
     verdict = Verdict(decision=decision, set=["alpha0"], arm="b" if decision == "use one arm" else None)
     recommendation = make_recommendation(verdict=verdict, params={"alpha0": 2.0}, edge=[])
     assert describe_verdict(recommendation) == text
-    short, explanation = summarize_verdict(recommendation)
-    assert short == headline == format_verdict(recommendation)
-    assert "best parameters found (below)" in explanation
+    assert word_verdict(recommendation).short == headline == format_verdict(recommendation)
 
 
 DECISIONS: list[Decision] = [
@@ -185,10 +182,10 @@ DECISIONS: list[Decision] = [
 def test_every_summary_states_the_edge_after_complete_sentences(decision: Decision) -> None:
     verdict = Verdict(decision=decision, set=["alpha0"], arm="b", reason="9 worlds are too few")
     recommendation = make_recommendation(verdict=verdict)
-    headline, explanation = summarize_verdict(recommendation)
-    assert explanation.endswith("The value of ε is at the edge of the search range; better values may lie outside it.")
-    assert ": The value" not in explanation
-    assert format_verdict(recommendation) == f"{headline}; at the edge of the search range: ε"
+    words = word_verdict(recommendation)
+    assert words.rest.endswith(". The value of ε is at the edge of the search range; better values may lie outside it.")
+    assert words.headline + words.rest == describe_verdict(recommendation)
+    assert format_verdict(recommendation) == f"{words.short}; at the edge of the search range: ε"
 
 
 def test_numbers_stay_short() -> None:

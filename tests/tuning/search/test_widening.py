@@ -6,7 +6,7 @@ from pathlib import Path
 
 import optuna
 
-from ravenlab.studies.results.describe import describe_verdict, summarize_verdict
+from ravenlab.studies.results.describe import describe_verdict
 from ravenlab.studies.spec.distributions import make_distributions
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec
@@ -82,5 +82,5 @@ def test_a_value_at_a_given_edge_is_in_the_verdict(tmp_path: Path) -> None:
     found = run_study(spec, f"sqlite:///{tmp_path / 's.sqlite3'}").recommendation
     assert "alpha0" in [edge.param for edge in found.edge]
     assert "at the edge of the search range" in describe_verdict(found)
-    assert "at the edge of the search range" in summarize_verdict(found)[1]
+    assert "at the edge of the search range" in describe_verdict(found)
     assert found.widened == {}
