@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.extending import intrinsic
-from numba.np.random import _constants as ziggurat
+from numba.extending import intrinsic
 
+from ravenlab.common.compat.numba import ziggurat_tables, ziggurat_tail
 from ravenlab.common.compiled import compiled, inner_inlined
 from ravenlab.environments.streams import spawn_key
 from ravenlab.environments.world import Floats
@@ -38,8 +38,8 @@ UNIFORM_BITS, UNIFORM_STEP = np.uint64(11), 2.0**-53
 # Ziggurat: parts of a random number, the start of the tail, and tables of its layers.
 LAYER, SIGN, FRACTION, TAIL_SIGN = (np.uint64(bits) for bits in (0xFF, 0x100, 0x000FFFFFFFFFFFFF, 0x100))
 FRACTION_BITS = np.uint64(9)
-TAIL, INVERSE_TAIL = ziggurat.ziggurat_nor_r, ziggurat.ziggurat_nor_inv_r
-TABLES = ziggurat.ki_double, ziggurat.wi_double, ziggurat.fi_double
+TAIL, INVERSE_TAIL = ziggurat_tail()
+TABLES = ziggurat_tables()
 
 
 def draw_normals(seed: int, stream: int, first: int, key: str, out: Floats) -> None:

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.display import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
@@ -316,9 +317,9 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
             raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
         (stored,) = matches
         if keys.GRID in stored.user_attrs:
-            result = read_grid(stored, store.get_all_trials(stored._study_id, deepcopy=False))
+            result = read_grid(stored, store.get_all_trials(study_id(stored), deepcopy=False))
         elif keys.COMPARISON in stored.user_attrs:
-            comparison = read_comparison(stored, store.get_all_trials(stored._study_id, deepcopy=False))
+            comparison = read_comparison(stored, store.get_all_trials(study_id(stored), deepcopy=False))
             result = None if comparison is None else analyze_comparison(comparison)
         elif keys.ROBUST in stored.user_attrs:
             result = keys.read_robust(stored)

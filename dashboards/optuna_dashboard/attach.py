@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.compat.optuna import METRIC_NAMES, storage_of, study_id
+from ravenlab.common.compat.optuna_dashboard import stored_figure
 from ravenlab.common.errors import InputError
 from ravenlab.dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 
 PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
-VALUE_NAMES = "study:metric_names"  # Optuna's attribute
 DIGITS = 5
 HEIGHT = 450  # pixels of a figure in the dashboard
 
@@ -69,9 +70,9 @@ def save_value_names(study: optuna.Study, names: list[str]) -> bool:
     `Study.set_metric_names` stores the same attribute, but warns that it is experimental, and warnings cannot be
     ignored in one of several threads.
     """
-    if study._storage.get_study_system_attrs(study._study_id).get(VALUE_NAMES) == names:
+    if storage_of(study).get_study_system_attrs(study_id(study)).get(METRIC_NAMES) == names:
         return False
-    study._storage.set_study_system_attr(study._study_id, VALUE_NAMES, names)
+    storage_of(study).set_study_system_attr(study_id(study), METRIC_NAMES, names)
     return True
 
 
@@ -80,10 +81,10 @@ def save_study_note(study: optuna.Study, note: str) -> bool:
     from optuna_dashboard import get_note, save_note
 
     current = get_note(study)
-    system = study._storage.get_study_system_attrs(study._study_id)
+    system = storage_of(study).get_study_system_attrs(study_id(study))
     if current == note or (current.strip() and digest(current) != system.get(keys.NOTE)):
         return False
-    study._storage.set_study_system_attr(study._study_id, keys.NOTE, digest(note))
+    storage_of(study).set_study_system_attr(study_id(study), keys.NOTE, digest(note))
     save_note(study, note)
     return True
 
@@ -101,11 +102,9 @@ def save_figure(study: optuna.Study, name: str, figure: go.Figure) -> bool:
 
 def load_figure(study: optuna.Study, name: str) -> Any:
     """Load a figure from the storage; None if it is missing or truncated."""
-    prefix = f"dashboard:plot_data:{name}:"
-    rows = study._storage.get_study_system_attrs(study._study_id)
-    parts = [rows[key] for key in (f"{prefix}{i}" for i in range(len(rows))) if key in rows]
+    attributes = storage_of(study).get_study_system_attrs(study_id(study))
     try:
-        return json.loads("".join(parts))
+        return json.loads(stored_figure(attributes, name))
     except ValueError:
         return None
 
@@ -144,21 +143,21 @@ def _list_evidence(study: optuna.Study) -> list[Any]:
     recommendation = keys.read_recommendation(study)
     return [
         [other.study_name, spec.model_dump(mode="json"), keys.FURTHER_WORLDS in other.user_attrs]
-        for other, spec in list_comparison_specs(study._storage.get_all_studies())
+        for other, spec in list_comparison_specs(storage_of(study).get_all_studies())
         if recommendation is not None and is_evidence(spec, recommendation)
     ]
 
 
 def has_stamp(study: optuna.Study, stamp: str | None) -> bool:
     """Whether the attached note and figures have this stamp."""
-    system = study._storage.get_study_system_attrs(study._study_id)
+    system = storage_of(study).get_study_system_attrs(study_id(study))
     return stamp is not None and system.get(keys.ATTACHED) == stamp
 
 
 def save_stamp(study: optuna.Study, stamp: str | None) -> None:
     """Save the stamp of a finished study."""
     if stamp is not None and not has_stamp(study, stamp):
-        study._storage.set_study_system_attr(study._study_id, keys.ATTACHED, stamp)
+        storage_of(study).set_study_system_attr(study_id(study), keys.ATTACHED, stamp)
 
 
 def is_attached(study: optuna.Study) -> bool:
@@ -173,7 +172,7 @@ def is_attached(study: optuna.Study) -> bool:
 
 def list_recommendations(study: optuna.Study) -> Iterator[Recommendation]:
     """Iterate over all recommendations in the storage of a study that this version can read, except internal ones."""
-    for other in study._storage.get_all_studies():
+    for other in storage_of(study).get_all_studies():
         if is_internal(other):
             continue
         try:
@@ -220,7 +219,7 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     trials = study.get_trials(deepcopy=False) if recommendation is None else []
     better = None
     if recommendation is not None:
-        better = find_better_policies(study._storage, [recommendation]).get(recommendation.study)
+        better = find_better_policies(storage_of(study), [recommendation]).get(recommendation.study)
     note = study_note(spec, recommendation, len(trials), better)
     changed = _attach_note(study, [parse_objective(spec.objective).label()], note)
     if not draw:

@@ -27,7 +27,8 @@ from ravenlab.studies.storage.library import is_internal
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-    from optuna.study._frozen import FrozenStudy
+
+    from ravenlab.common.compat.optuna import FrozenStudy
 
 
 HOST, PORT = "127.0.0.1", 8080

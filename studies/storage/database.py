@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ravenlab.common.compat.optuna import avoid_alembic
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import allow_usual_access, hold_lock_file, new_file, resolve_path
 from ravenlab.studies.storage.faults import StorageReplaced, translate_errors
 from ravenlab.studies.storage.hardening import find_foreign_sql, protect_connection, tolerate_damaged_values
 from ravenlab.studies.storage.postgres import open_postgres
 from ravenlab.studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
-from ravenlab.studies.storage.versions import avoid_alembic
 
 if TYPE_CHECKING:
     import optuna

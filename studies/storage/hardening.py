@@ -14,6 +14,8 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
+from ravenlab.common.compat.optuna import database_tables, replace_json
+
 MAX_VALUE_BYTES = 40_000_000  # of a stored value; 1.5 million worlds of an entry of a comparison take 30 MB
 MAX_ITEMS = 2_000_000  # of an attribute
 MAX_DENSE = 1000  # lists and objects of an attribute; if there are more, each must take `MIN_BYTES` on average
@@ -78,19 +80,14 @@ def has_computed_values(connection: sqlite3.Connection) -> bool:
 
 def _optuna_names() -> set[str]:
     """Return the names of Optuna's tables and their columns."""
-    from optuna.storages._rdb.models import BaseModel
-
-    tables = BaseModel.metadata.tables.values()
+    tables = database_tables().values()
     return {table.name for table in tables} | {column.name for table in tables for column in table.columns}
 
 
 @cache
 def tolerate_damaged_values() -> None:
     """Make Optuna's storages read damaged attributes as `UNREADABLE`."""
-    from optuna.storages._rdb import storage
-
-    module: Any = storage
-    module.json = _TolerantJson
+    replace_json(_TolerantJson)
 
 
 def parse_attribute(text: Any) -> Any:

@@ -23,7 +23,8 @@ from ravenlab.studies.storage.hardening import UNREADABLE
 
 if TYPE_CHECKING:
     import optuna
-    from optuna.study._frozen import FrozenStudy
+
+    from ravenlab.common.compat.optuna import FrozenStudy
 
 
 Value = TypeVar("Value")

@@ -9,6 +9,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError, did_you_mean
 from ravenlab.common.text import escape_unprintable
 from ravenlab.studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
@@ -22,9 +23,9 @@ from ravenlab.studies.storage.lock import find_running
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage, RDBStorage
-    from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
+    from ravenlab.common.compat.optuna import FrozenStudy
     from ravenlab.studies.results.comparison import Comparison
     from ravenlab.studies.spec.comparison import ComparisonSpec
     from ravenlab.studies.spec.fields import SimulatedSpec
@@ -185,7 +186,7 @@ def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | N
     from ravenlab.studies.storage.trials import read_comparison
 
     try:
-        return read_comparison(study, storage.get_all_trials(study._study_id, deepcopy=False))
+        return read_comparison(study, storage.get_all_trials(study_id(study), deepcopy=False))
     except InputError:
         return None
 
@@ -244,13 +245,13 @@ def list_studies(storage: RDBStorage, internal: bool = False) -> list[StudyRow]:
     [('mine', 'external')]
     """
     counts, studies = _count_trials(storage), select_studies(storage, None, internal)
-    rows = [_row(study, counts.get(study._study_id, TrialCounts())) for study in studies]
+    rows = [_row(study, counts.get(study_id(study), TrialCounts())) for study in studies]
     return _mark_running(storage, sorted(rows, key=lambda row: row.name))
 
 
 def describe_study(storage: RDBStorage, study: FrozenStudy) -> StudyRow:
     """Return the summary of one study."""
-    return _mark_running(storage, [_row(study, _count_trials(storage).get(study._study_id, TrialCounts()))])[0]
+    return _mark_running(storage, [_row(study, _count_trials(storage).get(study_id(study), TrialCounts()))])[0]
 
 
 def _mark_running(storage: RDBStorage, rows: Sequence[StudyRow]) -> list[StudyRow]:
@@ -392,7 +393,7 @@ def read_best_trials(storage: RDBStorage, study: FrozenStudy, limit: int) -> lis
         f" ORDER BY v.value {order}, t.number LIMIT :limit"
     )
     with storage.engine.connect() as connection:
-        numbers = connection.execute(text(query), {"study": study._study_id, "limit": limit}).scalars().all()
+        numbers = connection.execute(text(query), {"study": study_id(study), "limit": limit}).scalars().all()
     return [storage.get_trial(number) for number in numbers]
 
 

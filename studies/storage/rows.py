@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.compat import optuna as compat
 from ravenlab.common.errors import ExternalError
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def store_trials(study: optuna.Study, trials: Sequence[FrozenTrial]) -> None:
     """
     if not trials:
         return
-    storage = getattr(study._storage, "_backend", None)  # Optuna wraps a database in a cache
-    if storage is None or not _store(storage, study, _make_rows(trials)):
+    storage = compat.database_of(study)
+    if storage is None or not compat.has_known_tables() or not _store(storage, study, _make_rows(trials)):
         study.add_trials(trials)
 
 
@@ -52,7 +53,7 @@ def _store(storage: RDBStorage, study: optuna.Study, rows: Rows) -> bool:
     from sqlalchemy import func, select, text
 
     studies, trials, _, _ = optuna_tables()
-    study_id = study._study_id
+    study_id = compat.study_id(study)
     with storage.engine.begin() as connection:
         # Lock as Optuna does, so that its own writers get other numbers. SQLite locks the whole database.
         if connection.dialect.name == "sqlite":
@@ -72,7 +73,6 @@ def _store(storage: RDBStorage, study: optuna.Study, rows: Rows) -> bool:
 def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
     """Return the rows of trials, whose ids are their places in the sequence."""
     from optuna.distributions import distribution_to_json
-    from optuna.storages._rdb.models import TrialIntermediateValueModel, TrialValueModel
 
     rows: Rows = {table.name: [] for table in optuna_tables()[3]}
     rows["trials"] = []
@@ -83,7 +83,7 @@ def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
             {"trial_id": place, "state": trial.state, "datetime_start": start, "datetime_complete": complete}
         )
         for objective, value in enumerate(trial.values or ()):
-            number, value_type = TrialValueModel.value_to_stored_repr(value)
+            number, value_type = compat.stored_value(value)
             rows["trial_values"].append(
                 {"trial_id": place, "objective": objective, "value": number, "value_type": value_type}
             )
@@ -108,7 +108,7 @@ def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
                 {"trial_id": place, "key": key, "value_json": json.dumps(value)} for key, value in attributes.items()
             ]
         for step, value in trial.intermediate_values.items():
-            number, step_type = TrialIntermediateValueModel.intermediate_value_to_stored_repr(value)
+            number, step_type = compat.stored_intermediate_value(value)
             rows["trial_intermediate_values"].append(
                 {"trial_id": place, "step": step, "intermediate_value": number, "intermediate_value_type": step_type}
             )
@@ -149,9 +149,7 @@ def insert_rows(connection: Connection, table: Table, rows: list[Row]) -> None:
 
 def optuna_tables() -> tuple[Table, Table, list[Table], list[Table]]:
     """Return Optuna's tables: studies, trials, tables that refer to studies, tables that refer to trials."""
-    from optuna.storages._rdb.models import BaseModel
-
-    known = BaseModel.metadata.tables
+    known = compat.database_tables()
     studies, trials = known["studies"], known["trials"]
     study_tables = [table for table in known.values() if "study_id" in table.c and table not in (studies, trials)]
     trial_tables = [table for table in known.values() if "trial_id" in table.c and table is not trials]

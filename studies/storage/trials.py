@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from ravenlab.common.compat.optuna import contains
 from ravenlab.common.errors import InputError
 from ravenlab.environments.world import Floats
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
@@ -24,8 +25,9 @@ from ravenlab.studies.storage.rows import store_trials
 if TYPE_CHECKING:
     import optuna
     from optuna.distributions import BaseDistribution
-    from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
+
+    from ravenlab.common.compat.optuna import FrozenStudy
 
 
 def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
@@ -131,7 +133,7 @@ def check_trials(
         if trial.state.name not in ("COMPLETE", "PRUNED"):
             problem = "is unfinished"
         elif trial.params.keys() != space.keys() or not all(
-            is_number(value) and space[key]._contains(float(value)) for key, value in trial.params.items()
+            is_number(value) and contains(space[key], float(value)) for key, value in trial.params.items()
         ):
             problem = "has parameters outside the search space"
         elif not all(map(is_number, values)) or (trial.state.name == "COMPLETE" and len(values) != directions):

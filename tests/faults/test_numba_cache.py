@@ -17,7 +17,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from ravenlab.common import compiled, kernel_cache
+from ravenlab.common import kernel_cache
+from ravenlab.common.compat import numba_cache
 from ravenlab.common.paths import find_shared_level, make_private_folder
 from ravenlab.policies.engine import leader_run
 from tests.command import run_command
@@ -98,9 +99,9 @@ DAMAGES = (truncate, empty, flip, replace_by_pickle)
 def test_damage_is_noticed(cache: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_cache, "_WARNED", ["so that it does not warn"])
     for file in cached_files(cache, "*.nb?"):
-        assert compiled._is_intact(str(file))
+        assert numba_cache._is_intact(str(file))
         damage(file)
-        assert not compiled._is_intact(str(file))
+        assert not numba_cache._is_intact(str(file))
         assert not file.exists()
 
 
@@ -117,7 +118,7 @@ def test_damaged_files_are_replaced(cache: Path, pattern: str, damage: Callable[
     assert "executed" not in messages
     replaced = cached_files(cache, pattern)
     assert {file.name for file in replaced} == names
-    assert all(compiled._is_intact(str(file)) for file in replaced)
+    assert all(numba_cache._is_intact(str(file)) for file in replaced)
 
 
 def test_intact_cache_is_used(cache: Path) -> None:
@@ -134,10 +135,10 @@ def test_any_error_is_a_cache_miss(error: Exception, monkeypatch: pytest.MonkeyP
     cache = kernel._cache
     for name, called in (("load_overload", "_load_overload"), ("save_overload", "save_overload")):
         monkeypatch.setattr(kernel_cache, "_WARNED", [])
-        monkeypatch.setattr(compiled._caching.FunctionCache, called, Mock(side_effect=error))
+        monkeypatch.setattr(numba_cache._caching.FunctionCache, called, Mock(side_effect=error))
         with pytest.warns(RuntimeWarning, match=type(error).__name__):
             assert getattr(cache, name)(None, kernel.targetctx) is None
-    monkeypatch.setattr(compiled._caching.FunctionCache, "_load_overload", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr(numba_cache._caching.FunctionCache, "_load_overload", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         cache.load_overload(None, kernel.targetctx)
 
@@ -152,7 +153,7 @@ def test_full_disk_does_not_matter(tmp_path: Path) -> None:
         assert result == "0.7"
         assert messages.count("numba's cache") == 1
         assert "No space left" in messages
-        assert all(compiled._is_intact(str(file)) for file in tmp_path.rglob("*.nb?"))
+        assert all(numba_cache._is_intact(str(file)) for file in tmp_path.rglob("*.nb?"))
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
 

@@ -28,6 +28,7 @@ import pytest
 from distributed import security
 from sqlalchemy import text
 
+from ravenlab.common.compat.distributed import LocalSecurity
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import user_cache_folder
 from ravenlab.dashboards.optuna_dashboard.access import is_loopback
@@ -37,7 +38,6 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import write_recommendation
 from ravenlab.tuning.cli.app import COMMANDS
 from ravenlab.tuning.cli.dashboard import attach_to_studies
-from ravenlab.tuning.workers.certificate import LocalSecurity
 from ravenlab.tuning.workers.cluster import LOOPBACK, connect, open_cluster
 from ravenlab.tuning.workers.local import SAFE_PATH, SAFE_PATH_VARIABLE
 from tests.command import refused, run_command

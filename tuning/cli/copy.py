@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.tuning.cli.options import StorageOption, StudiesArgument, option
 
 MAX_NAME = 400  # characters of a name, as in a study file
@@ -66,7 +67,7 @@ def copy(
             with lock_studies(to, *(new_names[study.study_name] for study in missing)) as target:
                 for study in missing:
                     with translate_errors(url):
-                        rows = read_study_rows(source, study._study_id)
+                        rows = read_study_rows(source, study_id(study))
                     count = write_study_rows(rows, target, new_names[study.study_name])
                     print_line(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")
 

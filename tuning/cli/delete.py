@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.tuning.cli import completion
 from ravenlab.tuning.cli.options import StorageOption, argument, option
 
@@ -50,5 +51,5 @@ def delete(
                 return
         with lock_studies(storage_url(storage), *(study.study_name for study in selected)) as locked:
             for study in selected:
-                locked.delete_study(study._study_id)
+                locked.delete_study(study_id(study))
                 print_line(f"Deleted {study.study_name}.")

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.tuning.cli.options import JsonOption, StorageOption, StudyArgument
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-    from optuna.study._frozen import FrozenStudy
     from optuna.trial import FrozenTrial
 
+    from ravenlab.common.compat.optuna import FrozenStudy
     from ravenlab.studies.spec.study import StudySpec
     from ravenlab.studies.storage.library import StudyRow
 
@@ -106,13 +107,13 @@ def _read_contents(storage: RDBStorage, study: FrozenStudy) -> StudyContents | N
 
     grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
     if grid is not None:
-        trials = storage.get_all_trials(study._study_id, deepcopy=False)
+        trials = storage.get_all_trials(study_id(study), deepcopy=False)
         return StudyContents("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
     if keys.ROBUST in study.user_attrs:
         spec, result = keys.read_robust_spec(study), keys.read_robust(study)
         return StudyContents("tune --robust", "trials", "robust", spec, result, print_robust)
     if comparison is not None:
-        played = read_comparison(study, storage.get_all_trials(study._study_id, deepcopy=False))
+        played = read_comparison(study, storage.get_all_trials(study_id(study), deepcopy=False))
         ranking = None if played is None else analyze_comparison(played)
         return StudyContents(
             "compare", "entries", "comparison", comparison, ranking, lambda result: print_comparisons([result])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.compat.optuna import system_attributes
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Values
@@ -156,7 +157,7 @@ class _Search:
         import optuna
 
         sample = outcome.sample
-        system = self.mirror._storage.get_trial(trial._trial_id).system_attrs
+        system = system_attributes(self.mirror, trial)
         return optuna.trial.create_trial(
             state=optuna.trial.TrialState.PRUNED if outcome.pruned else optuna.trial.TrialState.COMPLETE,
             value=float(self.objective.value(sample)),

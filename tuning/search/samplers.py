@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from itertools import islice, product
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.compat.optuna import sort_stably
 from ravenlab.common.errors import InputError
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
@@ -231,17 +231,8 @@ def _round_value(distribution: BaseDistribution, value: float | int) -> float | 
 def _tpe(seed: int) -> optuna.samplers.BaseSampler:
     import optuna
 
-    _sort_stably()
+    sort_stably()
     return optuna.samplers.TPESampler(seed=seed, **TPE)
-
-
-@cache
-def _sort_stably() -> None:
-    """Make TPE sort equal values by trial: NumPy's order of equal values depends on the processor."""
-    from optuna.samplers._tpe import parzen_estimator
-
-    stable = SimpleNamespace(**{**vars(np), "argsort": partial(np.argsort, kind="stable")})
-    parzen_estimator.np = stable  # type: ignore[attr-defined, assignment]
 
 
 def _gp(seed: int) -> optuna.samplers.BaseSampler:

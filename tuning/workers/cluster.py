@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ravenlab.common.compat.joblib import use_dask
 from ravenlab.common.errors import ExternalError, InputError
 from ravenlab.common.fingerprint import identity
 from ravenlab.common.paths import private_temporary_folder
@@ -124,7 +125,7 @@ def local_cluster(jobs: int) -> Iterator[LocalCluster]:
     import dask
     from distributed import LocalCluster
 
-    from ravenlab.tuning.workers.certificate import LocalSecurity
+    from ravenlab.common.compat.distributed import LocalSecurity
 
     with SAFE_PATH, private_temporary_folder() as scratch, dask.config.set({"temporary-directory": str(scratch)}):
         in_main_thread = threading.current_thread() is threading.main_thread()
@@ -299,6 +300,8 @@ class ClusterWorkers(Workers):
 
     def watch_scheduler(self) -> None:
         """Abort the connection to a scheduler that is silent, such as a stopped process; runs in a thread."""
+        from ravenlab.common.compat.distributed import abort
+
         while not self.closed.wait(PING_SECONDS):
             client = self.client
             if client.status != "running":
@@ -307,7 +310,7 @@ class ClusterWorkers(Workers):
                 ask_scheduler(self.address, min(SILENCE_SECONDS, reconnect_seconds()), self.security)
             except TimeoutError:
                 if client.loop is not None:
-                    client.loop.add_callback(_abort, client)
+                    client.loop.add_callback(abort, client)
             except Exception:  # the scheduler has ended, which the client notices
                 continue
 
@@ -317,13 +320,13 @@ class ClusterWorkers(Workers):
 
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
-        from joblib import Parallel, delayed, parallel_config
+        from joblib import Parallel, delayed
 
         all_lost: list[Any] = [None] * len(calls)
         if client.status != "running":
             return all_lost
         try:
-            with parallel_config(backend=_backend(client)):
+            with use_dask(client, reconnect_seconds()):
                 parallel = Parallel(batch_size=1, pre_dispatch="all", timeout=TASK_TIMEOUT)
                 return list(parallel(delayed(run_task)(task, call, self.driver) for call in calls))
         except KilledWorker as error:
@@ -388,21 +391,3 @@ class ClusterWorkers(Workers):
                     "may differ in the last digits; run ravenlab doctor on this cluster for details.",
                     file=sys.stderr,
                 )
-
-
-async def _abort(client: Client) -> None:
-    """Close all connections of a client as if they were lost, so that nothing waits for them any longer."""
-    if client.scheduler_comm is not None:
-        client.scheduler_comm.comm.abort()
-    await client.rpc.close()
-
-
-def _backend(client: Client) -> Any:
-    """Return joblib's backend for Dask, with at least two jobs: for one, joblib would run tasks in this process."""
-    from joblib._dask import DaskDistributedBackend
-
-    class Backend(DaskDistributedBackend):  # type: ignore[misc]
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            return max(2, int(super().effective_n_jobs(n_jobs)))
-
-    return Backend(client=client, wait_for_workers_timeout=reconnect_seconds())

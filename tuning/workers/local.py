@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ravenlab.common.checks import check_address_space, check_integer
+from ravenlab.common.compat.joblib import killed_worker_error
 from ravenlab.common.errors import ExternalError, InputError
 from ravenlab.common.text import join_words
 from ravenlab.tuning.interrupts import acknowledge_interrupt
@@ -85,7 +86,6 @@ def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) 
     time, each on its own core, so waiting until one of them has filled the cache would not be faster.
     """
     from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     from ravenlab.common.plugins import register_for_pickling
 
@@ -94,7 +94,7 @@ def _run_in_processes(task: Callable[..., T], calls: Sequence[Call], jobs: int) 
     try:
         with SAFE_PATH:
             return list(workers(delayed(task)(*call) for call in calls))
-    except TerminatedWorkerError:
+    except killed_worker_error():
         raise ExternalError(
             "a worker process was killed, possibly out of memory; completed trials are saved; rerun the same command to"
             " resume, with fewer jobs if memory is short."

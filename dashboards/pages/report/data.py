@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_number
 from ravenlab.environments import Scenario, find_scenario
@@ -43,8 +44,8 @@ from ravenlab.studies.storage.trials import is_number, read_grid
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-    from optuna.study._frozen import FrozenStudy
 
+    from ravenlab.common.compat.optuna import FrozenStudy
     from ravenlab.dashboards.figures.grid import PlayedPoint
 
 
@@ -187,7 +188,7 @@ def load_report_data(
 def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids: list[Grid]) -> bool:
     """Add a study to the report data; return False if it is not a study of ravenlab."""
     if GRID in study.user_attrs and read_grid_spec(study) is not None:
-        grid = read_grid(study, storage.get_all_trials(study._study_id, deepcopy=False))
+        grid = read_grid(study, storage.get_all_trials(study_id(study), deepcopy=False))
         if grid is None:
             data.unfinished_grids.append(study.study_name)
         else:
@@ -371,7 +372,7 @@ def read_trials(storage: RDBStorage, study: FrozenStudy, spec: StudySpec) -> Tri
 
     query = "SELECT state, COUNT(*) FROM trials WHERE study_id = :study GROUP BY state"
     with storage.engine.connect() as connection:
-        rows = connection.execute(text(query), {"study": study._study_id}).all()
+        rows = connection.execute(text(query), {"study": study_id(study)}).all()
     counts = {str(state): int(count) for state, count in rows}
     best = None
     for trial in read_best_trials(storage, study, 1):

@@ -8,7 +8,8 @@ from typing import Any
 import numba
 import pytest
 
-from ravenlab.common import compiled, kernel_cache
+from ravenlab.common import kernel_cache
+from ravenlab.common.compat import numba_cache
 from ravenlab.environments import find_scenario
 from ravenlab.environments.draw import draw_worlds
 from ravenlab.policies import find_policy
@@ -65,8 +66,8 @@ def test_kernels_of_a_running_compiler_are_waited_for(
         return "function" if len(calls) == stored_at else None
 
     monkeypatch.setattr(kernel_cache, "COMPILERS", [(Process(5), package)])
-    monkeypatch.setattr(compiled, "POLL_SECONDS", 0.0)
-    monkeypatch.setattr(compiled._caching.FunctionCache, "_load_overload", load)
+    monkeypatch.setattr(numba_cache, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(numba_cache._caching.FunctionCache, "_load_overload", load)
     assert cache.load_overload(None, None) == ("function" if loads == stored_at else None)
     assert len(calls) == loads
 

@@ -11,7 +11,7 @@ import optuna
 import pytest
 from optuna.storages._rdb import storage as optuna_storage
 
-from ravenlab.studies.storage.versions import avoid_alembic, find_head
+from ravenlab.common.compat.optuna import avoid_alembic, find_head
 
 avoid_alembic()
 PLAIN = optuna_storage._VersionManager
