@@ -7,7 +7,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tomllib
 import venv
@@ -24,37 +23,67 @@ CHILDREN = resource.RUSAGE_CHILDREN
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist and the wheel built from it."""
-    folder = tmp_path_factory.mktemp("built")
-    source = folder / "source"
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of all files that git tracks, with the links in ravenlab/."""
+    folder = tmp_path_factory.mktemp("clone")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     names = listed.stdout.split("\0")[:-1] if listed.returncode == 0 else []
     for name in names or [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()]:
-        if (ROOT / name).is_file():
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, source / name)
-    build = subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert build.returncode == 0, build.stdout + build.stderr
-    shutil.rmtree(source)
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name, follow_symlinks=False)
+    for link in find_links(ROOT):
+        target = folder / link.relative_to(ROOT)
+        if not target.is_symlink():
+            target.symlink_to(link.readlink())
     return folder
 
 
+@pytest.fixture(scope="module")
+def built(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist of a clone and the wheel built from the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    build(clone, folder)
+    return folder
+
+
+def find_links(folder: Path) -> list[Path]:
+    return [path for path in (folder / "ravenlab").iterdir() if path.is_symlink()]
+
+
+def build(source: Path, folder: Path, *options: str) -> None:
+    """Build packages of a source folder."""
+    words = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", str(folder), str(source)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def list_wheel(folder: Path) -> set[str]:
+    (wheel,) = folder.glob("ravenlab-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
 def test_wheel_contains_the_packages_and_no_tests(built: Path) -> None:
-    (wheel,) = built.glob("ravenlab-*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+    names = list_wheel(built)
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"ravenlab"}
     assert "ravenlab/py.typed" in names
     sources = [path for path in source_files() if path.parts[0] != "ravenlab"]
     data = [path.relative_to(ROOT) for path in (ROOT / "studies").rglob("*.*") if path.suffix in DATA]
     assert len(data) >= 9
-    assert {f"ravenlab/{path.as_posix()}" for path in [*sources, *data]} <= set(names)
+    assert {f"ravenlab/{path.as_posix()}" for path in [*sources, *data]} <= names
+
+
+def test_clone_without_links_is_installed_completely(clone: Path, built: Path, tmp_path: Path) -> None:
+    """The wheel of a clone with links, which was built from the sdist, and that of one without have the same files."""
+    assert len(find_links(clone)) == len(PACKAGES) - 1
+    plain = tmp_path / "plain"
+    shutil.copytree(clone, plain, symlinks=True, ignore=shutil.ignore_patterns("docs", "tests", "tools"))
+    for link in find_links(plain):
+        link.unlink()
+    build(plain, tmp_path, "--wheel")
+    assert list_wheel(tmp_path) == list_wheel(built)
 
 
 def test_sdist_contains_the_files_needed_by_the_tests(built: Path) -> None:
@@ -109,17 +138,60 @@ def check_first_steps(python: Path, folder: Path, study: bool) -> None:
     assert (folder / "report.html").stat().st_size > 100_000
 
 
-def test_wheel_works_in_a_separate_environment(built: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module", params=["*.whl", "*.tar.gz"])
+def installed(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of a new environment with the wheel or the sdist, and the dependencies of this environment."""
+    (package,) = built.glob(f"ravenlab-{request.param}")
+    folder = tmp_path_factory.mktemp("new")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    (site,) = (folder / "lib").glob("python*/site-packages")
+    (site / "dependencies.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    # The dependencies may include an installation of this project, which must be left alone.
+    words = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", str(package)]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "install", *words],
+        capture_output=True,
+        text=True,
+        env=environment_without_project(),
+        cwd=folder,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+def test_package_works_in_a_separate_environment(installed: Path, tmp_path: Path) -> None:
     """Uses the dependencies of this environment; `make stress` installs all of them."""
-    (wheel,) = built.glob("ravenlab-*.whl")
-    venv.create(tmp_path / "venv", with_pip=False)
-    python = tmp_path / "venv" / "bin" / "python"
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", str(wheel)]
-    pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    subprocess.run([*pip, *install], check=True, capture_output=True, env=environment_without_project(), cwd=tmp_path)
-    (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
-    (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
-    check_first_steps(python, tmp_path, study=False)
+    check_first_steps(installed, tmp_path, study=False)
+
+
+@pytest.mark.parametrize("order", ["{mine}; {ours}", "{ours}; {mine}"])
+def test_installed_package_is_beside_a_project_with_the_same_names(installed: Path, order: str, tmp_path: Path) -> None:
+    """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
+    code = write_project(tmp_path, order) + "; print(ravenlab.__file__)"
+    done = subprocess.run(
+        [installed, "-c", code],
+        cwd=tmp_path,
+        env=environment_without_project(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    first, second = done.stdout.splitlines() or [done.stderr, ""]
+    assert first == "True ravenlab.policies", done.stderr
+    assert Path(second).is_relative_to(installed.parent.parent)
+
+
+def write_project(folder: Path, order: str) -> str:
+    """Write packages with the names of ours; return code that imports them and ravenlab in the given order."""
+    for name in PACKAGES[1:]:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("MINE = True\n")
+    mine = f"import {', '.join(PACKAGES[1:])}; from policies import MINE"
+    ours = "import ravenlab; ravenlab.simulate('ucb1', 'blips', horizon=20, arms=2, replications=1)"
+    alone = f"assert all(package.MINE for package in ({', '.join(PACKAGES[1:])}))"
+    return f"{order.format(mine=mine, ours=ours)}; {alone}; print(MINE, ravenlab.policies.__name__)"
 
 
 @pytest.mark.stress
@@ -163,12 +235,7 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
 @pytest.mark.parametrize("order", ["{mine}; {ours}", "{ours}; {mine}"])
 def test_packages_of_a_user_have_the_same_names(order: str, tmp_path: Path) -> None:
     """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
-    for name in PACKAGES[1:]:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("MINE = True\n")
-    mine = f"import {', '.join(PACKAGES[1:])}; from policies import MINE"
-    ours = "import ravenlab; ravenlab.simulate('ucb1', 'blips', horizon=20, arms=2, replications=1)"
-    code = order.format(mine=mine, ours=ours) + "; print(MINE, ravenlab.policies.__name__)"
+    code = write_project(tmp_path, order)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "True ravenlab.policies\n", done.stderr
 
@@ -176,7 +243,7 @@ def test_packages_of_a_user_have_the_same_names(order: str, tmp_path: Path) -> N
 def test_a_copy_without_links_works(tmp_path: Path) -> None:
     """An archive, or a clone on a file system without links, lacks the links in ravenlab/."""
     folder = copy_sources(tmp_path)
-    for link in [path for path in (folder / "ravenlab").iterdir() if path.is_symlink()]:
+    for link in find_links(folder):
         link.unlink()
     code = "import ravenlab.policies; print(ravenlab.policies.__file__, ravenlab.RavenUCB(arms=2).select())"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
