@@ -17,7 +17,6 @@ import numpy as np
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 from ravenlab.studies.statistics.intervals import indistinguishable
@@ -130,7 +129,7 @@ class _GridRun:
         numbers = range(first, min(first + BATCH, end))
         cells = [self.cells[number] for number in numbers]
         played = self.evaluator.play(cells, Stream.GRID, 0, self.spec.replications)
-        self.samples[numbers.start : numbers.stop] = played[..., REGRET]
+        self.samples[numbers.start : numbers.stop] = played.regret
         return numbers
 
     def _check_replay(self, number: int) -> None:

@@ -31,7 +31,7 @@ from ravenlab.environments.world import (
 
 SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
 LONGEST = SHORTEST * FACTOR ** (LEVELS - 1)
-AVERAGE, SQUARES, PREFIX, REGRET, SUBOPTIMAL = range(5)  # sums of a block
+AVERAGE, SQUARES, PREFIX, BLOCK_REGRET, BLOCK_SUBOPTIMAL = range(5)  # sums of a block
 ONE = np.uint64(1)  # an index without a sign needs no check whether it counts from the end of the array
 
 
@@ -101,8 +101,8 @@ def sum_steps(worlds, r, segment, k, t, end, rewards, sums):  # type: ignore[no-
     sums[AVERAGE] = average
     sums[SQUARES] = squares
     sums[PREFIX] = lowest
-    sums[REGRET] = regret
-    sums[SUBOPTIMAL] = suboptimal
+    sums[BLOCK_REGRET] = regret
+    sums[BLOCK_SUBOPTIMAL] = suboptimal
 
 
 @inner
@@ -130,8 +130,8 @@ def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ign
             average, regret, suboptimal = 0.0, 0.0, 0.0
             for j in range(below, below + FACTOR):
                 average += sums[j, AVERAGE]
-                regret += sums[j, REGRET]
-                suboptimal += sums[j, SUBOPTIMAL]
+                regret += sums[j, BLOCK_REGRET]
+                suboptimal += sums[j, BLOCK_SUBOPTIMAL]
             average /= FACTOR
             squares, before, lowest = 0.0, 0.0, 0.0
             for j in range(below, below + FACTOR):
@@ -143,7 +143,7 @@ def ensure_block(blocks, worlds, r, segment, k, level, b, rewards):  # type: ign
             block[AVERAGE] = average
             block[SQUARES] = squares
             block[PREFIX] = lowest
-            block[REGRET] = regret
-            block[SUBOPTIMAL] = suboptimal
+            block[BLOCK_REGRET] = regret
+            block[BLOCK_SUBOPTIMAL] = suboptimal
         length = SHORTEST if part_level == 0 else length * FACTOR
         span //= FACTOR

@@ -36,15 +36,15 @@ from ravenlab.environments.world import (
 )
 from ravenlab.policies.engine.block_sums import (
     AVERAGE,
+    BLOCK_REGRET,
+    BLOCK_SUBOPTIMAL,
     FACTOR,
     LEVELS,
     LONGEST,
     ONE,
     PREFIX,
-    REGRET,
     SHORTEST,
     SQUARES,
-    SUBOPTIMAL,
     allocate_blocks,
     ensure_block,
     sum_steps,
@@ -326,14 +326,14 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                             for first in range(t, mark + 1, SHORTEST):
                                 last = first + SHORTEST if first + SHORTEST < mark + 1 else mark + 1
                                 sum_steps(worlds, r, segment, leader, first, last, scratch.rewards, part)
-                                marked += part[REGRET]
+                                marked += part[BLOCK_REGRET]
                         delta, weight = sums[leader, place, AVERAGE] - m, length * inverses[n + length]
                         m += delta * weight
                         q += sums[leader, place, SQUARES] + delta * delta * n * weight
                         n += length
                         t += length
-                        regret += sums[leader, place, REGRET]
-                        suboptimal += sums[leader, place, SUBOPTIMAL]
+                        regret += sums[leader, place, BLOCK_REGRET]
+                        suboptimal += sums[leader, place, BLOCK_SUBOPTIMAL]
                         reward += sums[leader, place, AVERAGE] * length
                         segment_end = -1
                         own_level = m + beta0 * sqrt(q * inverses[n - 1] * inverses[n + 1] + epsilon)

@@ -23,7 +23,7 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
 from ravenlab.policies.engine.plugins import PlainPolicy
 
-REGRET, REWARD, SUBOPTIMAL, MARKED = range(4)  # columns of the totals of a replication; `evaluate` has the last one
+_REGRET, _REWARD, _SUBOPTIMAL, _MARKED = range(4)  # columns of the totals of a replication, as loops write them
 
 Marks = np.ndarray[Any, np.dtype[np.int64]]
 Loop = Callable[..., None]
@@ -43,6 +43,59 @@ class Played:
     """[R] sum of the best means over all steps."""
     best_curve: Floats
     """[R, marks] sum of the best means up to the marked steps."""
+
+    @property
+    def regret(self) -> Floats:
+        """[R] regret over all steps."""
+        return np.asarray(self.out[:, _REGRET])
+
+    @property
+    def reward(self) -> Floats:
+        """[R] reward over all steps."""
+        return np.asarray(self.out[:, _REWARD])
+
+    @property
+    def suboptimal_pulls(self) -> Floats:
+        """[R] pulls of arms that were not the best."""
+        return np.asarray(self.out[:, _SUBOPTIMAL])
+
+    @property
+    def regret_curve(self) -> Floats:
+        """[R, marks] regret up to the marked steps."""
+        return np.asarray(self.curve[..., _REGRET])
+
+    @property
+    def reward_curve(self) -> Floats:
+        """[R, marks] reward up to the marked steps."""
+        return np.asarray(self.curve[..., _REWARD])
+
+
+@dataclass(frozen=True)
+class PlayedCandidates:
+    """Results of C candidates in the same R worlds; every property has the shape [C, R]."""
+
+    totals: Floats
+    """[C, R, 4] all results, as compiled loops write them."""
+
+    @property
+    def regret(self) -> Floats:
+        """Regret over all steps."""
+        return np.asarray(self.totals[..., _REGRET])
+
+    @property
+    def reward(self) -> Floats:
+        """Reward over all steps."""
+        return np.asarray(self.totals[..., _REWARD])
+
+    @property
+    def suboptimal_pulls(self) -> Floats:
+        """Pulls of arms that were not the best."""
+        return np.asarray(self.totals[..., _SUBOPTIMAL])
+
+    @property
+    def marked_regret(self) -> Floats:
+        """Regret up to the marked step; 0 or the regret over all steps if no step is marked."""
+        return np.asarray(self.totals[..., _MARKED])
 
 
 @dataclass(frozen=True)
@@ -91,29 +144,29 @@ def evaluate(
     first: int = 0,
     stream: int = Stream.SIMULATE,
     mark: int = 0,
-) -> Floats:
-    """Return regret, reward, suboptimal pulls and regret up to step `mark` [C, R, 4] of candidates on the same worlds.
+) -> PlayedCandidates:
+    """Return regret, reward, suboptimal pulls and regret up to step `mark` of candidates on the same worlds.
 
     >>> from ravenlab.environments import find_scenario
     >>> from ravenlab.environments.blocks import draw_any
     >>> from ravenlab.policies import find_policy
     >>> ucb1 = find_policy("ucb1")
     >>> worlds = draw_any(find_scenario("blips"), 200, 3, seed=1, replications=4)
-    >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).shape
-    (2, 4, 4)
+    >>> evaluate(ucb1, [ucb1.resolve({"c": c}, 3, 200) for c in (0.1, 2.0)], worlds, seed=1).regret.shape
+    (2, 4)
     """
     if isinstance(worlds, Worlds):
         totals = policy.evaluate_fast(worlds, np.array([policy.vector(values) for values in candidates]), mark)
         if totals is not None:
-            return totals
+            return PlayedCandidates(totals)
     marks = np.array([mark] if mark > 0 else [], dtype=np.int64)
     played = [play(policy, values, worlds, seed, first, stream, marks, fast=False) for values in candidates]
     totals = np.zeros((len(played), played[0].out.shape[0], 4))
     for row, result in zip(totals, played, strict=True):
-        row[:, :MARKED] = result.out
+        row[:, :_MARKED] = result.out
         if marks.size:
-            row[:, MARKED] = result.curve[:, 0, REGRET]
-    return totals
+            row[:, _MARKED] = result.regret_curve[:, 0]
+    return PlayedCandidates(totals)
 
 
 def play(
@@ -150,7 +203,7 @@ def play(
     if fast and not pulls and not marks.size:
         totals = policy.evaluate_fast(worlds, policy.vector(values)[None], 0)
         if totals is not None:
-            return replace(result, out=totals[0, :, :MARKED])
+            return replace(result, out=totals[0, :, :_MARKED])
     if issubclass(policy, PlainPolicy):
         play_plain_worlds(policy, values, worlds, seed, first, stream, marks, result)
     else:

@@ -24,7 +24,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET, REWARD, SUBOPTIMAL, Played, play
+from ravenlab.policies.engine.play import Played, play
 from ravenlab.policies.engine.plugins import resolve_policy
 
 if TYPE_CHECKING:
@@ -184,16 +184,18 @@ def simulate(
         return play(policy_class, values, worlds, seed, first, stream, marks, pulls)
 
     played = _run_parts(play_part, parts, jobs)
-    out = np.concatenate([part.out for part in played])
-    curve = np.concatenate([part.curve for part in played])
+    regret = np.concatenate([part.regret for part in played])
+    reward = np.concatenate([part.reward for part in played])
+    regret_curve = np.concatenate([part.regret_curve for part in played])
+    reward_curve = np.concatenate([part.reward_curve for part in played])
     best = np.concatenate([part.best for part in played])
     constant, constant_curve, fixed = None, None, None
     if source.constant is not None:
-        constant = source.constant * horizon - best + out[:, REGRET]
+        constant = source.constant * horizon - best + regret
         best_curve = np.concatenate([part.best_curve for part in played])
-        constant_curve = source.constant * marks - best_curve + curve[..., REGRET]
+        constant_curve = source.constant * marks - best_curve + regret_curve
     if isinstance(source, TraceScenario):
-        fixed = source.play_fixed_arm(source.draw(horizon, seed, 0, replications, stream)).reward - out[:, REWARD]
+        fixed = source.play_fixed_arm(source.draw(horizon, seed, 0, replications, stream)).reward - reward
     return Simulation(
         policy=policy_class.name,
         scenario=source.name,
@@ -203,12 +205,12 @@ def simulate(
         seed=seed,
         params=values,
         settings=dict(settings or {}),
-        regret=out[:, REGRET],
-        reward=out[:, REWARD],
-        suboptimal_pulls=out[:, SUBOPTIMAL],
+        regret=regret,
+        reward=reward,
+        suboptimal_pulls=np.concatenate([part.suboptimal_pulls for part in played]),
         regret_constant=constant,
         regret_fixed=fixed,
-        curve=Curve(marks, curve[..., REGRET], curve[..., REWARD], constant_curve) if marks.size else None,
+        curve=Curve(marks, regret_curve, reward_curve, constant_curve) if marks.size else None,
         pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
     )
 

@@ -288,7 +288,7 @@ def _play_all(
     from ravenlab.environments.draw import draw_worlds
     from ravenlab.environments.streams import Stream
     from ravenlab.policies import find_policy
-    from ravenlab.policies.engine.play import REGRET, evaluate
+    from ravenlab.policies.engine.play import evaluate
 
     policy = find_policy(query.policy)
     count = max(MIN_COMPARED_WORLDS, min(MAX_COMPARED_WORLDS, MAX_COMPARED_STEPS // query.horizon))
@@ -296,7 +296,7 @@ def _play_all(
     regrets = []
     for first, size in split_into_blocks(scenario, query.horizon, arms, count):
         worlds = draw_worlds(scenario, query.horizon, arms, COMPARISON_SEED, first, size, Stream.SIMULATE)
-        regrets.append(evaluate(policy, resolved, worlds, COMPARISON_SEED, first, Stream.SIMULATE)[..., REGRET])
+        regrets.append(evaluate(policy, resolved, worlds, COMPARISON_SEED, first, Stream.SIMULATE).regret)
     return np.concatenate(regrets, axis=1)
 
 

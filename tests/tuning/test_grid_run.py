@@ -85,7 +85,7 @@ def test_known_values(horizon: int, replications: int, known: dict[tuple[float, 
             scenario=PUBLISHED, horizon=horizon, alpha0=(alpha0,), beta0=(beta0,), replications=replications
         )
         evaluator = Evaluator(grid_problem(spec), LocalWorkers(2))
-        sample = evaluator.play([spec.resolve_params(spec.cells()[0])], Stream.GRID, 0, replications)[0, :, 0]
+        sample = evaluator.play([spec.resolve_params(spec.cells()[0])], Stream.GRID, 0, replications).regret[0]
         combined = np.hypot(error, sample.std(ddof=1) / replications**0.5)
         assert abs(sample.mean() - value) < 4.0 * combined
 

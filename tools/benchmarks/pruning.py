@@ -27,7 +27,7 @@ def run_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:
     search(spec, study, evaluator, first=first_candidates(spec, law=False))
     played = sum(trial.user_attrs[keys.REPLICATIONS] for trial in study.get_trials(deepcopy=False))
     best = spec.resolve_params(from_trial_params(spec, study.best_trial.params))
-    return float(played), float(evaluator.play([best], Stream.REPORT, 0, HELD_OUT)[0, :, 0].mean())
+    return float(played), float(evaluator.play([best], Stream.REPORT, 0, HELD_OUT).regret[0].mean())
 
 
 def main() -> None:

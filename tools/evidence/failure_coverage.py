@@ -27,7 +27,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import LAST_SHARE, REGRET
+from ravenlab.policies.engine.play import LAST_SHARE
 from ravenlab.studies.export.markdown_table import format_rows
 from ravenlab.studies.results.ranking import pairwise_p_values
 from ravenlab.studies.statistics import intervals
@@ -35,7 +35,7 @@ from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, Failure
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.statistics.paired import paired_t_test
 from ravenlab.tuning.workers.local import LocalWorkers
-from ravenlab.tuning.workers.problem import FAILED, UNIFORM, Evaluator, Problem
+from ravenlab.tuning.workers.problem import Evaluator, Problem
 from tools.evidence.harness import append_line, make_parser, read_lines
 
 SEED = 777
@@ -82,7 +82,8 @@ def play_pool(
         for first in range(0, setting.worlds, BLOCK):
             count = min(BLOCK, setting.worlds - first)
             played = evaluator.play_with_failures(values, Stream.SIMULATE, first, count)
-            parts.append(played[..., [REGRET, FAILED, UNIFORM]].astype(np.float32))
+            columns = (played.regret, played.failed, played.uniform_regret)
+            parts.append(np.stack(columns, axis=-1).astype(np.float32))
             print(f"{setting.label} {name}: {first + count:,} of {setting.worlds:,} worlds", flush=True)
         folder.mkdir(parents=True, exist_ok=True)
         np.save(path, np.concatenate(parts, axis=1))

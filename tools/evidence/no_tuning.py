@@ -63,7 +63,6 @@ from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.robust import RobustSpec, parse_robust_spec
@@ -72,7 +71,7 @@ from ravenlab.studies.statistics.failures import grow_sample
 from ravenlab.studies.statistics.intervals import relative_interval
 from ravenlab.tuning.robust.run import run_robust
 from ravenlab.tuning.study_run import run_study
-from ravenlab.tuning.workers.problem import FAILED, Evaluator, Problem, is_reliable
+from ravenlab.tuning.workers.problem import EvaluatedCandidates, Evaluator, Problem, is_reliable
 from tools.docs.no_tuning import RESULTS
 from tools.evidence.harness import append_line, make_parser, read_lines
 
@@ -192,18 +191,19 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
     }
 
     def play(first: int, count: int) -> Floats:
-        return np.stack([play_report(setting, policy, params[policy], first, count) for policy in TUNED])
+        return np.concatenate([play_report(setting, policy, params[policy], first, count).columns for policy in TUNED])
 
-    def reliable(played: Floats) -> bool:
-        return played.shape[1] * setting.horizon >= MOST_REPORT_STEPS or is_reliable(played)
+    def reliable(columns: Floats) -> bool:
+        enough = columns.shape[1] * setting.horizon >= MOST_REPORT_STEPS
+        return enough or is_reliable(EvaluatedCandidates(columns))
 
-    played = grow_sample(play, REPORT_WORLDS, reliable)
-    regret, failed = played[..., REGRET].mean(axis=1), played[..., FAILED].mean(axis=1)
+    played = EvaluatedCandidates(grow_sample(play, REPORT_WORLDS, reliable))
+    regret, failed = played.regret.mean(axis=1), played.failed.mean(axis=1)
     best = TUNED[int(regret.argmin())]
     return {
         **asdict(setting),
         "search_worlds": SEARCH_WORLDS,
-        "report_worlds": played.shape[1],
+        "report_worlds": played.regret.shape[1],
         "best": best,
         "tuned": {policy: [float(regret[i]), float(failed[i])] for i, policy in enumerate(TUNED)},
         "best_params": spec.resolve_params(best, params[best]),
@@ -233,18 +233,18 @@ def play_setting(setting: Setting, row: dict[str, Any], names: list[str]) -> Non
         policy = name.split(",")[0]
         params = row["robust_params"] if name == ROBUST else spec.default_params(policy)
         played = play_report(setting, policy, params, 0, count)
-        mean, failures = played[:, REGRET].mean(), played[:, FAILED].mean()
+        mean, failures = played.regret[0].mean(), played.failed[0].mean()
         row.setdefault("untuned", {})[name] = [float(mean), float(failures)]
-        excess = relative_interval(played[:, REGRET], best[:, REGRET], setting.number)
+        excess = relative_interval(played.regret[0], best.regret[0], setting.number)
         row.setdefault("excess", {})[name] = list(excess)
 
 
-def play_report(setting: Setting, policy: str, params: dict[str, Value], first: int, count: int) -> Floats:
-    """Play a policy on report worlds of a setting; return the columns of `play_range_with_failures` [count, 5]."""
+def play_report(setting: Setting, policy: str, params: dict[str, Value], first: int, count: int) -> EvaluatedCandidates:
+    """Play a policy on report worlds of a setting."""
     spec = setting.spec()
     problem = Problem(policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in=0)
     values = spec.resolve_params(policy, params)
-    return np.asarray(Evaluator(problem).play_with_failures([values], Stream.REPORT, first, count)[0])
+    return Evaluator(problem).play_with_failures([values], Stream.REPORT, first, count)
 
 
 def database(path: Path) -> str:

@@ -28,7 +28,7 @@ from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.trace_file import Trace
 from ravenlab.environments.world import Floats, Ints, Worlds, fill_rewards
 from ravenlab.policies.engine.base import Policy
-from ravenlab.policies.engine.play import REGRET, evaluate
+from ravenlab.policies.engine.play import evaluate
 from ravenlab.studies.export import export
 from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
 from ravenlab.studies.results.describe import describe_recommendation
@@ -206,7 +206,7 @@ def excess_clicks(params: Mapping[str, Any], rates: Worlds | None) -> tuple[floa
         if rates is not None:
             worlds.level[:] = rates.level
             worlds.best[:] = rates.best
-        blocks.append(evaluate(policy, candidates, worlds, seed=0)[:, :, REGRET])
+        blocks.append(evaluate(policy, candidates, worlds, seed=0).regret)
     tuned, constructed = np.concatenate(blocks, axis=1)
     ratio = tuned.mean() / constructed.mean()
     error = (tuned - ratio * constructed).std(ddof=1) / np.sqrt(tuned.size) / constructed.mean()

@@ -18,7 +18,6 @@ import numpy as np
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.distributions import from_trial_params
 from ravenlab.studies.spec.study import StudySpec
@@ -111,7 +110,7 @@ def true_means(
     total = np.zeros(len(distinct))
     for first in range(0, replications, BLOCK):
         count = min(BLOCK, replications - first)
-        total += evaluator.play([dict(p) for p in distinct], Stream.SIMULATE, first, count)[..., REGRET].sum(axis=1)
+        total += evaluator.play([dict(p) for p in distinct], Stream.SIMULATE, first, count).regret.sum(axis=1)
     return dict(zip(distinct, (total / replications).tolist(), strict=True))
 
 
@@ -167,7 +166,7 @@ def against_grid(trials: int, replications: int, jobs: int) -> tuple[Recommendat
     found, _ = _tuned(spec, jobs)
     cells = [{"alpha0": a, "beta0": b, "epsilon": 0.1} for a, b in product(GRID, GRID)]
     players = [spec.resolve_params(found.params), *(spec.resolve_params(cell) for cell in cells)]
-    regret: Floats = Evaluator(spec, LocalWorkers(jobs)).play(players, Stream.GRID, 0, replications)[..., REGRET]
+    regret: Floats = Evaluator(spec, LocalWorkers(jobs)).play(players, Stream.GRID, 0, replications).regret
     rows = [
         (cell["alpha0"], cell["beta0"], *paired_interval(theirs, regret[0], spec.seed))
         for cell, theirs in zip(cells, regret[1:], strict=True)

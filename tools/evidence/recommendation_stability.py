@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ravenlab.environments.streams import Stream
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import relative_interval
@@ -71,7 +70,7 @@ def measure(spec: StudySpec, settings: list[Parameters], first_world: int, world
     distinct = [each for i, each in enumerate(values) if each not in values[:i]]
     played = [candidate for each in distinct for candidate in (each, *make_copies(spec, each))]
     ranges = [(first_world + first, min(BLOCK, worlds - first)) for first in range(0, worlds, BLOCK)]
-    regret = [evaluator.play(played, Stream.SIMULATE, *part)[..., REGRET] for part in ranges]
+    regret = [evaluator.play(played, Stream.SIMULATE, *part).regret for part in ranges]
     by_setting = np.concatenate(regret, axis=1).reshape(len(distinct), 1 + COPIES, worlds)
     return by_setting[[distinct.index(each) for each in values]]
 

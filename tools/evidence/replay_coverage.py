@@ -29,7 +29,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import GRADUAL, Floats, Worlds, reward_of
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET, evaluate, play
+from ravenlab.policies.engine.play import evaluate, play
 from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from ravenlab.studies.diagnosis.model_selection import KINDS
 from ravenlab.studies.registry import DEFAULT_ESTIMATOR, ESTIMATORS
@@ -139,7 +139,7 @@ def true_regrets(
     regrets = []
     for first in range(0, runs, CHUNK):
         worlds = redraw_noise(path, min(CHUNK, runs - first), rng)
-        regrets.append(evaluate(found, values, worlds, int(rng.integers(2**31)))[..., REGRET] / steps)
+        regrets.append(evaluate(found, values, worlds, int(rng.integers(2**31))).regret / steps)
     table = np.concatenate(regrets, axis=1)
     return table.mean(axis=1), table.std(axis=1, ddof=1) / np.sqrt(runs)
 
@@ -157,7 +157,7 @@ def choose(
     # The search stream, but with all events of the log.
     worlds = scenario.prepared(Stream.SIMULATE).draw_replications(log.events, 1, range(runs), Stream.SEARCH)
     values = [found.resolve(params, log.arms, log.events) for params in candidates]
-    return int(np.argmin(evaluate(found, values, worlds, seed=1)[..., REGRET].mean(axis=1)))
+    return int(np.argmin(evaluate(found, values, worlds, seed=1).regret.mean(axis=1)))
 
 
 def examine(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +17,13 @@ from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
 from ravenlab.studies.spec.space import Range
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.failures import grow_sample
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.tuning.search.loop import search
 from ravenlab.tuning.search.samplers import inside_search_space
-from ravenlab.tuning.workers.problem import Evaluator, is_reliable
+from ravenlab.tuning.workers.problem import Evaluator
 from tools.laws.gaussian_process import GaussianProcess, fit_gaussian_process
 
 if TYPE_CHECKING:
@@ -231,7 +228,7 @@ def search_and_select(
     surface = TrialSurface.fit(spec.space, trials, regrets)
     finalists = choose_finalists(surface, trials, regrets, budget.finalists)
     selection = budget.selection_worlds(setting.horizon)
-    played = evaluator.play([trials[i] for i in finalists], Stream.SELECTION, 0, selection)[..., REGRET]
+    played = evaluator.play([trials[i] for i in finalists], Stream.SELECTION, 0, selection).regret
     chosen = trials[finalists[int(np.argmin(played.mean(axis=1)))]]
     return SearchedPolicy(evaluator, surface, trials, regrets, chosen, (spec.replications, selection))
 
@@ -271,7 +268,7 @@ def measure_policy(
     """Search a policy in a setting, and estimate the regret of the selected parameters on the report worlds."""
     searched = search_and_select(setting, policy, budget, first)
     space, chosen, worlds = searched.surface.space, searched.chosen, budget.report_worlds(setting.horizon)
-    regret = searched.evaluator.play([chosen], Stream.REPORT, 0, worlds)[0, :, REGRET]
+    regret = searched.evaluator.play([chosen], Stream.REPORT, 0, worlds).regret[0]
     ranges = searched.surface.ranges(np.array(unit_point(space, chosen)))
     return {
         "params": {name: shorten(chosen[name]) for name in space},
@@ -302,11 +299,8 @@ def play_report(
     )
     evaluator, values = Evaluator(spec), [spec.resolve_params(params) for params in candidates]
     if grow:
-        play = partial(evaluator.play_with_failures, values, Stream.REPORT)
-        played = grow_sample(play, worlds, is_reliable)
-    else:
-        played = evaluator.play(values, Stream.REPORT, 0, worlds)
-    return np.asarray(played[..., REGRET])
+        return evaluator.play_until_reliable(values, Stream.REPORT, worlds).regret
+    return evaluator.play(values, Stream.REPORT, 0, worlds).regret
 
 
 def surround(params: Mapping[str, float], spread: Mapping[str, float], count: int) -> list[dict[str, float]]:

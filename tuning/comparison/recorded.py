@@ -17,7 +17,7 @@ from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET, REWARD, PlayedLogs, play_logs, play_windows
+from ravenlab.policies.engine.play import PlayedLogs, play_logs, play_windows
 from ravenlab.studies.results.comparison import RecordedResult, RegretCurve
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
@@ -59,7 +59,7 @@ def _play_windows(
     begin = time.thread_time()
     played = play_windows(problem_policy(problem), values, worlds, problem.seed, 0, Stream.REPORT, marks)
     seconds = time.thread_time() - begin
-    return played.out[:, REGRET], played.out[:, REWARD], played.curve[..., REGRET], parts, seconds
+    return played.regret, played.reward, played.regret_curve, parts, seconds
 
 
 def _scale_errors(curve: RegretCurve, error: float) -> RegretCurve:

@@ -20,7 +20,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints, Worlds
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.policies.engine.parameters import Value, Values
-from ravenlab.policies.engine.play import LAST_SHARE, REGRET, is_failure, last_mark, play, uniform_regret
+from ravenlab.policies.engine.play import LAST_SHARE, is_failure, last_mark, play, uniform_regret
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.simulation import simulate
@@ -106,9 +106,9 @@ def _play_range(
     begin = time.thread_time()
     played = play(policy, values, worlds, problem.seed, first, stream, marks, fast=False)
     seconds = time.thread_time() - begin
-    regret, curve, uniform = played.out[:, REGRET], played.curve[..., REGRET], uniform_regret(worlds)
-    before = curve[:, np.searchsorted(marks, last_mark(problem.horizon))]
-    return regret, curve, is_failure(regret - before, uniform), uniform, seconds
+    uniform = uniform_regret(worlds)
+    before = played.regret_curve[:, np.searchsorted(marks, last_mark(problem.horizon))]
+    return played.regret, played.regret_curve, is_failure(played.regret - before, uniform), uniform, seconds
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from ravenlab.common.text import format_number
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value, Values
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.spec.robust import Measure, RobustSpec
 from ravenlab.tuning.workers.local import SERIAL, Workers
 from ravenlab.tuning.workers.problem import Evaluator
@@ -24,9 +23,10 @@ class RelativeEvaluator(Evaluator):
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
     >>> defaults = spec.base.resolve_params({})
     >>> evaluator = RelativeEvaluator(spec, parse_measure("mean"), [defaults, defaults])
-    >>> played = evaluator.play([defaults], stream=1, first=0, count=5)
-    >>> played.shape, evaluator.sample(played).shape
-    ((1, 5, 2), (1, 5))
+    >>> evaluator.play_scenarios([defaults], stream=1, first=0, count=5).shape
+    (1, 5, 2)
+    >>> evaluator.play_sample([defaults], stream=1, first=0, count=5).shape
+    (1, 5)
     """
 
     def __init__(self, spec: RobustSpec, measure: Measure, tuned: Sequence[Values], workers: Workers = SERIAL) -> None:
@@ -35,19 +35,19 @@ class RelativeEvaluator(Evaluator):
         self.measure = measure
         count = spec.base.replications
         means = [
-            float(evaluator.play([values], Stream.SEARCH, 0, count)[0, :, REGRET].mean())
+            float(evaluator.play([values], Stream.SEARCH, 0, count).regret[0].mean())
             for evaluator, values in zip(self.evaluators, tuned, strict=True)
         ]
         self.tuned_regret = check_positive(spec.scenarios, np.array(means))
 
-    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+    def play_scenarios(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
         """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""
-        played = [evaluator.play(candidates, stream, first, count)[..., REGRET] for evaluator in self.evaluators]
+        played = [evaluator.play(candidates, stream, first, count).regret for evaluator in self.evaluators]
         return np.stack(played, axis=-1)
 
-    def sample(self, played: Floats) -> Floats:
-        """Return the measure of the relative regrets in each replication."""
-        return self.measure.sample(played / self.tuned_regret)
+    def play_sample(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Return the measure [C, count] of the relative regrets in each replication."""
+        return self.measure.sample(self.play_scenarios(candidates, stream, first, count) / self.tuned_regret)
 
 
 def check_positive(scenarios: Sequence[str], means: Floats) -> Floats:

@@ -11,7 +11,6 @@ from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.results.recommendation import Estimate
 from ravenlab.studies.results.robust import (
     EvaluatedSetting,
@@ -178,7 +177,7 @@ def evaluate_settings(
     """Evaluate named settings, which include the tuned ones, on the report worlds."""
     base = spec.base
     distinct, indices = deduplicate(list(named.values()))
-    played = evaluator.play([candidate.values for candidate in distinct], Stream.REPORT, 0, base.report)
+    played = evaluator.play_scenarios([candidate.values for candidate in distinct], Stream.REPORT, 0, base.report)
     regret = {name: played[index] for name, index in zip(named, indices, strict=True)}
     tuned_regret = np.stack([regret[tuned_name(name)][:, s] for s, name in enumerate(spec.scenarios)], axis=-1)
     check_positive(spec.scenarios, tuned_regret.mean(axis=0))
@@ -216,19 +215,19 @@ def _select(
     raced = is_raced(base)
     design = make_design(base, values[: base.candidates], defaults, importance) if raced else []
     worlds = count_nomination_worlds(base) if raced else base.selection
-    played = evaluator.play([*values, *design], Stream.SELECTION, 0, worlds)
+    played = evaluator.play_scenarios([*values, *design], Stream.SELECTION, 0, worlds)
     experts = [_index(candidates, baselines[tuned_name(name)]) for name in spec.scenarios]
     equals = _find_indistinguishable(spec, measure, played[: len(values)], experts)
     if not raced:
         return ChosenParameters(values[equals[0]]), equals, None
     means = [
-        float(single.play([values[index]], Stream.SELECTION, 0, base.selection)[0, :, REGRET].mean())
+        float(single.play([values[index]], Stream.SELECTION, 0, base.selection).regret[0].mean())
         for single, index in zip(evaluator.evaluators, experts, strict=True)
     ]
     tuned = check_positive(spec.scenarios, np.array(means))
 
     def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
-        return evaluator.play(values, Stream.SELECTION, first, count) / tuned
+        return evaluator.play_scenarios(values, Stream.SELECTION, first, count) / tuned
 
     choice, ranges = nominate_and_race(
         base,

@@ -97,7 +97,7 @@ def play_full(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatc
     if not indices:
         return PlayedBatch({})
     candidates = [batch.candidates[i] for i in indices]
-    samples = evaluator.sample(evaluator.play(candidates, Stream.SEARCH, 0, spec.replications))
+    samples = evaluator.play_sample(candidates, Stream.SEARCH, 0, spec.replications)
     return PlayedBatch({i: Outcome(sample) for i, sample in zip(indices, samples, strict=True)})
 
 
@@ -140,7 +140,7 @@ def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[
     else:
         shift = block_count(spec) * size - spec.replications
         first, last = first - shift, last - shift
-    return evaluator.sample(evaluator.play(candidates, Stream.SEARCH, first, last - first))
+    return evaluator.play_sample(candidates, Stream.SEARCH, first, last - first)
 
 
 def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:

@@ -21,7 +21,6 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value, Values
-from ravenlab.policies.engine.play import REGRET, REWARD
 from ravenlab.studies.results.recommendation import (
     Baseline,
     BaselineName,
@@ -39,7 +38,7 @@ from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.distributions import from_trial_params, make_distributions, trial_param_name
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
 from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
-from ravenlab.studies.statistics.failures import grow_sample, include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.failures import include_unseen, include_unseen_in_mean
 from ravenlab.studies.statistics.intervals import indistinguishable, mean_interval, order_best_first, paired_interval
 from ravenlab.studies.storage.keys import project_version
 from ravenlab.tuning.search.loop import convert_trial
@@ -64,7 +63,7 @@ from ravenlab.tuning.validation.recorded import (
     validate_on_log,
     validate_on_trace,
 )
-from ravenlab.tuning.workers.problem import COUNTED_REGRET, Evaluator, count_failures, is_reliable
+from ravenlab.tuning.workers.problem import Evaluator, count_failures
 
 if TYPE_CHECKING:
     import optuna
@@ -322,7 +321,7 @@ def _validate_on_worlds(
     design = make_design(spec, candidates[: spec.candidates], baselines[-1], importance) if raced else []
     worlds = count_nomination_worlds(spec) if raced else spec.selection
     played = evaluator.play([*candidates, *design], Stream.SELECTION, 0, worlds)
-    sample = evaluator.sample(played[: len(candidates)])
+    sample = evaluator.sample(played)[: len(candidates)]
     if objective.maximize:
         sample = -sample
     by_rank = objective.value if objective.by_rank else None
@@ -331,14 +330,14 @@ def _validate_on_worlds(
     if raced:
 
         def play_selection(values: Sequence[Values], first: int, count: int) -> Floats:
-            return evaluator.play(values, Stream.SELECTION, first, count)[..., COUNTED_REGRET]
+            return evaluator.play(values, Stream.SELECTION, first, count).counted_regret
 
         choice, ranges = nominate_and_race(
             spec,
             complete,
             candidates,
             design,
-            objective.value(played[..., COUNTED_REGRET]),
+            objective.value(played.counted_regret),
             baselines[-1],
             importance,
             WorldMeasurements(spec, play_selection, worlds, by_rank),
@@ -346,10 +345,9 @@ def _validate_on_worlds(
         )
     else:
         choice = ChosenParameters(candidates[equals[0]])
-    report = partial(evaluator.play_with_failures, [choice.values, *baselines], Stream.REPORT)
-    played = grow_sample(report, spec.report, is_reliable)
-    regret, *others = played[..., REGRET]
-    failures, *other_failures = count_failures(played)
+    reported = evaluator.play_until_reliable([choice.values, *baselines], Stream.REPORT, spec.report)
+    regret, *others = reported.regret
+    failures, *other_failures = count_failures(reported)
     # The bootstrap and the scale of rewards take a fifth of a second in one thread.
     scale, interval, *intervals = run_in_threads(
         lambda task, *arguments: task(*arguments),
@@ -381,7 +379,7 @@ def _validate_on_worlds(
             unseen=failures.unseen,
             reliable=failures.reliable,
         ),
-        attainable=float((played[0, :, REGRET] + played[0, :, REWARD]).mean()),
+        attainable=float((reported.regret[0] + reported.reward[0]).mean()),
         ranges=ranges,
     )
 
@@ -437,8 +435,8 @@ def search_estimate(spec: StudySpec, evaluator: Evaluator, best: Candidate) -> f
     """Return the objective in the search; parameters that were no trial are played on the search worlds."""
     if best.estimate is not None:
         return best.estimate
-    played = evaluator.play([best.values], Stream.SEARCH, 0, spec.replications)
-    return float(evaluator.objective.value(evaluator.sample(played))[0])
+    sample = evaluator.play_sample([best.values], Stream.SEARCH, 0, spec.replications)
+    return float(evaluator.objective.value(sample)[0])
 
 
 def bounding_box(spec: StudySpec, candidates: list[Candidate]) -> dict[str, tuple[float, float]]:

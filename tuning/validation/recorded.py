@@ -16,7 +16,7 @@ from ravenlab.environments.recorded.trace_world import FixedArmPlay, TraceScenar
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value, Values
-from ravenlab.policies.engine.play import REGRET, REWARD, PlayedLogs, PlayedWindows, play_logs, play_windows
+from ravenlab.policies.engine.play import PlayedLogs, PlayedWindows, play_logs, play_windows
 from ravenlab.studies.results.recommendation import (
     Estimate,
     Failures,
@@ -131,7 +131,7 @@ def _play_candidate(problem: Problem, values: Mapping[str, Value], stream: Strea
     assert isinstance(scenario, TraceScenario)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     played = play_windows(problem_policy(problem), values, worlds, problem.seed, 0, stream, NO_MARKS)
-    return played.out[:, REGRET], played.out[:, REWARD], play_history(problem, values, stream, count)
+    return played.regret, played.reward, play_history(problem, values, stream, count)
 
 
 def play_history(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> Floats:

@@ -22,9 +22,6 @@ from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import (
     LAST_SHARE,
-    MARKED,
-    REGRET,
-    REWARD,
     evaluate,
     is_failure,
     last_mark,
@@ -35,7 +32,7 @@ from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.failures import FailureSample
+from ravenlab.studies.statistics.failures import FailureSample, grow_sample
 from ravenlab.tuning.workers.local import SERIAL, ChunkSize, TaskTime, Workers
 
 T = TypeVar("T")
@@ -47,8 +44,50 @@ CACHED_RANGES = 1024
 
 INITIAL_SECONDS_PER_STEP = 2e-8
 STEPS_PER_PIECE = 5e7  # work between two updates of progress, for which all workers wait
-COUNTED_REGRET = 2  # third column of the results: the regret after the objective's burn-in
-FAILED, UNIFORM = 3, 4  # columns of `play_range_with_failures`
+_REGRET, _REWARD, _COUNTED, _FAILED, _UNIFORM = range(5)  # columns of `EvaluatedCandidates`
+
+
+@dataclass(frozen=True)
+class EvaluatedCandidates:
+    """Results of C candidates of a study in the same R worlds; every property has the shape [C, R].
+
+    >>> regret, reward = np.ones((2, 4)), np.zeros((2, 4))
+    >>> EvaluatedCandidates.join(regret, reward, regret).counted_regret.shape
+    (2, 4)
+    """
+
+    columns: Floats
+    """[C, R, 3] all results, or [C, R, 5] with failures: one array, which workers return."""
+
+    @staticmethod
+    def join(*columns: Floats) -> EvaluatedCandidates:
+        """Return results from regret, reward, counted regret and, if known, failures and uniform regret [C, R]."""
+        return EvaluatedCandidates(np.stack(columns, axis=-1))
+
+    @property
+    def regret(self) -> Floats:
+        """Regret over all steps."""
+        return np.asarray(self.columns[..., _REGRET])
+
+    @property
+    def reward(self) -> Floats:
+        """Reward over all steps."""
+        return np.asarray(self.columns[..., _REWARD])
+
+    @property
+    def counted_regret(self) -> Floats:
+        """Regret after the objective's burn-in."""
+        return np.asarray(self.columns[..., _COUNTED])
+
+    @property
+    def failed(self) -> Floats:
+        """Whether the world fails, 0 or 1; of `Evaluator.play_with_failures` only."""
+        return np.asarray(self.columns[..., _FAILED])
+
+    @property
+    def uniform_regret(self) -> Floats:
+        """Regret of uniform choice in the steps that decide whether the world fails; like `failed`."""
+        return np.asarray(self.columns[..., _UNIFORM])
 
 
 @dataclass(frozen=True)
@@ -117,26 +156,25 @@ def play_range(
 ) -> Floats:
     """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1."""
     worlds = cached_worlds(problem, stream, first, count)
-    return _play_to_mark(problem, candidates, stream, first, worlds, 0)[..., :MARKED]
+    return _play_to_mark(problem, candidates, stream, first, worlds, 0)[0].columns
 
 
 def _play_to_mark(
     problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, worlds: AnyWorlds, mark: int
-) -> Floats:
-    """Return one more column than `play_range`: the regret up to step `mark`, [C, count, 4]."""
+) -> tuple[EvaluatedCandidates, Floats]:
+    """Return the results, and the regret up to step `mark` [C, count]."""
     policy = problem_policy(problem)
     if problem.burn_in == 0:
-        out = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
-        out[..., COUNTED_REGRET] = out[..., REGRET]
-        return out
+        totals = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
+        return EvaluatedCandidates.join(totals.regret, totals.reward, totals.regret), totals.marked_regret
     marks = np.unique([step for step in (problem.burn_in, mark) if step > 0])
-    parts = []
+    results, marked = [], []
     for values in candidates:
         played = play(policy, values, worlds, problem.seed, first, stream, marks)
-        regret = dict(zip(marks.tolist(), played.curve[..., REGRET].T, strict=True))
-        total, before = played.out[:, REGRET], regret.get(mark, np.zeros(played.out.shape[0]))
-        parts.append(np.stack([total, played.out[:, REWARD], total - regret[problem.burn_in], before], axis=1))
-    return np.stack(parts)
+        up_to = dict(zip(marks.tolist(), played.regret_curve.T, strict=True))
+        results.append(np.stack([played.regret, played.reward, played.regret - up_to[problem.burn_in]], axis=1))
+        marked.append(up_to.get(mark, np.zeros(played.regret.size)))
+    return EvaluatedCandidates(np.stack(results)), np.stack(marked)
 
 
 def play_range_with_failures(
@@ -152,28 +190,28 @@ def play_range_with_failures(
     for start, size in _split_range(first, count, max(1, SMALL_BLOCK // scenario.bytes_per_world(horizon, arms))):
         worlds = draw_any(scenario, horizon, arms, problem.seed, start, size, stream)
         assert isinstance(worlds, Worlds)
-        played = _play_to_mark(problem, candidates, stream, start, worlds, last_mark(horizon))
-        uniform = np.broadcast_to(uniform_regret(worlds), played.shape[:2])
-        failed = is_failure(played[..., REGRET] - played[..., MARKED], uniform)
-        parts.append(np.concatenate([played[..., :MARKED], np.stack([failed, uniform], axis=-1)], axis=-1))
+        played, marked = _play_to_mark(problem, candidates, stream, start, worlds, last_mark(horizon))
+        uniform = np.broadcast_to(uniform_regret(worlds), marked.shape)
+        failed = is_failure(played.regret - marked, uniform)
+        parts.append(np.concatenate([played.columns, np.stack([failed, uniform], axis=-1)], axis=-1))
     return np.concatenate(parts, axis=1)
 
 
-def count_failures(played: Floats) -> list[FailureSample]:
-    """Count the failing worlds of each candidate in results [C, R, 5] of `play_range_with_failures`."""
+def count_failures(played: EvaluatedCandidates) -> list[FailureSample]:
+    """Count the failing worlds of each candidate in results of `Evaluator.play_with_failures`."""
     return [
         FailureSample(
-            worlds=played.shape[1],
-            failures=int(candidate[:, FAILED].sum()),
-            mean=float(candidate[:, REGRET].mean()),
-            uniform=LAST_SHARE * float(candidate[:, UNIFORM].mean()),
+            worlds=regret.size,
+            failures=int(failed.sum()),
+            mean=float(regret.mean()),
+            uniform=LAST_SHARE * float(uniform.mean()),
         )
-        for candidate in played
+        for regret, failed, uniform in zip(played.regret, played.failed, played.uniform_regret, strict=True)
     ]
 
 
-def is_reliable(played: Floats) -> bool:
-    """Whether rare failures of every candidate are represented in results of `play_range_with_failures`."""
+def is_reliable(played: EvaluatedCandidates) -> bool:
+    """Whether rare failures of every candidate are represented in results of `Evaluator.play_with_failures`."""
     return all(sample.reliable for sample in count_failures(played))
 
 
@@ -181,8 +219,8 @@ class Evaluator:
     """Plays candidates of one study or problem; the result does not depend on the workers.
 
     >>> spec = StudySpec(scenario="blips", horizon=200, arms=3)
-    >>> Evaluator(spec).play([spec.resolve_params({"alpha0": 2.0})], stream=1, first=0, count=5).shape
-    (1, 5, 3)
+    >>> Evaluator(spec).play([spec.resolve_params({"alpha0": 2.0})], stream=1, first=0, count=5).regret.shape
+    (1, 5)
     """
 
     def __init__(self, study: StudySpec | Problem, workers: Workers = SERIAL) -> None:
@@ -193,15 +231,31 @@ class Evaluator:
         self.on_steps: Callable[[float], None] | None = None
         """Called with the number of simulated steps after each piece of work, if set."""
 
-    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
-        """Return regret, reward and counted regret [C, count, 3] in worlds first … first + count − 1 of a stream."""
-        return self._play(play_range, candidates, stream, first, count)
+    def play(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+    ) -> EvaluatedCandidates:
+        """Return the results in worlds first … first + count − 1 of a stream."""
+        return EvaluatedCandidates(self._play(play_range, candidates, stream, first, count))
 
     def play_with_failures(
         self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
-    ) -> Floats:
-        """Return the columns of `play_range_with_failures` [C, count, 5]."""
-        return self._play(play_range_with_failures, candidates, stream, first, count)
+    ) -> EvaluatedCandidates:
+        """Return the results with failures; the worlds are not cached."""
+        return EvaluatedCandidates(self._play(play_range_with_failures, candidates, stream, first, count))
+
+    def play_until_reliable(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, worlds: int
+    ) -> EvaluatedCandidates:
+        """Return the results with failures, in more worlds until rare failures of every candidate are represented."""
+
+        def play(first: int, count: int) -> Floats:
+            return self.play_with_failures(candidates, stream, first, count).columns
+
+        return EvaluatedCandidates(grow_sample(play, worlds, lambda columns: is_reliable(EvaluatedCandidates(columns))))
+
+    def play_sample(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Return the numbers [C, count] that the objective averages or ranks."""
+        return self.sample(self.play(candidates, stream, first, count))
 
     def _play(
         self,
@@ -246,9 +300,9 @@ class Evaluator:
             self.on_steps(float(candidates * count * self.problem.horizon))
         return results
 
-    def sample(self, played: Floats) -> Floats:
+    def sample(self, played: EvaluatedCandidates) -> Floats:
         """Return the numbers [C, R] that the objective averages or ranks."""
-        return self.objective.sample(played[..., COUNTED_REGRET], played[..., REWARD])
+        return self.objective.sample(played.counted_regret, played.reward)
 
     def _chunk_size(self, task: Callable[..., Any], count: int, candidates: int) -> ChunkSize:
         """Return the chunk size that suits the workers, limited to the worlds that fit in memory."""

@@ -93,7 +93,7 @@ def test_differs_on_bernoulli_arms_only_where_scores_tie() -> None:
     """Means of zeros and ones can be equal, and the choice between equal scores depends on rounding."""
     worlds = draw_worlds(find_scenario("bernoulli"), 4000, 10, 11, 0, 60)
     values = RAVEN.resolve({}, 10, None)
-    fast = evaluate(RAVEN, [values], worlds, 11)[0, :, :3]
+    fast = evaluate(RAVEN, [values], worlds, 11).totals[0, :, :3]
     general = play(RAVEN, values, worlds, 11, 0, 0, NO_MARKS, fast=False).out
     same = np.abs(fast - general).max(axis=1) < 1e-8
     assert same.mean() > 0.5
@@ -106,7 +106,7 @@ def test_not_used_where_it_would_not_be_exact() -> None:
     worlds = draw_worlds(find_scenario("stationary"), 500, 5, 1, 0, 3)
     increasing = RAVEN.resolve({"epsilon": 20.0}, 5, None)
     assert leader_run(worlds, RAVEN.vector(increasing)[None]) is None
-    assert np.isfinite(evaluate(RAVEN, [increasing], worlds, 1)).all()
+    assert np.isfinite(evaluate(RAVEN, [increasing], worlds, 1).totals).all()
     delayed = draw_worlds(find_scenario("delayed"), 500, 5, 1, 0, 3)
     assert leader_run(delayed, RAVEN.vector(RAVEN.resolve({}, 5, None))[None]) is None
 
@@ -116,11 +116,11 @@ def test_regret_up_to_any_step(mark: int) -> None:
     """The step may lie in the exploration, in a walk, in a skipped block, at its ends, or at the end of the run."""
     worlds = draw_worlds(find_scenario("localized-jump"), 3000, 5, 2, 0, 6)
     values = RAVEN.resolve({"alpha0": 0.3}, 5, None)
-    fast = evaluate(RAVEN, [values], worlds, 2, mark=mark)[0]
+    fast = evaluate(RAVEN, [values], worlds, 2, mark=mark).totals[0]
     general = play(RAVEN, values, worlds, 2, 0, 0, np.arange(1, 3001), fast=False).curve[..., 0]
     expected = general[:, mark - 1] if mark > 0 else np.zeros(6)
     np.testing.assert_allclose(fast[:, 3], expected, rtol=0, atol=1e-8)
-    assert np.array_equal(fast[:, :3], evaluate(RAVEN, [values], worlds, 2)[0, :, :3])
+    assert np.array_equal(fast[:, :3], evaluate(RAVEN, [values], worlds, 2).totals[0, :, :3])
 
 
 def test_curve_ends_at_the_totals_of_the_fast_path() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import MAX_RESAMPLED, indistinguishable, mean_interval, paired_interval
@@ -23,7 +22,7 @@ def regrets(scenario: str) -> Floats:
     """Return regrets [2, 4000] of two candidates; samples are drawn from these, so the true means are known."""
     spec = StudySpec(scenario=scenario, horizon=300, arms=5)
     candidates = [spec.resolve_params({}), spec.resolve_params({"alpha0": 0.2, "beta0": 0.3})]
-    return Evaluator(spec).play(candidates, Stream.SIMULATE, 0, 4000)[..., REGRET]
+    return Evaluator(spec).play(candidates, Stream.SIMULATE, 0, 4000).regret
 
 
 @pytest.mark.parametrize(("scenario", "size"), [("stationary", 200), ("localized-jump", 400)])

@@ -93,7 +93,7 @@ def _check_defined(tmp_path: Path, horizon: int, expected: float) -> None:
     values = spec.resolve_params({name: float(value) for name, value in winner.params.items()})
     played = runs._make_evaluator(context, runs.RAVEN, horizon).play([values], Stream.REPORT, 0, count)
     baseline = np.array(runs.run_defined_baseline(context, [horizon])["regrets"][0])
-    sample = -100.0 * relative_shares(played[0, :, 0], baseline)
+    sample = -100.0 * relative_shares(played.regret[0], baseline)
     assert abs(sample.mean() - expected) < 3.0 * 2**0.5 * sample.std(ddof=1) / count**0.5 + 0.5
 
 
@@ -102,7 +102,7 @@ def test_published_winner_has_the_lowest_mean_of_its_ten_candidates(context: Run
     evaluator = runs._make_evaluator(context, runs.RAVEN, 100)
     for repeat, (winner, lowest) in enumerate(zip(published["winners"], published["selection"], strict=True)):
         tried = runs.draw_candidates(context.seed, repeat, 100)
-        means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50)[..., 0].mean(axis=1)
+        means = evaluator.play(tried, Stream.SIMULATE, repeat * 50, 50).regret.mean(axis=1)
         assert lowest == means.min()
         assert winner["alpha0"] == tried[int(means.argmin())]["alpha0"]
 

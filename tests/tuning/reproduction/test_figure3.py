@@ -13,7 +13,6 @@ from scipy.stats import combine_pvalues, norm
 
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.criteria import combine_probabilities, two_sided
 from ravenlab.studies.paper.numbers import played_scenario, read_optima
@@ -72,7 +71,7 @@ def test_grid_agrees_with_the_reference_implementation() -> None:
     values = [
         spec.resolve_params({"alpha0": a, "beta0": b, "epsilon": 0.1}) for a, b in zip(alpha0, beta0, strict=True)
     ]
-    ours = Evaluator(grid_problem(spec)).play(values, Stream.GRID, 0, 400)[..., REGRET]
+    ours = Evaluator(grid_problem(spec)).play(values, Stream.GRID, 0, 400).regret
     plain = plain_grid.regrets(alpha0, beta0, 0.1, 300, 400, seed=5)
     error = np.hypot(ours.std(axis=1), plain.std(axis=1)) / 20
     assert (abs(ours.mean(axis=1) - plain.mean(axis=1)) < 4 * error).all()

@@ -78,8 +78,8 @@ def test_trial_values_match_the_objective(objective: str) -> None:
     evaluator = Evaluator(spec)
     search(spec, study, evaluator)
     trial = study.get_trials()[5]
-    played = evaluator.play([spec.resolve_params(from_trial_params(spec, trial.params))], Stream.SEARCH, 0, 20)[0]
-    regret, reward, counted = played.T
+    played = evaluator.play([spec.resolve_params(from_trial_params(spec, trial.params))], Stream.SEARCH, 0, 20)
+    regret, reward, counted = played.regret[0], played.reward[0], played.counted_regret[0]
     expected = {
         "quantile:0.8": np.quantile(regret, 0.8),
         "cvar:0.8": np.sort(regret)[-4:].mean(),
@@ -125,7 +125,7 @@ def test_trial_attributes() -> None:
     study = new_study()
     search(spec, study, Evaluator(spec))
     trial = study.get_trials()[0]
-    played = Evaluator(spec).play([spec.resolve_params({})], Stream.SEARCH, 0, 20)[0, :, 0]
+    played = Evaluator(spec).play([spec.resolve_params({})], Stream.SEARCH, 0, 20).regret[0]
     assert trial.value == played.mean()
     assert trial.user_attrs[keys.STDERR] == pytest.approx(played.std(ddof=1) / np.sqrt(20))
     assert trial.user_attrs[keys.REPLICATIONS] == 20
@@ -204,6 +204,6 @@ def test_search_beats_random_candidates() -> None:
     drawn = np.exp(rng.uniform(np.log([0.01, 0.01, 0.001]), np.log([10, 10, 0.5]), (1200, 3)))
     names = ("alpha0", "beta0", "epsilon")
     candidates = [spec.resolve_params(dict(zip(names, map(float, row), strict=True))) for row in drawn]
-    values = evaluator.play(candidates, Stream.SEARCH, 0, 20)[..., 0].mean(axis=1)
+    values = evaluator.play(candidates, Stream.SEARCH, 0, 20).regret.mean(axis=1)
     assert study.best_value < values.reshape(20, 60).min(axis=1).mean()
     assert study.best_value < study.get_trials()[0].value  # type: ignore[operator]

@@ -13,9 +13,7 @@ import pytest
 
 from ravenlab.environments import InputError
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET, REWARD
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.distributions import from_trial_params, make_distributions, to_trial_params
 from ravenlab.studies.spec.space import Range
@@ -24,7 +22,7 @@ from ravenlab.studies.statistics.failures import include_unseen, include_unseen_
 from ravenlab.studies.statistics.intervals import mean_interval, paired_interval
 from ravenlab.tuning.validation.recommend import recommend
 from ravenlab.tuning.workers.local import LocalWorkers
-from ravenlab.tuning.workers.problem import COUNTED_REGRET, FAILED, UNIFORM, Evaluator, count_failures
+from ravenlab.tuning.workers.problem import EvaluatedCandidates, Evaluator, count_failures
 from tests.binomial import band
 from tests.messages import raises_naming
 from tools.evidence.recommendation_coverage import coverage
@@ -77,22 +75,23 @@ class Planted(Evaluator):
         super().__init__(spec)
         self.regret, self.calls = regret, []  # type: ignore[var-annotated]
 
-    def play(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+    def play(
+        self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+    ) -> EvaluatedCandidates:
         self.calls.append((Stream(stream), [dict(one) for one in candidates], first, count))
         noise = np.random.default_rng(int(stream)).normal(size=count)
-        out = np.zeros((len(candidates), count, 3))
+        regret = np.zeros((len(candidates), count))
         for c, values in enumerate(candidates):
             independent = np.random.default_rng([int(stream), int(1000 * float(values["alpha0"]))]).normal(size=count)
-            out[c, :, REGRET] = self.regret(values, stream) + noise + 0.1 * independent
-            out[c, :, COUNTED_REGRET] = out[c, :, REGRET]
-            out[c, :, REWARD] = -out[c, :, REGRET]
-        return out
+            regret[c] = self.regret(values, stream) + noise + 0.1 * independent
+        return EvaluatedCandidates.join(regret, -regret, regret)
 
     def play_with_failures(
         self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
-    ) -> Floats:
+    ) -> EvaluatedCandidates:
         played = self.play(candidates, stream, first, count)
-        return np.concatenate([played, np.zeros((*played.shape[:2], 2))], axis=-1)
+        none = np.zeros(played.regret.shape)
+        return EvaluatedCandidates.join(played.regret, played.reward, played.counted_regret, none, none)
 
 
 def distance(values: Mapping[str, Value], stream: int) -> float:
@@ -146,13 +145,12 @@ class Failing(Planted):
 
     def play_with_failures(
         self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
-    ) -> Floats:
-        out = super().play_with_failures(candidates, stream, first, count)
-        failed = np.arange(first, first + count) % 400 == 399
-        out[:, failed, REGRET] += 2000.0
-        out[:, failed, FAILED] = 1.0
-        out[..., UNIFORM] = 200.0
-        return out
+    ) -> EvaluatedCandidates:
+        played = super().play_with_failures(candidates, stream, first, count)
+        failed = np.broadcast_to(np.arange(first, first + count) % 400 == 399, played.regret.shape)
+        regret = played.regret + 2000.0 * failed
+        uniform = np.full(regret.shape, 200.0)
+        return EvaluatedCandidates.join(regret, played.reward, played.counted_regret, failed, uniform)
 
 
 def test_report_sample_grows_until_failures_are_represented() -> None:
@@ -203,7 +201,7 @@ def test_report_stream_does_not_affect_the_selection() -> None:
 def test_the_three_streams_are_different_worlds() -> None:
     spec = small()
     streams, worlds = (Stream.SEARCH, Stream.SELECTION, Stream.REPORT), 400
-    regrets = [Evaluator(spec).play([spec.resolve_params({})], stream, 0, worlds)[0, :, REGRET] for stream in streams]
+    regrets = [Evaluator(spec).play([spec.resolve_params({})], stream, 0, worlds).regret[0] for stream in streams]
     for one, other in combinations(regrets, 2):
         assert not np.isin(one, other).any()
         assert abs(np.corrcoef(one, other)[0, 1]) < 4 / worlds**0.5
@@ -216,7 +214,7 @@ def test_reported_numbers_match_the_report_stream() -> None:
         [spec.resolve_params(result.params), *(spec.resolve_params(baseline.params) for baseline in result.versus)],
         Stream.REPORT, 0, spec.report,
     )  # fmt: skip
-    regret, failures = played[..., REGRET], count_failures(played)
+    regret, failures = played.regret, count_failures(played)
     expected = include_unseen_in_mean(mean_interval(regret[0], spec.seed), failures[0])
     assert (result.regret.mean, result.regret.low, result.regret.high) == expected
     for baseline, theirs, failed in zip(result.versus, regret[1:], failures[1:], strict=True):

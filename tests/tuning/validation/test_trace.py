@@ -186,7 +186,7 @@ def test_contributions_of_rows(file: Path) -> None:
     assert np.abs(placed.parts).max(axis=1).min() > 1e-3
     assert (fixed.shape, fixed_parts.shape) == ((50,), (500,))
     played = evaluator.play(values, Stream.REPORT, 0, 50)
-    np.testing.assert_array_equal(played[..., 0], placed.regret)
+    np.testing.assert_array_equal(played.regret, placed.regret)
 
 
 def test_intervals_cover_although_the_report_segment_contains_few_jumps() -> None:

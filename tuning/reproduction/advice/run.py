@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from ravenlab.environments.streams import Stream
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
 from ravenlab.studies.paper.numbers import played_scenario, printed_rows, read_optima
 from ravenlab.studies.spec.study import StudySpec
@@ -112,7 +111,7 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
     ]
     evaluator = Evaluator(spec, context.workers)
     candidates = [spec.resolve_params(setting) for setting in params]
-    regrets = evaluator.play(candidates, Stream.REPORT, 0, worlds)[..., REGRET]
+    regrets = evaluator.play(candidates, Stream.REPORT, 0, worlds).regret
     names = ("recommended", "advice", "defaults")
     return {
         "params": params[0],

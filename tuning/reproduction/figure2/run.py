@@ -19,7 +19,6 @@ from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.spec.files import find_study_file, load_study_file
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
@@ -124,9 +123,9 @@ def run_published(context: RunContext, horizon: int) -> PieceData:
     on_selection, on_held_out = [], []
     for repeat in range(count_repeats(context)):
         candidates = draw_candidates(context.seed, repeat, horizon)
-        regret = evaluator.play(candidates, Stream.SIMULATE, repeat * worlds, worlds)[..., REGRET].mean(axis=1)
+        regret = evaluator.play(candidates, Stream.SIMULATE, repeat * worlds, worlds).regret.mean(axis=1)
         best = int(np.argmin(regret))
-        held_out = evaluator.play([candidates[best]], Stream.REPORT, repeat * worlds, worlds)[..., REGRET]
+        held_out = evaluator.play([candidates[best]], Stream.REPORT, repeat * worlds, worlds).regret
         winners.append({name: candidates[best][name] for name in ("alpha0", "beta0")})
         on_selection.append(float(regret[best]))
         on_held_out.append(float(held_out.mean()))
@@ -154,10 +153,10 @@ def run_defined(context: RunContext, horizon: int) -> PieceData:
     for spec in (raven, ucb1):
         winner = context.search(f"figure2/{spec.policy}/T{horizon}", spec)
         params = {name: float(value) for name, value in winner.params.items()}
-        regrets = _make_evaluator(context, spec.policy, horizon).play(
+        played = _make_evaluator(context, spec.policy, horizon).play(
             [spec.resolve_params(params)], Stream.REPORT, 0, count_held_out(context, horizon)
         )
-        out[spec.policy] = {"params": params, "regrets": regrets[0, :, REGRET].tolist()}
+        out[spec.policy] = {"params": params, "regrets": played.regret[0].tolist()}
     return out
 
 

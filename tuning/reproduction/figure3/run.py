@@ -17,7 +17,6 @@ import numpy as np
 
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
-from ravenlab.policies.engine.play import REGRET
 from ravenlab.studies.paper.numbers import Optimum, played_scenario, read_optima
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.spec.grid import GridSpec
@@ -70,7 +69,7 @@ def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData
     )
     evaluator = Evaluator(grid_problem(spec), context.workers)
     candidates = [spec.resolve_params(cell) for cell in spec.cells()]
-    regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds)[..., REGRET])
+    regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds).regret)
     printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
     lowest = regrets.mean(axis=1).argmin()
     return {
