@@ -25,7 +25,12 @@ TRIAL_NOTE_KEY = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)
 
 
 def read_study_rows(source: RDBStorage, study_id: int) -> Rows:
-    """Read all rows of a study in the order in which they were written."""
+    """Read all rows of a study in the order in which they were written.
+
+    Raises:
+        InputError: The rows contradict each other. With a damaged index, the database finds other rows for one query
+            than for another.
+    """
     from sqlalchemy import select
 
     studies, trials, study_tables, trial_tables = optuna_tables()
@@ -40,6 +45,10 @@ def read_study_rows(source: RDBStorage, study_id: int) -> Rows:
             read(table, table.c.study_id == study_id)
         for table in trial_tables:
             read(table, table.c.trial_id.in_(select(trials.c.trial_id).where(trials.c.study_id == study_id)))
+    numbers = {row["trial_id"] for row in rows["trials"]}
+    if not rows["studies"] or not all(row["trial_id"] in numbers for table in trial_tables for row in rows[table.name]):
+        name = rows["studies"][0]["study_name"] if rows["studies"] else study_id
+        raise InputError(f"study {name!r} is damaged: its tables contradict each other, so it cannot be copied.")
     return rows
 
 

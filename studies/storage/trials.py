@@ -5,7 +5,7 @@ Trials and attributes hold the complete result: a grid or comparison that is rea
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from ravenlab.common.compat.optuna import FrozenStudy
+
+LARGEST = sys.float_info.max
 
 
 def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
@@ -118,10 +120,10 @@ def check_cells(name: str, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Non
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a stored value is a finite number.
 
-    >>> is_number(0.5), is_number("0.5"), is_number(None), is_number(float("inf"))
-    (True, False, False, False)
+    >>> is_number(0.5), is_number("0.5"), is_number(None), is_number(float("inf")), is_number(10**400)
+    (True, False, False, False, False)
     """
-    return isinstance(value, int | float) and math.isfinite(value)
+    return isinstance(value, int | float) and abs(value) <= LARGEST  # also false for NaN, and for integers beyond it
 
 
 def check_trials(
@@ -189,15 +191,38 @@ def _recorded_object(result: RecordedResult | None) -> dict[str, Any] | None:
 def _read_recorded(stored: dict[str, Any] | None) -> RecordedResult | None:
     if stored is None:
         return None
-    parts = None if stored["parts"] is None else np.array(stored["parts"], dtype=np.float64)
     return RecordedResult(
-        float(stored["reward"]),
-        int(stored["rows"]),
-        parts,
-        stored["inconclusive"],
-        stored["simulated"],
-        str(stored.get("estimator", "")),
+        reward=_check_number(stored["reward"]),
+        rows=int(stored["rows"]),
+        parts=None if stored["parts"] is None else _check_numbers(stored["parts"]),
+        inconclusive=None if stored["inconclusive"] is None else str(stored["inconclusive"]),
+        simulated=bool(stored["simulated"]),
+        estimator=str(stored.get("estimator", "")),
     )
+
+
+def _read_curve(steps: Sequence[int], stored: dict[str, Any]) -> RegretCurve:
+    columns = _check_numbers([steps, stored["mean"], stored["stderr"]], dimensions=2)
+    return RegretCurve(tuple(columns[0].astype(int).tolist()), *map(tuple, columns[1:].tolist()))
+
+
+def _check_numbers(stored: Any, dimensions: int = 1) -> Floats:
+    """Return a stored list, or one of lists of equal length, as an array of finite numbers."""
+    numbers = np.array(stored, dtype=np.float64)
+    if numbers.ndim != dimensions or not np.isfinite(numbers).all():
+        raise ValueError
+    return numbers
+
+
+def _check_number(value: Any) -> float:
+    if not is_number(value):
+        raise ValueError
+    return float(value)
+
+
+def _check_count(value: Any) -> int | None:
+    """Return a stored number that may be missing."""
+    return None if value is None else int(value)
 
 
 def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:
@@ -219,20 +244,21 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
 def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: SettingKind) -> ComparisonEntry:
     if trial.state.name != "COMPLETE" or trial.params != {"policy": policy, "setting": setting}:
         raise ValueError
-    stored, regret = trial.user_attrs[keys.ENTRY], np.array(trial.user_attrs[keys.REGRETS], dtype=np.float64)
-    if regret.shape != (spec.replications,) or not np.isfinite(regret).all():
+    stored, regret = trial.user_attrs[keys.ENTRY], _check_numbers(trial.user_attrs[keys.REGRETS])
+    if regret.size != spec.replications:
         raise ValueError
+    nanoseconds = trial.user_attrs.get(keys.NANOSECONDS)
     return ComparisonEntry(
         policy=policy,
         setting=setting,
         params={name: _check_param(value) for name, value in stored["params"].items()},
         regret=regret,
-        curve=RegretCurve(tuple(stored["steps"]), tuple(stored["mean"]), tuple(stored["stderr"])),
+        curve=_read_curve(stored["steps"], stored),
         trials=int(stored["trials"]),
         search_replications=int(stored["search_replications"]),
-        failures=stored.get("failures"),
-        uniform=float(stored.get("uniform", 0.0)),
-        nanoseconds=trial.user_attrs.get(keys.NANOSECONDS),
+        failures=_check_count(stored.get("failures")),
+        uniform=_check_number(stored.get("uniform", 0.0)),
+        nanoseconds=None if nanoseconds is None else _check_number(nanoseconds),
         recorded=_read_recorded(stored.get("recorded")),
     )
 
@@ -269,15 +295,15 @@ def add_further_worlds(
         further = [
             replace(
                 entry,
-                regret=np.array(part["regret"], dtype=np.float64),
-                curve=RegretCurve(entry.curve.steps, tuple(part["mean"]), tuple(part["stderr"])),
+                regret=_check_numbers(part["regret"]),
+                curve=_read_curve(entry.curve.steps, part),
                 failures=int(part["failures"]),
-                uniform=float(part["uniform"]),
+                uniform=_check_number(part["uniform"]),
             )
             for entry, part in zip(entries, stored, strict=True)
         ]
         return tuple(entry.pool(more) for entry, more in zip(entries, further, strict=True))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise InputError(
             f"comparison {study.study_name!r} has a list of results that this version cannot read."
         ) from None

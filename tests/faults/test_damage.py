@@ -9,6 +9,7 @@ write-ahead log.
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import re
 import shutil
@@ -354,3 +355,64 @@ def test_rows_of_a_missing_study_are_one_line(intact: Path, tmp_path: Path) -> N
     code, err = run_and_check([*SMALL_TUNE, "--name=new"], path)
     assert code == 2
     assert_names(err, "is damaged")
+
+
+def test_study_whose_tables_contradict_each_other_is_not_copied(intact: Path, tmp_path: Path) -> None:
+    """A changed bit in the index of the results assigns the result of a trial to trial 34."""
+    path = tmp_path / "studies.sqlite3"
+    entry = b"\x06\x04\x01\x08\x01%c\x02"  # of the index: its size, the types of its columns, trial and row
+    before, found, after = intact.read_bytes().rpartition(entry % 2)
+    assert found
+    path.write_bytes(before + entry % 34 + after)
+    code, err = run_and_check(["copy", "*", "--to=sqlite:///copied.sqlite3"], path)
+    assert code == 2
+    assert_names(err, "'worlds/blips'", "contradict")
+    code, out, _ = run_command(["studies", "--storage=sqlite:///copied.sqlite3"])
+    assert code == 0
+    assert "tuned" in out
+    assert "worlds/blips" not in out
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("nanoseconds", []),
+        ("regrets", [[1.0, 2.0]]),
+        ("regrets", [1.0, None]),
+        ("entry", {"failures": "x"}),
+        ("entry", {"failures": []}),
+        ("entry", {"mean": ["x"]}),
+        ("entry", {"mean": []}),
+        ("entry", {"steps": [None]}),
+        ("entry", {"stderr": 1}),
+        ("entry", {"uniform": 10**400}),
+        ("entry", {"recorded": {"reward": "x"}}),
+    ],
+)
+def test_damaged_entry_of_a_comparison_is_one_line(key: str, value: object, intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    shutil.copyfile(intact, path)
+    with sqlite3.connect(path) as connection:
+        query = "SELECT trial_user_attribute_id, value_json FROM trial_user_attributes WHERE key = ?"
+        ((row, text), *_) = connection.execute(query, (key,)).fetchall()
+        stored = {**json.loads(text), **value} if isinstance(value, dict) else value
+        connection.execute(
+            "UPDATE trial_user_attributes SET value_json = ? WHERE trial_user_attribute_id = ?",
+            (json.dumps(stored), row),
+        )
+    connection.close()
+    for words in (["show", "compared"], [*COMPARE, "-ocompared"]):
+        code, err = run_and_check(words, path)
+        assert code == 2, words
+        assert_names(err, "'compared'")
+
+
+@pytest.mark.parametrize("value", ["9" * 400, '"text"', "[]", "NaN"])
+def test_damaged_error_of_a_cell_is_one_line(value: str, intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    change(intact, path, f"UPDATE trial_user_attributes SET value_json = '{value}' WHERE key = 'stderr'")
+    for words in (["show", "cells"], GRID):
+        code, err = run_and_check(words, path)
+        assert code == 2, words
+        assert_names(err, "'cells'")
+    assert run_command(["report"])[0] == 0
