@@ -37,7 +37,7 @@ URL_PATTERN = re.compile(
 )
 
 # A password in a connection string of libpq, such as "host=db password=secret", which is not a URL.
-ASSIGNMENT = re.compile(r"(?<![?&\w])((?:(?:ssl)?password|passwd|pwd)\s*=\s*)(?:'(?:\\.|[^'])*'|\S+)", re.IGNORECASE)
+ASSIGNMENT = re.compile(r"(?<![?&\w])((?:(?:ssl|pg)?password|passwd|pwd)\s*=\s*)(?:'(?:\\.|[^'])*'|\S+)", re.IGNORECASE)
 
 
 def storage_url(url: str | None) -> str:

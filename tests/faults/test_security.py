@@ -381,12 +381,12 @@ def swap_scratch_folders(shared: Path, marker: Path) -> None:
     os.setuid(ANOTHER_USER)
     while True:
         time.sleep(0.002)
-        for folder in shared.glob("*/worker-*"):
-            if folder.is_dir() and not (folder / "tuning.py").exists():
-                with suppress(OSError):
+        with suppress(OSError):  # a folder that has just been removed or is private
+            for folder in shared.glob("*/worker-*"):
+                if folder.is_dir() and not (folder / "ravenlab.py").exists():
                     folder.rename(folder.with_name(f"moved-{folder.name}"))
                     folder.mkdir()
-                    (folder / "tuning.py").write_text(HOSTILE_MODULE.format(marker=str(marker)))
+                    (folder / "ravenlab.py").write_text(HOSTILE_MODULE.format(marker=str(marker)))
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can act as another user")

@@ -95,6 +95,7 @@ def test_secrets_are_masked_in_messages_of_the_database() -> None:
         "dbname=d password = 's3 cret'",
         "host=h pwd=s3cret dbname=d",
         "host=h;Passwd = s3cret",
+        "PGPASSWORD=s3cret",
     ],
 )
 def test_passwords_in_other_places_are_masked(url: str) -> None:
