@@ -1,6 +1,6 @@
 """Numbers, counts, lists and names formatted for people. Every package formats text with this module.
 
-Output that programs read (JSON, CSV, TOML, study names) keeps full precision and never goes through here.
+Output that programs read (JSON, CSV, TOML, study names) keeps full precision: its numbers never go through here.
 """
 
 from __future__ import annotations
@@ -212,6 +212,22 @@ def escape_unprintable(text: str) -> str:
     'a\\\\nb'
     """
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def escape_in_strings(document: str) -> str:
+    """Write characters that control terminals as escape sequences of JSON and TOML, in a document of these formats.
+
+    Writers of these formats escape the control characters of ASCII, but those from U+0080 on also control terminals.
+
+    >>> print(escape_in_strings('["\x9b31m ü"]'))
+    ["\\u009b31m ü"]
+    """
+    if document.replace("\n", "").isprintable():
+        return document
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" or letter > "\uffff" else f"\\u{ord(letter):04x}"
+        for letter in document
+    )
 
 
 def shorten_value(value: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ravenlab.common.text import escape_in_strings
 from ravenlab.policies.engine.loading import SCHEMA
 from ravenlab.studies.export.deployment import Deployment, describe_deployment
 from ravenlab.studies.results.recommendation import Recommendation
@@ -41,7 +42,8 @@ class RecommendationsDocument(FrozenModel):
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """Write the document as indented JSON."""
-    return json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    document = json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{escape_in_strings(document)}\n"
 
 
 def make_document(recommendations: Sequence[Recommendation | RobustRecommendation]) -> dict[str, Any]:

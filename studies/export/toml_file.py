@@ -7,6 +7,7 @@ from typing import Any
 
 import tomli_w
 
+from ravenlab.common.text import escape_in_strings
 from ravenlab.studies.export.json_file import make_document
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
@@ -14,7 +15,7 @@ from ravenlab.studies.results.robust import RobustRecommendation
 
 def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
     """Write the document as `[[recommendations]]` tables."""
-    return tomli_w.dumps(_without_none(make_document(recommendations)))
+    return escape_in_strings(tomli_w.dumps(_without_none(make_document(recommendations))))
 
 
 def _without_none(value: Any) -> Any:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unicodedata import category
 
 import numpy as np
 import pytest
+from sqlalchemy import text
 
 import ravenlab
 from ravenlab.common.errors import InputError
 from ravenlab.dashboards.optuna_dashboard.access import restrict_access
+from ravenlab.studies.export import FORMATS
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.storage.database import open_storage
+from ravenlab.studies.storage.keys import write_recommendation
 from tests.command import run_command
 from tests.faults.template import COMPARE, GRID, make_storage
 from tests.messages import assert_names
+from tests.studies.examples import make_recommendation, store_study
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07"
 TUNE_LOG = ["tune", "--log=log.csv", "--trials=3", "--replications=2", "--jobs=1", "--quiet"]
@@ -88,3 +95,27 @@ def test_number_of_a_trial_that_is_not_one_is_refused(query: str) -> None:
     (body,) = application(environ, lambda status, _: statuses.append(status))
     assert statuses == ["400 Bad Request"]
     assert json.loads(body) == {"reason": "after must be the number of a trial."}
+
+
+def test_documents_on_standard_output_contain_no_control_characters(tmp_path: Path) -> None:
+    """JSON escapes only those of ASCII; the names of studies, and what is stored with them, may contain others."""
+    name = f"{ESCAPES}\x9b31m\u202e\u2028"
+    storage = open_storage(f"sqlite:///{tmp_path}/studies.sqlite3", create=True)
+    spec = StudySpec(scenario="blips", horizon=20, arms=3, trials=3)
+    study = store_study(storage, spec, 3, make_recommendation(scenario="blips", horizon=20, arms=3))
+    stored = make_recommendation(study=name, scenario="blips", horizon=20, arms=3)
+    write_recommendation(study, stored)
+    with storage.engine.begin() as connection:
+        connection.execute(text("UPDATE studies SET study_name = :name"), {"name": name})
+    storage.remove_session()
+    storage.engine.dispose()
+    for words in (
+        ["studies", "--json"],
+        ["show", name, "--json"],
+        *(["export", f"--format={kind}"] for kind in FORMATS),
+    ):
+        code, out, err = run_command(words)
+        assert (code, err) == (0, ""), words
+        assert not [letter for letter in out if category(letter) == "Cc" and letter not in "\n\t"], words
+    code, out, _ = run_command(["studies", "--json"])
+    assert name in json.loads(out)[0].values()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from ravenlab.common.text import escape_unprintable
+from ravenlab.common.text import escape_in_strings, escape_unprintable
 from ravenlab.tuning.interrupts import acknowledge_interrupt
 
 if TYPE_CHECKING:
@@ -178,7 +178,8 @@ def print_json(document: Any, indent: int | None = None) -> None:
     """Print a JSON document to stdout, always as UTF-8."""
     import json
 
-    print_exact(f"{json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)}\n")
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    print_exact(f"{escape_in_strings(text)}\n")
 
 
 def print_exact(text: str) -> None:
