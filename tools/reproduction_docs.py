@@ -14,39 +14,56 @@ from ravenlab.common.text import format_number
 from ravenlab.dashboards.pages.reproduction import SIGNS
 from ravenlab.studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
+from tools.docs.marks import table
 from tools.screenshots import IMAGES
 
+PROTOCOLS = ("published", "defined")
 PAGE = IMAGES.parent / "evidence" / "reproduction.md"
 
 
 def make_page(document: Mapping[str, Any]) -> str:
     """Return the verdicts of a reproduction as a Markdown page."""
     counts = Counter(verdict["verdict"] for verdict in document["verdicts"])
+    claims: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for verdict in document["verdicts"]:
+        claims.setdefault(verdict["text"], {})[verdict["protocol"]] = verdict
     lines = [
-        "# Reproduction of the paper: all verdicts",
+        "# Evidence: the paper's claims",
         "",
-        f"From `ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}`,",
-        "written by `python -m tools.reproduction_docs reproduction`. "
+        f"{len(claims)} claims of the paper, tested by {len(document['verdicts'])} verdicts: "
         + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
         + ".",
-        "*As published* follows the authors' scripts; *as defined* follows the paper's text and Table 1. The column"
-        " *measured* contains the",
-        "quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes contains"
+        "*As published* follows the authors' scripts; *as defined* follows the paper's text and Table 1. A cell has the"
+        " quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes contains"
         " all figures, methods and reasons.",
         "",
-        "| claim | place | paper | protocol | measured (95 % CI) | verdict |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "```sh",
+        f"ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}",
+        "python -m tools.reproduction_docs reproduction   # writes this page",
+        "```",
+        "",
+        *table(["claim", "place", "paper", *(f"as {protocol}" for protocol in PROTOCOLS)], map(_row, claims.values())),
+        "",
+        "## Rules",
+        "",
     ]
-    for row in document["verdicts"]:
-        unit = " %" if row["unit"] == "%" else ""
-        printed = "" if row["printed"] is None else f"{format_number(row['printed'])}{unit}"
-        ours = "" if row["measurement"] is None else _format_measurement(row["measurement"], unit)
-        verdict = f"{SIGNS[ClaimVerdict(row['verdict'])]} {row['verdict']}"
-        lines.append(f"| {row['text']} | {row['place']} | {printed} | as {row['protocol']} | {ours} | {verdict} |")
-    lines += ["", "## Rules", ""]
     used = {row["rule"] for row in document["verdicts"]}
     lines += [f"- **{name}**: {text}" for name, text in document["rules"].items() if name in used]
     return "\n".join(lines) + "\n"
+
+
+def _row(verdicts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the row of a claim, with one cell per protocol."""
+    claim = next(iter(verdicts.values()))
+    unit = " %" if claim["unit"] == "%" else ""
+    printed = "" if claim["printed"] is None else f"{format_number(claim['printed'])}{unit}"
+    cells = [_cell(verdicts[protocol], unit) if protocol in verdicts else "–" for protocol in PROTOCOLS]
+    return [claim["text"], claim["place"], printed, *cells]
+
+
+def _cell(verdict: Mapping[str, Any], unit: str) -> str:
+    sign = SIGNS[ClaimVerdict(verdict["verdict"])]
+    return sign if verdict["measurement"] is None else f"{sign} {_format_measurement(verdict['measurement'], unit)}"
 
 
 def _format_measurement(measurement: Mapping[str, float], unit: str) -> str:

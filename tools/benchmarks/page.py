@@ -27,14 +27,14 @@ def this_machine() -> dict[str, str]:
 
 
 def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], machine: Mapping[str, str]) -> str:
-    """Return the page with a new table of a group.
+    """Return the page with a new table of a group, without the targets.
 
     >>> row = {"race": "raven", "claim": "× a plain loop", "ratio": 12.34, "lowest": 12.0, "highest": 13.0, "rounds": 5}
     >>> print(with_table("<!-- raven --><!-- end of raven -->", "raven", [row], {"numba": "0.68"}))
     <!-- raven -->
-    | setting | measured | unit or baseline | range | target | million steps/s |
-    | --- | --- | --- | --- | --- | --- |
-    | raven | 12.3 | × a plain loop | 12 to 13 | – | – |
+    | setting | measured | unit or baseline | range | million steps/s |
+    | --- | --- | --- | --- | --- |
+    | raven | 12.3 | × a plain loop | 12 to 13 | – |
     <BLANKLINE>
     Medians of 5 rounds; numba 0.68.
     <!-- end of raven -->
@@ -43,7 +43,34 @@ def with_table(page: str, group: str, rows: Sequence[Mapping[str, object]], mach
     counts = " or ".join(str(count) for count in rounds)
     environment = ", ".join(f"{key} {value}" for key, value in machine.items())
     footnote = f"Medians of {counts} {'round' if rounds == [1] else 'rounds'}; {environment}."
-    return filled(page, group, [*table(COLUMNS, [cells(row) for row in rows]), "", footnote])
+    return filled(page, group, [*_table(rows), "", footnote])
+
+
+def _table(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return a table without targets; many settings with the same few baselines have one column per baseline.
+
+    >>> rows = [{"race": name, "claim": "× a loop", "ratio": 2.0, "lowest": 1.0, "highest": 3.0} for name in "abc"]
+    >>> print(*_table(rows), sep="\\n")
+    | setting | × a loop | million steps/s |
+    | --- | --- | --- |
+    | a | 2 (1 to 3) | – |
+    | b | 2 (1 to 3) | – |
+    | c | 2 (1 to 3) | – |
+    """
+    claims = list(dict.fromkeys(str(row["claim"]) for row in rows))
+    settings = list(dict.fromkeys(str(row["race"]) for row in rows))
+    if len(rows) < 3 * len(claims):
+        shown = [place for place, column in enumerate(COLUMNS) if column != "target"]
+        return table([COLUMNS[place] for place in shown], [[cells(row)[place] for place in shown] for row in rows])
+    measured: dict[tuple[str, str], str] = {}
+    speeds: dict[str, str] = {}
+    for row in rows:
+        setting, ratio, claim, spread, _, speeds[setting] = cells(row)
+        measured[setting, claim] = f"{ratio} ({spread})"
+    lines = [
+        [setting, *(measured.get((setting, claim), "–") for claim in claims), speeds[setting]] for setting in settings
+    ]
+    return table([COLUMNS[0], *claims, COLUMNS[-1]], lines)
 
 
 def cells(row: Mapping[str, object]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Savings and costs of pruning: python -m tools.benchmarks.pruning prints the table of docs/guides/pruning.md."""
+"""Savings and costs of pruning: python -m tools.benchmarks.pruning prints a table of docs/evidence/performance.md."""
 
 from __future__ import annotations
 

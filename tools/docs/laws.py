@@ -159,14 +159,7 @@ def _others() -> list[str]:
     policies = [policy for policy in COORDINATES if policy != POLICY]
     rows = [[policy, *row] for policy in policies for row in check_rows(load_document()["check"][policy])]
     lines = [f"`{policy}`: {_coverage(policy)}" for policy in policies]
-    by_scenario = []
-    for scenario in RATES:
-        laws = [load_laws()[scenario, policy] for policy in policies]
-        found = [law.excess or {"median": math.nan, "high": math.nan} for law in laws]
-        cells = [f"{format_percent(excess['median'])}, {format_percent(excess['high'])}" for excess in found]
-        by_scenario.append([scenario, *cells])
-    columns = ["scenario", *(f"{policy}: median, 90 %" for policy in policies)]
-    return [*table(["policy", *CHECK_COLUMNS], rows), "", *lines, "", *table(columns, by_scenario)]
+    return [*table(["policy", *CHECK_COLUMNS], rows), "", *lines]
 
 
 def _policies() -> list[str]:

@@ -1,4 +1,4 @@
-"""Generated parts of docs/evidence/no-tuning.md: excess by policy and by setting, and its picture."""
+"""Generated parts of docs/evidence/no-tuning.md: excess by policy, and its picture."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ def parts() -> dict[str, list[str]]:
         "first sample": _sample([row for row in rows if row["number"] < SECOND]),
         "second sample": _sample([row for row in rows if row["number"] >= SECOND]),
         "picture": [f"![{ALT}](../{PICTURE})"],
-        "settings": _settings(rows),
     }
 
 
@@ -97,27 +96,6 @@ def _policies(rows: list[dict[str, Any]]) -> list[str]:
 def _interval(values: Any, sign: str = "") -> str:
     mean, low, high = (f"{100 * x:{sign},.0f}".replace("-", "−") for x in bootstrap_mean(values))
     return f"{mean} ({low} to {high})"
-
-
-def _settings(rows: list[dict[str, Any]]) -> list[str]:
-    cells = []
-    for row in rows:
-        mean, low, high = (f"{100 * x:+.0f}".replace("-", "−") for x in row["excess"][AUTO])
-        cells.append(
-            [
-                "second" if row["number"] >= SECOND else "first",
-                row["scenario"],
-                format_count(row["horizon"]),
-                str(row["arms"]),
-                f"{row['noise']} × {row['level']:g}",
-                f"{row['search_worlds']}, {format_count(row['report_worlds'])}",
-                row["best"],
-                f"{min(mean for mean, _ in row['tuned'].values()):.1f}",
-                f"{mean} ({low} to {high})",
-            ]
-        )
-    titles = ["sample", "scenario", "T", "K", "noise", "worlds per trial, report", "best tuned", "its regret"]
-    return table([*titles, f"excess of {AUTO} (%)"], cells)
 
 
 def picture() -> str:

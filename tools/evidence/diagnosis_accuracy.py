@@ -11,14 +11,13 @@ from ravenlab.studies.diagnosis.model_selection import KINDS
 from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK
 from tests.project import DOCS
 from tests.studies.diagnosis.traces import keep_one_arm_per_row, simulate_trace
-from tools.docs.marks import filled
+from tools.docs.marks import filled, table
 from tools.evidence.harness import make_parser
 
 PAGE = DOCS / "evidence" / "diagnosis.md"
 WORLDS = ("stationary", *KINDS, RANDOM_WALK)
-OTHER = "several or another"
 
-MATRIX: list[tuple[str, str, dict[str, Any]]] = [
+DEFAULTS: list[tuple[str, str, dict[str, Any]]] = [
     *((name, "", {}) for name in WORLDS),
     *(
         (name, f", {times} times", {"times": times})
@@ -26,7 +25,7 @@ MATRIX: list[tuple[str, str, dict[str, Any]]] = [
         for times in ("geometric", "jittered")
     ),
 ]
-"""Rows of the confusion matrices: scenario, label and settings."""
+"""Rows of the table of default settings: scenario, label and settings."""
 
 ELSEWHERE: list[tuple[str, str, dict[str, Any]]] = [
     ("localized-jump", "every 5 %", {"every": "5%"}),
@@ -69,41 +68,53 @@ def in_order(verdict: str) -> str:
     return "+".join(sorted(verdict.split("+")))
 
 
-def matrix(tries: int, independent: bool = False) -> list[str]:
-    """The confusion matrix: rows are scenarios, columns are diagnoses."""
-    lines = [f"| scenario | {' | '.join(WORLDS)} | {OTHER} |", "| --- |" + " ---: |" * (len(WORLDS) + 1)]
-    for name, label, settings in MATRIX:
-        counted = count_verdicts(name, tries, independent=independent, **settings)
-        known = [counted[kind] for kind in WORLDS]
-        cells = [str(number or "–") for number in (*known, tries - sum(known))]
-        lines.append(f"| {name}{label} | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return lines
+def count_correct(name: str, tries: int, **settings: Any) -> int:
+    """Count the worlds whose diagnosis names this kind and no other."""
+    return count_verdicts(name, tries, **settings)[in_order(name)]
 
 
-def elsewhere(tries: int) -> list[str]:
-    """Accuracy for other settings: weaker or shorter changes, fewer arms, other noise, logs, combinations."""
-    lines = ["| scenario | setting | correct | other diagnoses |", "| --- | --- | ---: | --- |"]
-    for name, words, settings in ELSEWHERE:
+def tabulate_defaults(tries: int) -> list[str]:
+    """Return the table of default settings: correct diagnoses if arms share their noise, and if they do not."""
+    rows = []
+    for name, label, settings in DEFAULTS:
+        counts = [count_correct(name, tries, independent=independent, **settings) for independent in (False, True)]
+        rows.append([f"{name}{label}", *map(str, counts)])
+        print(*rows[-1], flush=True)
+    return table(["scenario", "noise shared by all arms", "independent noise"], rows)
+
+
+def tabulate_elsewhere(tries: int) -> list[str]:
+    """Return the table of other settings: weaker or shorter changes, fewer arms, other noise, logs, combinations."""
+    always: dict[str, list[str]] = {}
+    sometimes: dict[str, list[str]] = {}
+    for name, label, settings in ELSEWHERE:
         counted = count_verdicts(name, tries, **settings)
-        right = counted.pop(in_order(name), 0)
-        rest = ", ".join(f"{kind} {n}" for kind, n in counted.most_common(3))
-        lines.append(f"| {name} | {words} | {100 * right / tries:.0f} % | {rest or '–'} |")
-        print(lines[-1], flush=True)
-    return lines
+        correct = counted.pop(in_order(name), 0)
+        others = ", ".join(f"{kind} {count}" for kind, count in counted.most_common(3))
+        always.setdefault(label, [])
+        sometimes.setdefault(label, [])
+        if correct == tries:
+            always[label].append(name)
+        else:
+            sometimes[label].append(f"{name} {100 * correct / tries:.0f} % ({others})")
+        print(name, label, correct, others, flush=True)
+    rows = [[label, _join(always[label]), _join(sometimes[label])] for label in always]
+    return table(["setting", "correct in all worlds", "correct in some worlds (other diagnoses)"], rows)
+
+
+def _join(names: list[str]) -> str:
+    return f"all {len(names)} scenarios" if len(names) == len(WORLDS) else ", ".join(names) or "–"
 
 
 def main() -> None:
     """Recompute the tables of the page."""
     parser = make_parser(__doc__)
-    parser.add_argument("--tries", type=int, default=100, help="worlds per row of the matrix (0: skip)")
-    parser.add_argument("--independent", type=int, default=100, help="the same with independent noise (0: skip)")
+    parser.add_argument("--tries", type=int, default=100, help="worlds per row of the default settings (0: skip)")
     parser.add_argument("--elsewhere", type=int, default=20, help="worlds per other setting (0: skip)")
     options = parser.parse_args()
     tables: list[tuple[str, int, Callable[[int], list[str]]]] = [
-        ("matrix", options.tries, matrix),
-        ("independent", options.independent, lambda tries: matrix(tries, independent=True)),
-        ("elsewhere", options.elsewhere, elsewhere),
+        ("defaults", options.tries, tabulate_defaults),
+        ("elsewhere", options.elsewhere, tabulate_elsewhere),
     ]
     for name, tries, compute in tables:
         if tries:

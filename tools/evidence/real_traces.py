@@ -17,7 +17,6 @@ from ravenlab.studies.results.comparison import LEVEL
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from ravenlab.studies.statistics.paired import holm_adjust
-from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.local import LocalWorkers
@@ -38,14 +37,18 @@ PAGE = DOCS / "evidence" / "real-traces.md"
 KEPT_SECTION = "## When tuning does not help"
 TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
 METHOD = (
-    "Made by `python -m tools.evidence.real_traces FOLDER`, where FOLDER contains the two files. Each policy was",
-    f"searched with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows. {SELECTION:,} windows of",
-    f"the next fifth select the parameters, and {REPORT:,} windows of the last three tenths, which are held out,",
-    "estimate the regret.",
-    "Regret is relative to the benchmark arm, summed over a window. Intervals come from a moving-block bootstrap",
-    "of all rows, scaled to the report segment. p-values are corrected by Holm's method for the 14 differences of a",
-    "table. A difference is *inconclusive* if p is at least 0.05, or if the effective sample size of the difference or",
-    "of either regret is below 15 (see [traces and logs](traces-and-logs.md)).",
+    "Fifteen tuned policies on two real [traces](traces.md). With a few hundred held-out rows most differences are"
+    " inconclusive.",
+    "",
+    f"Each policy was searched with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows."
+    f" {SELECTION:,} windows of the next fifth select the parameters, and"
+    f" {REPORT:,} windows of the last three tenths estimate the regret relative to the benchmark arm, summed over a"
+    " window. p-values are corrected by Holm's method for the 14 differences of a table. A difference is *inconclusive*"
+    " if p is at least 0.05, or if the effective sample size of the difference or of either regret is below 15.",
+    "",
+    "```sh",
+    "python -m tools.evidence.real_traces FOLDER   # the folder with the two files",
+    "```",
 )
 
 
@@ -114,8 +117,8 @@ def section(path: Path, storage: Path) -> list[str]:
         f"{format_number(float((reference.placed.regret + reference.placed.reward - fixed).mean()))}.",
         "",
         f"| tuned policy | regret (95 % CI) | difference from {REFERENCE} (95 % CI, p after Holm) "
-        "| effective sample size | parameters |",
-        "| --- | --- | --- | --- | --- |",
+        "| effective sample size |",
+        "| --- | --- | --- | --- |",
     ]
     others = [each for each in ordered if each[1].policy != REFERENCE]
     differences = [against(each[1], reference, spec.seed, each[3] and found[REFERENCE][3]) for each in others]
@@ -126,7 +129,7 @@ def section(path: Path, storage: Path) -> list[str]:
     for _, one, effective, enough in ordered:
         more = texts.get(one.policy, "–")
         rows = f"{effective:.0f}{'' if enough else ', too few'}"
-        lines.append(f"| {one.policy} | {one.regret} | {more} | {rows} | {format_params(one.params)} |")
+        lines.append(f"| {one.policy} | {one.regret} | {more} | {rows} |")
     return [*lines, ""]
 
 
@@ -137,7 +140,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=PAGE)
     parser.add_argument("--storage", type=Path, default=Path("real-traces.sqlite3"), help="database of the studies")
     asked = parser.parse_args()
-    text = ["# Results on two real traces", "", *METHOD, ""]
+    text = ["# Evidence: two real traces", "", *METHOD, ""]
     for name in TRACES:
         text += section(asked.folder / name, asked.storage)
     _, heading, kept = PAGE.read_text(encoding="utf-8").partition(KEPT_SECTION)
