@@ -16,6 +16,7 @@ SMALL: dict[str, dict[str, str]] = {
     "grid": {"--replications": "4"},
     "simulate": {"--replications": "2"},
     "compare": {"--tune": "2", "--search-replications": "2", "--replications": "4", "--horizon": "100"},
+    "compare --trace": {"--tune": "2", "--search-replications": "2", "--replications": "4"},
     "reproduce": {"--replications": "2"},
     "diagnose": {"--halves": "1"},
 }
@@ -89,7 +90,8 @@ def reduce_budget(words: Sequence[str]) -> list[str]:
     >>> reduce_budget(["doctor", "--cluster", "tcp://host:8786"])
     ['doctor']
     """
-    command, kind = words[0], f"{words[0]} --log" if "--log" in words else words[0]
+    command = words[0]
+    kind = next((f"{command} {option}" for option in ("--log", "--trace") if option in words), command)
     out = [command]
     for before, word in pairwise(words):
         known = [(f"{command} {before}", word), (command, word)]
