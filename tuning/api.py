@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from ravenlab.common.checks import check_nonnegative
-from ravenlab.common.display import ResultList
+from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import load_scenario_plugin
 from ravenlab.policies.engine.plugins import load_policy_plugin

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
 from ravenlab.common.compat.optuna import study_id
-from ravenlab.common.display import ResultList
+from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.simulation import Simulation

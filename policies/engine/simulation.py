@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ravenlab.common.checks import check_address_space, check_integer
-from ravenlab.common.display import Card, CardTable, Result
+from ravenlab.common.documents import Document, Result, Table
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count, format_number, format_settings
 from ravenlab.common.threads import run_in_threads
@@ -98,7 +98,7 @@ class Simulation(Result):
     def _identity(self) -> dict[str, Any]:
         return {"policy": self.policy, "scenario": self.scenario, "horizon": self.horizon, "arms": self.arms}
 
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         rows = [
             [
                 name.replace("_", " ").capitalize(),
@@ -108,12 +108,12 @@ class Simulation(Result):
             for name, values in self.summary().items()
         ]
         regret = self.summary()["regret"]
-        return Card(
+        return Document(
             answer=f"{self.policy}: mean regret {_format_mean(regret['mean'], regret['stderr'])} in {self.scenario}.",
             facts=[format_settings({**self.params, **self.settings})] if self.params or self.settings else [],
             label=f"Simulation of {format_count(self.replications)} worlds, T = {format_count(self.horizon)},"
             f" K = {self.arms}, seed {self.seed}",
-            tables=[CardTable(["", "Mean ± standard error", "5 %", "Median", "95 %"], rows)],
+            tables=[Table(["", "Mean ± standard error", "5 %", "Median", "95 %"], rows)],
         )
 
 

@@ -1,1 +1,1 @@
-"""What all packages use: errors, text, checks, paths, cards, the fingerprint, compilation, threads and plugins."""
+"""What all packages use: errors, text, checks, paths, documents, the fingerprint, compilation, threads and plugins."""

@@ -23,10 +23,10 @@ COMPILED_PACKAGES = ("common", "environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
-    "ravenlab.common.display",
+    "ravenlab.common.documents",
     "ravenlab.common.text",
     "ravenlab.studies.results.alternatives",
-    "ravenlab.studies.results.cards",
+    "ravenlab.studies.results.documents",
     "ravenlab.studies.results.comparison",
     "ravenlab.studies.results.describe",
     "ravenlab.studies.results.describe_comparison",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.common.text import format_p_value, join_words
 from ravenlab.environments.noise import DEFAULT_NOISE
 from ravenlab.environments.world import Floats, Ints
@@ -13,7 +13,7 @@ from ravenlab.environments.world import Floats, Ints
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 STATIONARY = "stationary"
 INCONCLUSIVE = "inconclusive"
@@ -136,14 +136,14 @@ class Diagnosis(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all kinds of change in pandas, one row each."""
-        from ravenlab.studies.results.cards import diagnosis_frame
+        from ravenlab.studies.results.documents import diagnosis_frame
 
         return diagnosis_frame(self)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import diagnosis_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import diagnosis_document
 
-        return diagnosis_card(self)
+        return diagnosis_document(self)
 
 
 FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")  # columns of `tabulate_findings`

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.display import ResultList
+from ravenlab.common.documents import ResultList
 from ravenlab.common.text import format_count, format_interval, format_number, format_p_value, format_percent
 from ravenlab.studies.export import latex_table, markdown_table
 from ravenlab.studies.results.comparison import ComparisonEntry, ComparisonResult, Leaderboard, Standing

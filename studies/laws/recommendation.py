@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ravenlab.common.display import Card, Result
+from ravenlab.common.documents import Document, Result
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count, format_number, format_percent, format_signed
 from ravenlab.environments import Scenario, find_scenario
@@ -211,14 +211,14 @@ class RecommendedParameters(Result):
         problem = {name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
         return pandas.DataFrame([{**problem, **self.params, "regret": mean, "low": low, "high": high}])
 
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
         if self.study is not None:
-            from ravenlab.studies.results.cards import recommendation_card
+            from ravenlab.studies.results.documents import recommendation_document
 
-            card = recommendation_card(self.study)
-            return Card(card.answer, f"{label}, from study {self.study.study!r}", card.facts, card.tables)
-        return Card(answer=f"Use {format_params(self.params)}.", facts=self.describe()[1:], label=label)
+            card = recommendation_document(self.study)
+            return Document(card.answer, f"{label}, from study {self.study.study!r}", card.facts, card.tables)
+        return Document(answer=f"Use {format_params(self.params)}.", facts=self.describe()[1:], label=label)
 
 
 def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import RULES
 from ravenlab.studies.storage.keys import project_version
@@ -16,7 +16,7 @@ from ravenlab.studies.tables import to_json_object
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 
 Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables
@@ -70,14 +70,14 @@ class ReproductionResult(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the verdicts in pandas, one row each."""
-        from ravenlab.studies.results.cards import reproduction_frame
+        from ravenlab.studies.results.documents import reproduction_frame
 
         return reproduction_frame(self)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import reproduction_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import reproduction_document
 
-        return reproduction_card(self)
+        return reproduction_document(self)
 
 
 def _to_object(verdict: ClaimResult) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.common.text import (
     format_count,
     format_number,
@@ -22,7 +22,7 @@ from ravenlab.studies.statistics.failures import FailureSample
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 
 @dataclass(frozen=True)
@@ -296,14 +296,14 @@ class ComparisonResult(SingleDocument, Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all entries in pandas: one row per policy and setting."""
-        from ravenlab.studies.results.cards import comparison_frame
+        from ravenlab.studies.results.documents import comparison_frame
 
         return comparison_frame(self)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import comparison_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import comparison_document
 
-        return comparison_card(self)
+        return comparison_document(self)
 
 
 def _leaderboard_object(board: Leaderboard) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.environments.world import Floats
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 MAX_PERCENT = 1e6
 
@@ -61,11 +61,11 @@ class Grid(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the cells in pandas, one row each."""
-        from ravenlab.studies.results.cards import grid_frame
+        from ravenlab.studies.results.documents import grid_frame
 
         return grid_frame(self)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import grid_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import grid_document
 
-        return grid_card(self)
+        return grid_document(self)

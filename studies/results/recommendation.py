@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
@@ -17,7 +17,7 @@ from ravenlab.studies.spec.fields import FrozenModel
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 Parameters = dict[str, float | str]
 BaselineName = Literal["paper", "as constructed", "defaults"]
@@ -305,11 +305,11 @@ class Recommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the recommended parameters and the baselines in pandas, one row each."""
-        from ravenlab.studies.results.cards import recommendation_frame
+        from ravenlab.studies.results.documents import recommendation_frame
 
         return recommendation_frame(self)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import recommendation_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import recommendation_document
 
-        return recommendation_card(self)
+        return recommendation_document(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from ravenlab.common.display import Result
+from ravenlab.common.documents import Result
 from ravenlab.studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
@@ -15,7 +15,7 @@ from ravenlab.studies.spec.fields import FrozenModel
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.display import Card
+    from ravenlab.common.documents import Document
 
 
 class TunedSetting(FrozenModel):
@@ -110,14 +110,14 @@ class RobustRecommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate this setting, the tuned ones and the defaults in pandas, one row per scenario."""
-        from ravenlab.studies.results.cards import settings_frame
+        from ravenlab.studies.results.documents import settings_frame
 
         return settings_frame(self.study, self.contenders)
 
-    def _card(self) -> Card:
-        from ravenlab.studies.results.cards import robust_card
+    def _document(self) -> Document:
+        from ravenlab.studies.results.documents import robust_document
 
-        return robust_card(self)
+        return robust_document(self)
 
 
 def flatten_recommendations(results: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:

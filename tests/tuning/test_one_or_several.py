@@ -8,7 +8,7 @@ import pytest
 
 import ravenlab
 from ravenlab import ComparisonResult, Grid, Recommendation
-from ravenlab.common.display import ResultList
+from ravenlab.common.documents import ResultList
 from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.tuning.screen import open_screen

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ravenlab.common.checks import check_integer
-from ravenlab.common.display import Card, CardTable, Result
+from ravenlab.common.documents import Document, Result, Table
 from ravenlab.common.text import format_count, format_interval
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS, LogScenario, open_log
@@ -68,7 +68,7 @@ class Replay(Result):
         ]
         return DataFrame(rows, columns=columns)
 
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         logged = format_interval(self.logged, self.logged_low, self.logged_high)
         if self.inconclusive is None:
             score = format_interval(self.score, self.low, self.high)
@@ -76,11 +76,11 @@ class Replay(Result):
         else:
             score, answer = "–", f"Inconclusive: {self.inconclusive}."
         rows = [[self.policy, score], ["Logging policy", logged]]
-        return Card(
+        return Document(
             answer=answer,
             facts=[f"Logging policy: {logged}."],
             label=f"Replay of {format_count(self.events)} events, {format_count(round(self.effective))} effective",
-            tables=[CardTable(["", "Mean reward per step (95 % CI)"], rows)],
+            tables=[Table(["", "Mean reward per step (95 % CI)"], rows)],
             details=[f"Estimator: {self.estimator}."] if self.estimator else [],
         )
 

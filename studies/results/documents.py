@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.display import Card, CardMap, CardTable, Shade
+from ravenlab.common.documents import Document, Map, Shade, Table
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
@@ -45,10 +45,10 @@ def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
     return DataFrame(list(records))
 
 
-def recommendation_card(recommendation: Recommendation) -> Card:
+def recommendation_document(recommendation: Recommendation) -> Document:
     """State the verdict, the regret with its scale, and the baselines."""
     facts = [_describe_regret(recommendation), *describe_unit(recommendation)]
-    return Card(
+    return Document(
         answer=describe_verdict(recommendation),
         facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
@@ -78,7 +78,7 @@ def _describe_regret(recommendation: Recommendation) -> str:
     return f"{sentence}; {join_words(extra, 'and')}." if extra else f"{sentence}."
 
 
-def _baseline_table(recommendation: Recommendation) -> CardTable:
+def _baseline_table(recommendation: Recommendation) -> Table:
     names = list(recommendation.params)
     rows = [["Recommended", *_format_values(recommendation.params, names), format_estimate(recommendation.regret), "–"]]
     for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
@@ -92,7 +92,7 @@ def _baseline_table(recommendation: Recommendation) -> CardTable:
         )
     regret = f"Mean regret{recommendation.regret_unit}"
     columns = ["", *map(format_symbol, names), regret, "Difference (95 % CI)"]
-    return CardTable(columns, rows)
+    return Table(columns, rows)
 
 
 def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:
@@ -139,7 +139,7 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
     return make_frame(rows)
 
 
-def grid_card(grid: Grid) -> Card:
+def grid_document(grid: Grid) -> Document:
     """State the best cell and how many others are as good; small grids are shown as a map."""
     spec, (i, j) = grid.spec, grid.best
     best = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j]}
@@ -161,7 +161,7 @@ def grid_card(grid: Grid) -> Card:
         ]
         caption = "Percent above the best; outlined: statistically indistinguishable from the best"
         tables.append(
-            CardMap(
+            Map(
                 [format_number(value) for value in spec.alpha0],
                 [format_number(value) for value in reversed(spec.beta0)],
                 rows,
@@ -169,7 +169,7 @@ def grid_card(grid: Grid) -> Card:
                 corner="β₀ ↓ α₀ →",
             )
         )
-    return Card(
+    return Document(
         answer=f"Best cell: {format_params(best)} (ε {format_number(spec.epsilon)}), mean regret"
         f" {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard error).",
         facts=facts,
@@ -197,7 +197,7 @@ def grid_frame(grid: Grid) -> DataFrame:
     )
 
 
-def comparison_card(result: ComparisonResult) -> Card:
+def comparison_document(result: ComparisonResult) -> Document:
     """State the best policy and the distance of the others, with the main leaderboard."""
     from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table
 
@@ -205,11 +205,11 @@ def comparison_card(result: ComparisonResult) -> Card:
     answer, *facts = describe_result(result)
     rows = [list(map(str, row)) for row in table.itertuples(index=False, name=None)]
     search = describe_search(result)
-    return Card(
+    return Document(
         answer=answer,
         facts=facts,
         label=f"Comparison {result.comparison.study!r}",
-        tables=[CardTable(list(table.columns), rows, board_caption(result, result.main), TEXT_COLUMNS)],
+        tables=[Table(list(table.columns), rows, board_caption(result, result.main), TEXT_COLUMNS)],
         details=[describe_marks([result]), *([] if search is None else [search])],
     )
 
@@ -223,11 +223,11 @@ def comparison_frame(result: ComparisonResult) -> DataFrame:
     return frame.infer_objects()
 
 
-def robust_card(result: RobustRecommendation) -> Card:
+def robust_document(result: RobustRecommendation) -> Document:
     """State the setting for an unknown scenario and its price."""
     answer, price, *details = describe_robust(result)
     unit = describe_unit(result)
-    return Card(
+    return Document(
         answer=answer,
         facts=[price, *unit],
         label=f"Robust recommendation of study {result.study!r}",
@@ -236,7 +236,7 @@ def robust_card(result: RobustRecommendation) -> Card:
     )
 
 
-def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> CardTable:
+def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> Table:
     rows = [
         [
             capitalize_first(setting.name),
@@ -248,7 +248,7 @@ def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSettin
     ]
     columns = ["", "Parameters", *scenarios, "Price"]
     caption = "Mean regret (excess over the setting tuned for the scenario)"
-    return CardTable(columns, rows, caption, text=("", "Parameters"))
+    return Table(columns, rows, caption, text=("", "Parameters"))
 
 
 def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFrame:
@@ -271,16 +271,16 @@ def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFram
     )
 
 
-def diagnosis_card(diagnosis: Diagnosis) -> Card:
+def diagnosis_document(diagnosis: Diagnosis) -> Document:
     """State the kinds of change, and tabulate all of them."""
     answer, *facts = describe_diagnosis(diagnosis)
     columns = [name if name == "p" else capitalize_first(name) for name in FINDING_COLUMNS]
     text = tuple(columns[:3])
-    return Card(
+    return Document(
         answer=answer,
         facts=facts,
         label=f"Diagnosis of {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}",
-        tables=[CardTable(columns, tabulate_findings(diagnosis), text=text)] if diagnosis.findings else [],
+        tables=[Table(columns, tabulate_findings(diagnosis), text=text)] if diagnosis.findings else [],
     )
 
 
@@ -300,7 +300,7 @@ def diagnosis_frame(diagnosis: Diagnosis) -> DataFrame:
     )
 
 
-def reproduction_card(result: ReproductionResult) -> Card:
+def reproduction_document(result: ReproductionResult) -> Document:
     """Count the verdicts on the paper's claims."""
     verdicts = [verdict.verdict for verdict in result.verdicts()]
     counts = [f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts)]
@@ -309,11 +309,11 @@ def reproduction_card(result: ReproductionResult) -> Card:
         [verdict.claim.place, verdict.claim.text, verdict.protocol, verdict.verdict] for verdict in result.verdicts()
     ]
     columns = ["Place", "Claim", "Protocol", "Verdict"]
-    return Card(
+    return Document(
         answer=f"{plural(claims, 'claim')} of the paper, {plural(len(verdicts), 'verdict')}:"
         f" {join_words(counts, 'and') or 'none'}.",
         label=f"Reproduction of {', '.join(result.experiments)}, seed {result.seed}",
-        tables=[CardTable(columns, rows, text=columns)],
+        tables=[Table(columns, rows, text=columns)],
     )
 
 

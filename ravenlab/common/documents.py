@@ -43,7 +43,7 @@ MAX_LISTED = 50  # results of a list that a card shows
 
 
 @dataclass(frozen=True)
-class CardTable:
+class Table:
     """A table of a card; cells are texts. Columns in `text` are left-aligned, all others hold numbers."""
 
     columns: Sequence[str]
@@ -54,7 +54,7 @@ class CardTable:
     def to_html(self) -> str:
         """Write the table.
 
-        >>> CardTable(["", "n"], [["<a>", "5"]]).to_html().count("&lt;a&gt;")
+        >>> Table(["", "n"], [["<a>", "5"]]).to_html().count("&lt;a&gt;")
         1
         """
         align = ['scope="col" class="text"' if name in self.text else 'scope="col"' for name in self.columns]
@@ -81,7 +81,7 @@ class Shade:
 
 
 @dataclass(frozen=True)
-class CardMap:
+class Map:
     """Shaded cells with a name per row and column; darker is larger."""
 
     columns: Sequence[str]
@@ -112,7 +112,7 @@ def _shade_cell(shade: Shade) -> str:
 
 
 @dataclass(frozen=True)
-class Card:
+class Document:
     """The parts of a result that people read, most important first."""
 
     answer: str
@@ -121,14 +121,14 @@ class Card:
     """The kind of result, and the study it belongs to."""
     facts: Sequence[str] = ()
     """Further sentences of the short text."""
-    tables: Sequence[CardTable | CardMap] = field(default=(), repr=False)
+    tables: Sequence[Table | Map] = field(default=(), repr=False)
     details: Sequence[str] = field(default=(), repr=False)
     """Sentences that are folded in notebooks and not part of the short text."""
 
     def to_text(self) -> str:
         """Write the short text.
 
-        >>> print(Card("Keep the defaults.", "Recommendation of a study", ["Mean regret 5."]).to_text())
+        >>> print(Document("Keep the defaults.", "Recommendation of a study", ["Mean regret 5."]).to_text())
         Keep the defaults.
         Mean regret 5.
         <Recommendation of a study>
@@ -159,7 +159,7 @@ class Result(ABC):
     """A result with a short text, an HTML card for notebooks, and a pandas table."""
 
     @abstractmethod
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         """Return the answer and its evidence."""
 
     @abstractmethod
@@ -171,13 +171,13 @@ class Result(ABC):
         return {}
 
     def __repr__(self) -> str:
-        return self._card().to_text()
+        return self._document().to_text()
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return self._card().to_html()
+        return self._document().to_html()
 
 
 R = TypeVar("R", bound=Result)
@@ -190,10 +190,10 @@ class ResultList(list[R]):
         return "\n\n".join(map(repr, self)) or "[]"
 
     def _repr_html_(self) -> str:
-        cards = [result._card() for result in self[:MAX_LISTED]]
+        cards = [result._document() for result in self[:MAX_LISTED]]
         rows = [[card.label, " ".join([card.answer, *card.facts])] for card in cards]
         more = f", of which {MAX_LISTED} are shown" if len(self) > MAX_LISTED else ""
-        table = CardTable(["", "Result"], rows, text=("", "Result"))
+        table = Table(["", "Result"], rows, text=("", "Result"))
         count = "1 result" if len(self) == 1 else f"{len(self):,} results"
         return f'{STYLE}<div class="ravenlab-card"><p class="answer">{count}{more}</p>{table.to_html()}</div>'
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ravenlab.common.display import ResultList
+from ravenlab.common.documents import ResultList
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.diagnosis import diagnose
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
-from ravenlab.studies.results.cards import recommendation_card
 from ravenlab.studies.results.describe import describe_verdict
+from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
 from tests.dashboards.figure_checks import make_grid
 from tests.dashboards.figures.test_worlds import make_robust
@@ -67,7 +67,7 @@ def test_the_first_line_is_the_answer() -> None:
 
 def test_another_scale_of_the_rewards_and_the_unit_of_regret_are_stated() -> None:
     scaled = make_recommendation(unit=8.0)
-    card = recommendation_card(scaled)
+    card = recommendation_document(scaled)
     assert "the scaled defaults −1.2 %" in repr(scaled)
     assert "The scale of the rewards is 8 times" in repr(scaled)
     assert not [line for line in card.details if line in card.facts]
