@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments import find_scenario
 from ravenlab.studies.laws.axes import RATES, features, reward_range
 from ravenlab.studies.laws.law import COORDINATES, LAWS_FILE, answer, load_document, load_laws
@@ -132,7 +133,7 @@ def run_setting(setting: Setting) -> dict[str, Any]:
     return {"policies": policies}
 
 
-def law_params(setting: Setting, policy: str) -> tuple[dict[str, float], tuple[float, float, float]]:
+def law_params(setting: Setting, policy: str) -> tuple[dict[str, float], Interval]:
     """Return the parameters of the law in a setting, and the expected regret."""
     scenario = find_scenario(setting.scenario, setting.settings)
     answered = answer(scenario, setting.horizon, setting.arms, policy).answer
@@ -443,7 +444,7 @@ def print_combined() -> None:
         for number, kinds in enumerate(COMBINED):
             setting = Setting("+".join(kinds), number, horizon, 10, {}, COMBINED_SEED)
             laws = [answer(find_scenario(kind), horizon, setting.arms, "raven-ucb").answer for kind in kinds]
-            laws.sort(key=lambda law: -law.regret[0])
+            laws.sort(key=lambda law: -law.regret.mean)
             candidates = [*({**law.params} for law in laws), {}, *grid]
             chosen, held_out = (
                 play_report(setting, "raven-ucb", candidates, 2 * COMBINED_WORLDS)

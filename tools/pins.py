@@ -218,7 +218,10 @@ def _diagnose(run: Run) -> None:
     _write_recordings(run)
     for kind in ("trace", "log"):
         run.keep(f"{kind}.json", run.command(f"diagnose {kind}.csv --json"))
-    run.keep_data("replay.json", vars(ravenlab.replay("ucb1", run.folder / "log.csv", resamples=128, seed=4)))
+    found = ravenlab.replay("ucb1", run.folder / "log.csv", resamples=128, seed=4)
+    flat = {"score": found.score.as_object("score"), "logged": found.logged.as_columns("logged")}
+    fields = {key: item for name, value in vars(found).items() for key, item in flat.get(name, {name: value}).items()}
+    run.keep_data("replay.json", fields)
 
 
 def _reproduce(run: Run, name: str) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ravenlab.common.checks import parse_steps
-from ravenlab.common.text import format_count, format_number, join_words
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import format_count, format_ends, format_number, join_words
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
@@ -39,19 +40,22 @@ class TraceCheck:
     params: dict[str, Value]
     regret: float
     defaults: float
-    low: float
-    """Lower end of the 95 % interval of the regret of the defaults minus that of the law's parameters."""
-    high: float
+    difference: Interval
+    """Regret of the defaults minus that of the law's parameters."""
     enough: bool
     """Whether the trace has enough independent rows for a conclusion."""
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        fields = {name: getattr(self, name) for name in ("window", "params", "regret", "defaults")}
+        return {**fields, "low": self.difference.low, "high": self.difference.high, "enough": self.enough}
 
     def describe(self) -> str:
         """Describe the check in one sentence."""
         text = (
             f"Check on windows of {format_count(self.window)} rows in the last 30 % of the trace, with the law's"
             f" {format_params(self.params)} for them: regret {format_number(self.regret)}, with the defaults"
-            f" {format_number(self.defaults)} (95 % CI of the difference {format_number(self.low)} to"
-            f" {format_number(self.high)})"
+            f" {format_number(self.defaults)} (95 % CI of the difference {format_ends(self.difference)})"
         )
         return f"{text}." if self.enough else f"{text}; there are too few independent rows for a conclusion."
 
@@ -83,7 +87,7 @@ def recommend_for_diagnosis(
         return _ask_law(diagnosis, STATIONARY, {}, diagnosis.arms, horizon, in_steps)
     arms = diagnosis.arms - any(finding.numbers.get("came") for finding in found)
     answers = [_ask_law(diagnosis, finding.kind, finding.settings, arms, horizon, in_steps) for finding in found]
-    chosen = max(answers, key=lambda result: result.regret[0])
+    chosen = max(answers, key=lambda result: result.regret.mean)
     others = [result.scenario for result in answers if result is not chosen]
     if not others:
         return chosen
@@ -128,7 +132,6 @@ def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> 
         params=result.params,
         regret=validation.regret.mean,
         defaults=difference.regret,
-        low=difference.low,
-        high=difference.high,
+        difference=difference.difference,
         enough=bool(difference.conclusive),
     )

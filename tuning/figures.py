@@ -308,12 +308,10 @@ def plot_replays(results: Replay | Sequence[Replay]) -> go.Figure:
     rows = []
     for each in replays:
         if each.inconclusive is None:
-            interval = format_interval(each.score, each.low, each.high)
-            hover = f"{each.policy}<br>{format_params(each.params)}<br>{interval}"
-            rows.append(figures.IntervalRow(each.policy, each.score, each.low, each.high, hover))
-    first = replays[0]
-    logged = (first.logged, first.logged_low, first.logged_high)
-    rows.append(figures.IntervalRow("logging policy", *logged, f"logging policy<br>{format_interval(*logged)}"))
+            hover = f"{each.policy}<br>{format_params(each.params)}<br>{format_interval(each.score)}"
+            rows.append(figures.IntervalRow(each.policy, each.score, hover))
+    logged = replays[0].logged
+    rows.append(figures.IntervalRow("logging policy", logged, f"logging policy<br>{format_interval(logged)}"))
     return figures.plot_scores(rows, "Mean reward per step if deployed", "mean reward per step")
 
 

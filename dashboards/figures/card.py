@@ -12,7 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.text import capitalize_first, format_interval, format_number, format_percent, join_words
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import (
+    capitalize_first,
+    format_interval,
+    format_number,
+    format_percent,
+    join_words,
+)
+from ravenlab.dashboards.figures.intervals import IntervalRow
 from ravenlab.dashboards.figures.style import (
     SKY,
     PlotlyTrace,
@@ -58,16 +66,6 @@ TILES = 56  # height of the parameters
 
 
 @dataclass(frozen=True)
-class CardRow:
-    """One row of the interval plot: a mean with its 95 % interval."""
-
-    label: str
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class CardContent:
     """Content of a card, as plain text."""
 
@@ -76,7 +74,7 @@ class CardContent:
     headline: str
     explanation: str
     params: Mapping[str, float | str]
-    rows: Sequence[CardRow]
+    rows: Sequence[IntervalRow]
     """The answer first."""
     axis: str
     """What the rows show."""
@@ -91,14 +89,7 @@ def plot_recommendation_card(recommendation: Recommendation, better: BetterPolic
     """Show the verdict of a study, the parameters, and the regret compared with the paper's advice and the defaults."""
     text = word_verdict(recommendation)
     regret, verdict = recommendation.regret, recommendation.verdict
-    rows = [
-        CardRow(
-            f"recommended: {format_interval(regret.mean, regret.low, regret.high, level=None)}",
-            regret.mean,
-            regret.low,
-            regret.high,
-        )
-    ]
+    rows = [_row(f"recommended: {format_interval(regret, name='')}", regret)]
     rows += [
         _baseline_row(comparison, regret.mean)
         for comparison in recommendation.comparisons
@@ -270,7 +261,7 @@ def _text(text: str, size: int, color: str, x: float, y: float) -> dict[str, Any
     }
 
 
-def _row_label(row: CardRow, place: int, color: str) -> dict[str, Any]:
+def _row_label(row: IntervalRow, place: int, color: str) -> dict[str, Any]:
     return {
         **_text(escape_text(row.label, TEXT_LETTERS), 12, color, 0.0, 0.0),
         "yref": "y",
@@ -279,15 +270,15 @@ def _row_label(row: CardRow, place: int, color: str) -> dict[str, Any]:
     }
 
 
-def _interval(row: CardRow, place: int, color: str) -> PlotlyTrace:
+def _interval(row: IntervalRow, place: int, color: str) -> PlotlyTrace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": round_numbers([row.mean]),
+        "x": round_numbers([row.interval.mean]),
         "y": [place],
-        "error_x": make_error_bars([row.mean], [row.low], [row.high], color, thickness=3, width=0),
+        "error_x": make_error_bars([row.interval], color, thickness=3, width=0),
         "marker": {"color": color, "size": 11},
-        "hovertext": f"{escape_text(row.label)}: {format_interval(row.mean, row.low, row.high)}",
+        "hovertext": escape_text(row.hover),
         "hovertemplate": "%{hovertext}<extra></extra>",
         "showlegend": False,
         "cliponaxis": False,
@@ -299,31 +290,37 @@ def _context(policy: str, scenario: str, sizes: Any) -> str:
     return ", ".join(filter(None, [f"{policy} in {scenario}", f"T = {sizes.horizon:,}", f"K = {sizes.arms}", scale]))
 
 
-def _baseline_row(comparison: BaselineComparison, recommended: float) -> CardRow:
-    """Compare a baseline with the recommended regret."""
-    ends = comparison.difference.shifted(recommended)
+def _row(label: str, interval: Interval) -> IntervalRow:
+    return IntervalRow(label, interval, hover=f"{label}: {format_interval(interval)}")
+
+
+def _baseline_row(comparison: BaselineComparison, recommended: float) -> IntervalRow:
+    """Compare a baseline with the recommended regret; the interval is that of the difference."""
+    shifted = comparison.difference.shifted(recommended)
     label = format_difference(comparison, interval=comparison.relation not in UNDECIDED)
-    return CardRow(f"{comparison.short_title}: {label}", ends.mean, ends.low, ends.high)
+    difference = format_interval(comparison.difference)
+    hover = f"{comparison.short_title}: {format_number(shifted.mean)}, difference {difference}"
+    return IntervalRow(f"{comparison.short_title}: {label}", shifted, hover)
 
 
-def _price_row(setting: EvaluatedSetting) -> CardRow:
+def _price_row(setting: EvaluatedSetting) -> IntervalRow:
     price = setting.price
     label = f"{setting.name if setting.tuned_for is None else f'tuned for {setting.tuned_for}'}"
-    return CardRow(f"{label}: {format_percent(price.mean)}", 100.0 * price.mean, 100.0 * price.low, 100.0 * price.high)
+    return _row(f"{label}: {format_percent(price.mean)}", price.scaled(100.0))
 
 
-def _standing_row(standing: Standing) -> CardRow:
+def _standing_row(standing: Standing) -> IntervalRow:
     if standing.behind is None:
-        value = format_interval(standing.mean, standing.low, standing.high, level=None)
+        value = format_interval(standing.regret, name="")
     elif standing.behind.share is None:
-        value = f"{format_number(standing.behind.difference)} more"
+        value = f"{format_number(standing.behind.difference.mean)} more"
     else:
-        value = format_percent(standing.behind.share[0], signed=True)
-    return CardRow(f"{standing.policy}: {value}", standing.mean, standing.low, standing.high)
+        value = format_percent(standing.behind.share.mean, signed=True)
+    return _row(f"{standing.policy}: {value}", standing.regret)
 
 
 def _describe(card: CardContent) -> str:
-    rows = "; ".join(f"{row.label}: {format_interval(row.mean, row.low, row.high)}" for row in card.rows)
+    rows = "; ".join(row.hover for row in card.rows)
     params = f" {format_params(card.params)}." if card.params else ""
     sentences = [f"{card.context}: {card.headline}.", card.explanation, card.hint]
     return f"{' '.join(sentence for sentence in sentences if sentence)}{params} {card.axis}: {rows}."

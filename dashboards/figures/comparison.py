@@ -49,13 +49,13 @@ def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
     spec = result.comparison.spec
     rows = [standing.policy for standing in result.main.standings]
     labels = [f"{escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in result.main.standings]
-    values = [value for board in result.boards for each in board.standings for value in (each.low, each.high)]
+    values = [value for board in result.boards for each in board.standings for value in each.regret]
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
         for board, shift in zip(result.boards, (-OFFSET, OFFSET) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
-    values_text = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in result.main.standings)
+    values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in result.main.standings)
     return make_figure(
         [*dots, *(_entry(board.setting) for board in result.boards)],
         format_title(
@@ -78,15 +78,15 @@ def _dot(each: Standing, setting: SettingKind, y: float, index: int) -> PlotlyTr
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": round_numbers([each.mean]),
+        "x": round_numbers([each.regret.mean]),
         "y": [y],
-        "error_x": make_error_bars([each.mean], [each.low], [each.high], color),
+        "error_x": make_error_bars([each.regret], color),
         "marker": {"color": color, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": color}},
         "legendgroup": setting,
         "showlegend": False,
         "hovertext": (
             f"<b>{escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret"
-            f" {format_interval(each.mean, each.low, each.high)}<br>"
+            f" {format_interval(each.regret)}<br>"
             f"{escape_text(format_params(each.entry.shown_params()), 120)}"
         ),
         "hovertemplate": "%{hovertext}<extra></extra>",
@@ -181,7 +181,7 @@ def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -
     behind = "the best" if each.behind is None else "" if share is None else side
     close = ", statistically indistinguishable" if each.behind is not None and each.among_the_best else ""
     title = f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}"
-    return f"{title}<br>mean regret {format_number(each.mean)}<br>{behind}{close}"
+    return f"{title}<br>mean regret {format_number(each.regret.mean)}<br>{behind}{close}"
 
 
 def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
@@ -269,7 +269,7 @@ def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: 
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
     hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)
     more = f" {hidden} more are shown by a click in the legend." if hidden else ""
-    values_text = ", ".join(f"{each.policy} {format_number(each.mean)}" for each in board.standings)
+    values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in board.standings)
     rows = -(-len(board.standings) // 3)
     return make_figure(
         [*traces, *entry],

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ravenlab.common.interval import Z95
 from ravenlab.common.text import format_number
 from ravenlab.dashboards.figures.style import (
     WHITE_MARKER,
-    Z95,
     PlotlyTrace,
     escape_text,
     format_sizes,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ravenlab.common.text import format_interval, format_number, format_settings, format_signed
+from ravenlab.common.interval import Z95, Interval
+from ravenlab.common.text import format_ends, format_interval, format_number, format_settings, format_signed
 from ravenlab.dashboards.figures.style import (
     COLOR_SCALE,
     MARKERS,
     VERMILION,
     WHITE_MARKER,
-    Z95,
     PlotlyTrace,
     choose_axis_type,
     choose_text_colors,
@@ -120,11 +120,8 @@ class PlayedPoint(NamedTuple):
 
     mean: float
     stderr: float
-    difference: float
-    """From the lowest cell."""
-    low: float
-    """Lower end of the 95 % confidence interval of the difference, from paired worlds."""
-    high: float
+    difference: Interval
+    """From the lowest cell, in paired worlds."""
 
 
 def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoint | None = None) -> list[GridMark]:
@@ -181,13 +178,12 @@ def _describe_recommended(grid: Grid, recommended: Recommendation, played: Playe
     text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in params.items())
     lines = [f"<b>Recommended</b><br>{text}"]
     if played is not None:
-        interval = f"{format_number(played.low)} to {format_number(played.high)}"
         lines += [
             f"in the worlds of the grid: mean regret {format_number(played.mean)} ± {format_number(played.stderr)}",
-            f"difference from the lowest cell: {format_signed(played.difference)} (95 % CI {interval})",
+            f"difference from the lowest cell: {format_signed(played.difference.mean)} (95 % CI"
+            f" {format_ends(played.difference)})",
         ]
-    held_out = f"{format_interval(regret.mean, regret.low, regret.high)}"
-    lines.append(f"mean regret {held_out}<br>on {regret.replications:,} held-out worlds")
+    lines.append(f"mean regret {format_interval(regret)}<br>on {regret.replications:,} held-out worlds")
     if _describe_epsilon(grid, recommended):
         lines.append("its ε differs from that of the cells, so it is not one of them")
     return "<br>".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number, join_words
 from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
@@ -36,12 +37,10 @@ MAX_RECOMMENDATIONS = 40
 
 
 class IntervalRow(NamedTuple):
-    """A mean with its 95 % interval; `label` is the row, `hover` its description."""
+    """A mean with its interval; `label` is the row, `hover` its description."""
 
     label: str
-    mean: float
-    low: float
-    high: float
+    interval: Interval
     hover: str
 
 
@@ -68,7 +67,7 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
     traces = [
         _interval_trace(_name(name, *drawn), found, place) for place, (name, found) in enumerate(rows.items()) if found
     ]
-    every = [value for found in rows.values() for _, row in found for value in (row.mean, row.low, row.high)]
+    every = [value for found in rows.values() for _, row in found for value in row.interval]
     first = drawn[0]
     context = [escape_text(first.policy)]
     if single:
@@ -90,7 +89,7 @@ def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure
     """Plot means with their 95 % intervals, one row each; rows without a mean are left out."""
     labels = [escape_text(row.label) for row in rows]
     traces = [_interval_trace("", list(enumerate(rows)), 0)]
-    alt = "; ".join(f"{row.label} {format_interval(row.mean, row.low, row.high)}" for row in rows)
+    alt = "; ".join(f"{row.label} {format_interval(row.interval)}" for row in rows)
     return make_figure(
         traces,
         format_title(title),
@@ -104,19 +103,17 @@ def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure
 
 def _rows(recommendation: Recommendation) -> list[tuple[str, IntervalRow]]:
     regret = recommendation.regret
-    interval = format_interval(regret.mean, regret.low, regret.high)
     params = format_params(recommendation.params)
-    hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {interval}"
+    hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {format_interval(regret)}"
     rows: list[tuple[str, IntervalRow]]
-    rows = [("recommended", IntervalRow(params, regret.mean, regret.low, regret.high, hover))]
+    rows = [("recommended", IntervalRow(params, regret, hover))]
     for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
-        ends = comparison.difference.shifted(regret.mean)
         params = format_params(baseline.params)
         hover = (
             f"<b>{comparison.title}</b><br>{escape_text(params)}<br>mean regret {format_number(baseline.regret)}"
             f"<br>difference {format_difference(comparison)}"
         )
-        rows.append((baseline.name, IntervalRow(params, baseline.regret, ends.low, ends.high, hover)))
+        rows.append((baseline.name, IntervalRow(params, comparison.difference.shifted(regret.mean), hover)))
     return rows
 
 
@@ -125,16 +122,14 @@ def _name(setting: str, *recommendations: Recommendation) -> str:
 
 
 def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], place: int) -> PlotlyTrace:
-    means = [row.mean for _, row in rows]
-    low, high = [row.low for _, row in rows], [row.high for _, row in rows]
     color = get_color(place)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
-        "x": round_numbers(means),
+        "x": round_numbers([row.interval.mean for _, row in rows]),
         "y": [position for position, _ in rows],
-        "error_x": make_error_bars(means, low, high, color),
+        "error_x": make_error_bars([row.interval for _, row in rows], color),
         "marker": {"color": color, "size": 10, "symbol": SYMBOLS[place % len(SYMBOLS)]},
         "text": [row.hover for _, row in rows],
         "hovertemplate": "%{text}<extra></extra>",
@@ -147,6 +142,6 @@ def _label(recommendation: Recommendation) -> str:
 
 def _describe(recommendation: Recommendation) -> str:
     regret = recommendation.regret
-    parts = [f"{recommendation.scenario} recommended {format_interval(regret.mean, regret.low, regret.high)}"]
+    parts = [f"{recommendation.scenario} recommended {format_interval(regret)}"]
     parts += [f"{each.title} {format_difference(each, interval=False)}" for each in recommendation.comparisons]
     return ", ".join(parts)

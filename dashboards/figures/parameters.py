@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number, format_range
 from ravenlab.dashboards.figures.style import (
     MARKERS,
@@ -113,7 +114,7 @@ def _panel(
         f"{escape_text(format_params(each.params), 200)}<br>"
         f"{escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)}"
         " is indistinguishable from the best<br>"
-        f"mean regret {format_interval(each.regret.mean, each.regret.low, each.regret.high)}, R ="
+        f"mean regret {format_interval(each.regret)}, R ="
         f" {each.regret.replications:,} held-out worlds"
         for each, (low, high) in zip(recommendations, ends, strict=True)
     ]
@@ -127,9 +128,10 @@ def _panel(
             "line": {"color": color, "width": 2},
             "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
             "error_y": make_error_bars(
-                values,
-                [min(value, low) for value, (low, _) in zip(values, ends, strict=True)],
-                [max(value, high) for value, (_, high) in zip(values, ends, strict=True)],
+                [
+                    Interval(value, min(value, low), max(value, high))
+                    for value, (low, high) in zip(values, ends, strict=True)
+                ],
                 width=5,
             ),
             "text": text,

@@ -88,8 +88,8 @@ def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
     price, regret = world.price, world.regret
     return (
         f"{escape_text(each.name)}, evaluated in {escape_text(world.scenario)}<br>"
-        f"price {format_percent(price.mean)} (95 %: {format_percent(price.low)} to {format_percent(price.high)})<br>"
-        f"regret {format_interval(regret.mean, regret.low, regret.high)}"
+        f"price {format_interval(price, format_value=format_percent)}<br>"
+        f"regret {format_interval(regret)}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ THEMES: dict[str, dict[str, str]] = {
     "either": {"font.color": "#7a7f87", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
 }
 """Arguments of `Plotly.relayout` for a light, a dark and an unknown background."""
-
-Z95 = 1.959964  # half the width of a 95 % interval in standard errors
 
 
 def get_color(place: int) -> str:
@@ -337,8 +336,9 @@ def make_line_with_band(
     ['g0', 'g0']
     """
     color, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
-    low = [value - Z95 * error for value, error in zip(mean, stderr, strict=True)]
-    high = [value + Z95 * error for value, error in zip(mean, stderr, strict=True)]
+    intervals = [Interval.from_error(value, error) for value, error in zip(mean, stderr, strict=True)]
+    low = [interval.low for interval in intervals]
+    high = [interval.high for interval in intervals]
     line: PlotlyTrace = {
         "type": "scatter",
         "x": list(x),
@@ -355,20 +355,18 @@ def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
     return {"type": "scatter", "x": [None], "y": [None], "name": name} | more
 
 
-def make_error_bars(
-    values: Sequence[float], low: Sequence[float], high: Sequence[float], color: str | None = None, **more: Any
-) -> dict[str, Any]:
+def make_error_bars(intervals: Sequence[Interval], color: str | None = None, **more: Any) -> dict[str, Any]:
     """Make error bars from intervals.
 
-    >>> bars = make_error_bars([5.0], [4.0], [7.0])
+    >>> bars = make_error_bars([Interval(5.0, 4.0, 7.0)])
     >>> bars["arrayminus"], bars["array"]
     ([1], [2])
     """
     return {
         "type": "data",
         "symmetric": False,
-        "array": round_numbers(top - value for top, value in zip(high, values, strict=True)),
-        "arrayminus": round_numbers(value - bottom for bottom, value in zip(low, values, strict=True)),
+        "array": round_numbers(interval.high - interval.mean for interval in intervals),
+        "arrayminus": round_numbers(interval.mean - interval.low for interval in intervals),
         "color": color,
         "thickness": 1.5,
         "width": 4,

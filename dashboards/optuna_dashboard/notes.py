@@ -112,7 +112,7 @@ def comparison_note(result: ComparisonResult) -> str:
     gap = "&emsp;| "
     lines = [f"| policy{gap}mean regret (95 % CI){gap}parameters |", "| --- | --- | --- |"]
     for each in board.standings:
-        regret = format_interval(each.mean, each.low, each.high)
+        regret = format_interval(each.regret)
         name = f"{code(each.policy)} {mark_standing(each)}".strip()
         lines.append(f"| {name}{gap}{escape(regret)}{gap}{escape(format_params(each.entry.shown_params()))} |")
     return "\n".join([note, *lines, "", escape(marks), ""])

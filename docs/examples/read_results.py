@@ -77,6 +77,6 @@ by_world = pd.DataFrame({each.policy: each.entry.regret for each in board.standi
 best = board.best.policy
 for each in board.standings[1:]:
     behind = by_world[each.policy] - by_world[best]
-    assert np.isclose(behind.mean(), each.behind.difference)
+    assert np.isclose(behind.mean(), each.behind.difference.mean)
     worlds_won = (behind < 0).mean()
     print(f"{each.policy}: {behind.mean():+.2f} compared with {best}; better in {worlds_won:.0%} of the worlds")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -17,6 +17,8 @@ TIE_MARGIN = 0.02
 
 Z95 = 1.959964
 """Half the width of a 95 % interval, in standard errors of a normal distribution."""
+
+EstimateKind = Literal["mean", "difference"]
 
 NOT_STORED = {"exclude": True}
 """Pydantic reads this metadata: models store an interval as mean, low and high."""
@@ -42,11 +44,11 @@ class Interval:
     mean: float
     low: float
     high: float
-    level: float = field(default=CONFIDENCE_LEVEL, metadata=NOT_STORED)
-    of: Literal["mean", "difference"] = field(default="mean", metadata=NOT_STORED)
+    level: float = field(default=CONFIDENCE_LEVEL, kw_only=True, metadata=NOT_STORED)
+    of: EstimateKind = field(default="mean", kw_only=True, metadata=NOT_STORED)
 
     @classmethod
-    def from_error(cls, mean: float, error: float, *, of: Literal["mean", "difference"] = "mean") -> Self:
+    def from_error(cls, mean: float, error: float, *, of: EstimateKind = "mean") -> Self:
         """Return the 95 % interval of an estimate whose error is normally distributed, from its standard error.
 
         >>> Interval.from_error(10.0, 1.0).low
@@ -108,6 +110,30 @@ class Interval:
         """
         return self._mapped(lambda value: factor * value)
 
+    def as_difference(self) -> Self:
+        """Return the interval of a difference, which was estimated as the mean of paired differences."""
+        return replace(self, of="difference")
+
+    def as_object(self, name: str = "mean") -> dict[str, float]:
+        """Convert to the flat keys of files; the estimate is stored under its own name.
+
+        >>> Interval(12.0, 9.0, 16.0).as_object("difference")
+        {'difference': 12.0, 'low': 9.0, 'high': 16.0}
+        """
+        return {name: self.mean, "low": self.low, "high": self.high}
+
+    def as_columns(self, name: str) -> dict[str, float]:
+        """Convert to three columns of a table.
+
+        >>> Interval(12.0, 9.0, 16.0).as_columns("price")
+        {'price': 12.0, 'price_low': 9.0, 'price_high': 16.0}
+        """
+        return {name: self.mean, f"{name}_low": self.low, f"{name}_high": self.high}
+
+    def __iter__(self) -> Iterator[float]:
+        """Iterate over the estimate, the lower and the upper end, the order in which files list them."""
+        return iter((self.mean, self.low, self.high))
+
     def __truediv__(self, reference: float) -> Self:
         return self._mapped(lambda value: value / reference)
 
@@ -118,3 +144,10 @@ class Interval:
         """Apply a monotone function to the estimate and both ends."""
         ends = function(self.low), function(self.high)
         return replace(self, mean=function(self.mean), low=min(ends), high=max(ends))
+
+
+@dataclass(frozen=True)
+class Difference(Interval):
+    """The interval of a difference, for fields that hold nothing else; stored ones are differences again when read."""
+
+    of: EstimateKind = field(default="difference", kw_only=True, metadata=NOT_STORED)

@@ -6,7 +6,9 @@ Output that programs read (JSON, CSV, TOML, study names) keeps full precision: i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ravenlab.common.interval import Interval
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -81,14 +83,26 @@ def format_percent(share: float, unit: str = " %", signed: bool = False) -> str:
     return f"{sign}{text.replace('-', '−')}{unit}"
 
 
-def format_interval(mean: float, low: float, high: float, level: str | None = "95 %") -> str:
-    """Format an estimate with its confidence interval; without `level` where a heading states it.
+def format_interval(
+    interval: Interval, name: str = "95 % CI", format_value: Callable[[float], str] = format_number
+) -> str:
+    """Format an estimate with its confidence interval; the name of the interval is empty where a heading states it.
 
-    >>> format_interval(41.5, 40.25, 42.75), format_interval(41.5, 40.25, 42.75, level=None)
+    >>> format_interval(Interval(41.5, 40.25, 42.75)), format_interval(Interval(41.5, 40.25, 42.75), name="")
     ('41.5 (95 % CI 40.25 to 42.75)', '41.5 (40.25 to 42.75)')
+    >>> format_interval(Interval(0.1, 0.05, 0.15), format_value=format_percent)
+    '10 % (95 % CI 5.0 % to 15 %)'
     """
-    prefix = "" if level is None else f"{level} CI "
-    return f"{format_number(mean)} ({prefix}{format_number(low)} to {format_number(high)})"
+    return f"{format_value(interval.mean)} ({name}{' ' if name else ''}{format_ends(interval, format_value)})"
+
+
+def format_ends(interval: Interval, format_value: Callable[[float], str] = format_number) -> str:
+    """Format the ends of a confidence interval.
+
+    >>> format_ends(Interval(41.5, 40.25, 42.75))
+    '40.25 to 42.75'
+    """
+    return f"{format_value(interval.low)} to {format_value(interval.high)}"
 
 
 def format_p_value(p: float) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count, format_interval, format_number, plural
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
@@ -20,7 +21,6 @@ from ravenlab.studies.diagnosis.result import Finding
 from ravenlab.studies.spec.space import round_digits
 from ravenlab.studies.statistics.paired import holm_adjust_by_name
 
-Z95 = 1.959964
 SINGLE_PERIOD = 0.51
 """Period of a change that occurs once, as a share of the rows: it does not occur again within the horizon."""
 MIN_ABSENCE = 0.01  # shortest absence of an arm, as a share of the rows; a shorter gap is a missing value
@@ -140,11 +140,10 @@ class FittedTerm:
         significant = np.asarray((large & self.term.main_used()).any(axis=0))
         return tuple(name for name, yes in zip(self.names, significant, strict=True) if yes)
 
-    def largest(self) -> tuple[str, float, float, float]:
-        """Name, value and 95 % interval of the arm with the largest coefficient, for terms with one column."""
+    def largest(self) -> tuple[str, Interval]:
+        """Name and coefficient of the arm with the largest coefficient, for terms with one column."""
         k = int(np.argmax(np.where(self._reliable(), np.abs(self.weights[0]), -1.0)))
-        value, error = float(self.weights[0, k]), float(self.errors[0, k])
-        return self.names[k], value, value - Z95 * error, value + Z95 * error
+        return self.names[k], Interval.from_error(float(self.weights[0, k]), float(self.errors[0, k]))
 
     def typical(self) -> float:
         """Root mean square of the coefficients over arms, without the contribution of noise."""
@@ -179,8 +178,12 @@ def format_share(share: float) -> str:
 NOT_DETECTED = KindDescription("not detected", {}, {})
 
 
-def _format_largest(name: str, value: float, low: float, high: float) -> str:
-    return f"largest in {name}: {format_interval(value, low, high)}"
+def _format_largest(name: str, value: Interval) -> str:
+    return f"largest in {name}: {format_interval(value)}"
+
+
+def _largest_numbers(value: Interval) -> dict[str, Any]:
+    return {"largest": value.mean, "largest_interval": [value.low, value.high]}
 
 
 def _format_times(steps: Sequence[int], spacing: float) -> str:
@@ -188,23 +191,23 @@ def _format_times(steps: Sequence[int], spacing: float) -> str:
 
 
 def _describe_incremental_drift(fitted: FittedTerm) -> KindDescription:
-    arm, value, low, high = fitted.largest()
+    arm, value = fitted.largest()
     typical = fitted.typical()
     return KindDescription(
         f"means change by {format_number(typical)} over all rows (root mean square of the arms);"
-        f" {_format_largest(arm, value, low, high)}",
-        {"typical": typical, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
+        f" {_format_largest(arm, value)}",
+        {"typical": typical, **_largest_numbers(value), "largest_arm": arm},
         {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
         fitted.significant_arms(),
     )
 
 
 def _describe_variance_drift(fitted: FittedTerm) -> KindDescription:
-    arm, value, low, high = fitted.largest()
+    arm, value = fitted.largest()
     average = float(fitted.weights[0].mean())
     return KindDescription(
-        f"σ² grows by {format_number(average)} over all rows on average; {_format_largest(arm, value, low, high)}",
-        {"average": average, "largest": value, "largest_interval": [low, high], "largest_arm": arm},
+        f"σ² grows by {format_number(average)} over all rows on average; {_format_largest(arm, value)}",
+        {"average": average, **_largest_numbers(value), "largest_arm": arm},
         {"growth": round_digits(2.0 * max(average, 0.0)), "over": "100%"},
         fitted.significant_arms(),
     )
@@ -212,13 +215,19 @@ def _describe_variance_drift(fitted: FittedTerm) -> KindDescription:
 
 def _describe_gradual_drift(fitted: FittedTerm) -> KindDescription:
     start, end = (fitted.term.about[name] for name in ("start", "end"))
-    arm, value, low, high = fitted.largest()
+    arm, value = fitted.largest()
     typical = fitted.typical()
     first, last = (max(1, round(share * fitted.rows)) for share in (start, end))
     return KindDescription(
         f"transition to new levels between steps {format_count(first)} and {format_count(last)},"
-        f" {format_number(typical)} away (root mean square of the arms); {_format_largest(arm, value, low, high)}",
-        {"start": first, "end": last, "typical": typical, "largest": value, "largest_interval": [low, high]},
+        f" {format_number(typical)} away (root mean square of the arms); {_format_largest(arm, value)}",
+        {
+            "start": first,
+            "end": last,
+            "typical": typical,
+            "largest": value.mean,
+            "largest_interval": [value.low, value.high],
+        },
         {"start": format_share(max(start, 1.0 / fitted.rows)), "end": format_share(end)},
         fitted.significant_arms(),
     )
@@ -229,12 +238,11 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
     error = fitted.errors.mean(axis=0)
     amplitude = np.sqrt(np.maximum(np.hypot(*fitted.weights) ** 2 - error**2, 0.0))
     k = int(np.argmax(amplitude))
-    mean, largest = float(amplitude.mean()), float(amplitude[k])
-    low, high = float(max(0.0, amplitude[k] - Z95 * error[k])), float(amplitude[k] + Z95 * error[k])
+    mean, largest = float(amplitude.mean()), Interval.from_error(float(amplitude[k]), float(error[k]))
     return KindDescription(
         f"period {format_count(round(period))} steps, amplitude {format_number(mean)} on average;"
-        f" {_format_largest(fitted.names[k], largest, low, high)}",
-        {"period": period, "amplitude": mean, "largest": largest},
+        f" {_format_largest(fitted.names[k], replace(largest, low=max(0.0, largest.low)))}",
+        {"period": period, "amplitude": mean, "largest": largest.mean},
         {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
         fitted.significant_arms(),
     )

@@ -39,7 +39,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
         entry, place = standing.entry, "" if standing.anchor else f"{standing.place}. "
         row = {
             "Policy": f"{place}{standing.policy} {mark_standing(standing)}".strip(),
-            "Regret (95 %)": format_interval(standing.mean, standing.low, standing.high, level=None),
+            "Regret (95 %)": format_interval(standing.regret, name=""),
             **({} if entry.recorded is None else {_reward_title(result): format_number(entry.recorded.reward)}),
             "Above the best (95 %)": _format_difference(standing),
             "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
@@ -47,7 +47,7 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
             **({"Failures": format_failure_rate(entry)} if entry.recorded is None else {}),
         }
         if untuned is not None:
-            row[defaults] = format_number(untuned.find(standing.policy).mean)
+            row[defaults] = format_number(untuned.find(standing.policy).regret.mean)
             searched = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
             row["Search"] = searched if entry.trials else "–"
         if timed:
@@ -84,7 +84,10 @@ def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
     for policy in order_by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]
         rows.append(
-            [policy, *(f"{format_number(standing.mean)} {mark_standing(standing)}".strip() for standing in standings)]
+            [
+                policy,
+                *(f"{format_number(standing.regret.mean)} {mark_standing(standing)}".strip() for standing in standings),
+            ]
         )
     return DataFrame(rows, columns=["Policy", *(result.label for result in results)])
 
@@ -101,12 +104,11 @@ def no_tuning_table(results: Sequence[ComparisonResult]) -> DataFrame | None:
     """Format the excess regret of policies that are not tuned; None if no policy lacks searched parameters."""
     rows = []
     for row in untuned_excess(results):
-        worst, low, high = (format_percent(share) for share in row.worst)
         rows.append(
             {
                 "Policy": row.policy,
                 "Parameters to set": "defaults" if row.has_parameters else "none",
-                "Worst excess (95 %)": f"{worst} ({low} to {high})",
+                "Worst excess (95 %)": format_interval(row.worst, name="", format_value=format_percent),
                 "Worst case": row.case,
                 "Mean excess": format_percent(row.mean),
                 "Failures": "–" if row.failure_rate is None else format_percent(row.failure_rate),
@@ -130,7 +132,7 @@ def relative_regret(result: ComparisonResult, policy: str) -> float | None:
     behind = result.main.find(policy).behind
     if behind is None:
         return 0.0
-    return None if behind.share is None else behind.share[0]
+    return None if behind.share is None else behind.share.mean
 
 
 def mark_standing(standing: Standing) -> str:
@@ -147,9 +149,8 @@ def _format_difference(standing: Standing) -> str:
     if behind is None:
         return "–"
     if behind.share is None:
-        return format_interval(behind.difference, behind.low, behind.high, level=None)
-    mean, low, high = (format_percent(share) for share in behind.share)
-    return f"{mean} ({low} to {high})"
+        return format_interval(behind.difference, name="")
+    return format_interval(behind.share, name="", format_value=format_percent)
 
 
 def tabulate_entries(results: Sequence[ComparisonResult]) -> DataFrame:
@@ -164,7 +165,7 @@ def tabulate_entries(results: Sequence[ComparisonResult]) -> DataFrame:
 
 def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standing) -> dict[str, Any]:
     spec, entry, behind = result.comparison.spec, standing.entry, standing.behind
-    difference = (None, None, None) if behind is None else (behind.difference, behind.low, behind.high)
+    difference = (None, None, None) if behind is None else behind.difference
     share = (None, None, None) if behind is None or behind.share is None else behind.share
     return {
         "scenario": spec.scenario,
@@ -174,9 +175,7 @@ def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standin
         "setting": board.setting,
         "place": standing.place,
         "policy": standing.policy,
-        "regret": standing.mean,
-        "low": standing.low,
-        "high": standing.high,
+        **standing.regret.as_object("regret"),
         **dict(zip(("difference", "difference_low", "difference_high"), difference, strict=True)),
         **dict(zip(("share", "share_low", "share_high"), share, strict=True)),
         "p": None if behind is None else behind.p,
@@ -252,7 +251,7 @@ def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
     rows = []
     for standing in board.standings:
         entry = standing.entry
-        interval = f"$[{latex_table.number(standing.low)}, {latex_table.number(standing.high)}]$"
+        interval = f"$[{latex_table.number(standing.regret.low)}, {latex_table.number(standing.regret.high)}]$"
         cells = [
             latex_table.escape(f"{standing.policy} (oracle)" if standing.anchor else standing.policy),
             f"{_latex_mean(standing)} {interval}",
@@ -280,7 +279,7 @@ def _latex_overview(results: tuple[ComparisonResult, ...]) -> str:
 
 def _latex_mean(standing: Standing) -> str:
     """Format a mean: bold for the best policy, with a dagger if indistinguishable from it."""
-    number = latex_table.number(standing.mean)
+    number = latex_table.number(standing.regret.mean)
     if standing.behind is None:
         return rf"$\mathbf{{{number}}}$"
     return rf"${number}^{{\dagger}}$" if standing.among_the_best else f"${number}$"
@@ -293,7 +292,7 @@ def _latex_difference(standing: Standing) -> tuple[str, str]:
         return "", ""
     p = f"${format_p_value(behind.holm)}$"
     if behind.share is None:
-        mean, low, high = (latex_table.number(value) for value in (behind.difference, behind.low, behind.high))
+        mean, low, high = map(latex_table.number, behind.difference)
         return f"${mean}$ $[{low}, {high}]$", p
     mean, low, high = (latex_table.math(format_percent(share, unit="")) for share in behind.share)
     return rf"${mean}\,\%$ $[{low}, {high}]$", p

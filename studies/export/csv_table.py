@@ -90,7 +90,8 @@ def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
         "version": recommendation.version,
     }
     row |= {f"params.{name}": value for name, value in recommendation.params.items()}
-    row |= {f"regret.{name}": value for name, value in recommendation.regret.model_dump().items()}
+    row |= {f"regret.{name}": value for name, value in recommendation.regret.as_object().items()}
+    row["regret.replications"] = recommendation.regret.replications
     row |= {f"scale.{name}": value for name, value in recommendation.scale.model_dump().items()}
     row |= {f"importance.{name}": value for name, value in (recommendation.importance or {}).items()}
     for name, (low, high) in recommendation.box.items():
@@ -104,7 +105,7 @@ def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
     match recommendation.recorded:
         case TraceFacts() as trace:
             row |= {f"trace.{name}": getattr(trace, name) for name in TRACE_FIELDS}
-            row |= {f"trace.regret_fixed.{name}": value for name, value in trace.regret_fixed.model_dump().items()}
+            row |= {f"trace.regret_fixed.{name}": value for name, value in trace.regret_fixed.as_object().items()}
             row["trace.missing"] = sum(trace.arms.values())
             row["trace.defaults_decidable"] = all(
                 baseline.decidable for baseline in recommendation.versus if baseline.name == "defaults"

@@ -49,7 +49,6 @@ def format_rows(rows: Iterable[Sequence[str]]) -> str:
 
 def _format_cells(recommendation: Recommendation, names: Sequence[str]) -> tuple[str, ...]:
     baselines = {comparison.name: format_difference(comparison) for comparison in recommendation.comparisons}
-    regret = recommendation.regret
     return (
         escape(recommendation.study),
         escape(recommendation.policy),
@@ -58,7 +57,7 @@ def _format_cells(recommendation: Recommendation, names: Sequence[str]) -> tuple
         format_arms(recommendation),
         escape(format_verdict(recommendation)),
         escape(format_params(recommendation.params)),
-        f"{format_interval(regret.mean, regret.low, regret.high, level=None)}{recommendation.regret_unit}",
+        f"{format_interval(recommendation.regret, name='')}{recommendation.regret_unit}",
         format_failures(recommendation.failures),
         *(baselines.get(name, "–") for name in names),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ravenlab.common.text import escape_unprintable, format_number, format_percent
+from ravenlab.common.text import escape_unprintable, format_ends, format_number, format_percent
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.studies.export.deployment import describe_deployment
 from ravenlab.studies.results.describe import word_verdict
@@ -81,9 +81,8 @@ def _describe_result(recommendation: Recommendation | RobustRecommendation) -> s
     """Describe the measured regret, score or price for a comment."""
     if isinstance(recommendation, RobustRecommendation):
         price = recommendation.price
-        mean, low, high = (format_percent(share) for share in (price.mean, price.low, price.high))
-        return f"price of not knowing the scenario ({recommendation.measure}) {mean}, 95 % CI {low} to {high}"
+        cost = f"{format_percent(price.mean)}, 95 % CI {format_ends(price, format_percent)}"
+        return f"price of not knowing the scenario ({recommendation.measure}) {cost}"
     estimate = recommendation.regret if recommendation.log is None else recommendation.log.score
     name = "mean regret" if recommendation.log is None else "replay score"
-    mean, low, high = (format_number(value) for value in (estimate.mean, estimate.low, estimate.high))
-    return f"{name} {mean}, 95 % CI {low} to {high}"
+    return f"{name} {format_number(estimate.mean)}, 95 % CI {format_ends(estimate)}"

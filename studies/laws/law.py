@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from ravenlab.common.interval import Z95, Interval
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.reward_scale import scale_value, scenario_scale
 from ravenlab.studies.laws.axes import (
@@ -33,7 +34,6 @@ from ravenlab.studies.laws.axes import (
 
 LAWS_FILE = Path(__file__).resolve().parent / "laws.json"
 NOMINAL_RANGE = 0.5  # R of the default problem
-NORMAL = 1.96  # standard deviations of a 95 % interval
 BETTER = 0.1  # another policy is named if its expected regret is lower by at least this share
 DIGITS = 3  # significant digits of recommended parameters
 
@@ -113,11 +113,11 @@ class Law:
             for coordinate in COORDINATES[self.policy]
         }
 
-    def expected_regret(self, places: Sequence[float], unit: float) -> tuple[float, float, float]:
-        """Return the expected regret at features, and its 95 % interval; `unit` is R times `uniform_regret`."""
+    def expected_regret(self, places: Sequence[float], unit: float) -> Interval:
+        """Return the expected regret at features; `unit` is R times `uniform_regret`."""
         mean = unit * math.exp(math.fsum(c * x for c, x in zip(self.regret, regret_terms(places), strict=True)))
-        factor = math.exp(NORMAL * self.deviation)
-        return mean, mean / factor, mean * factor
+        factor = math.exp(Z95 * self.deviation)
+        return Interval(mean, mean / factor, mean * factor)
 
     def exponents(self, name: str) -> dict[str, float]:
         """Return the exponents of the coordinates and of the crowding; on linear axes, the rate of growth."""
@@ -166,8 +166,8 @@ class LawAnswer:
 
     policy: str
     params: dict[str, float]
-    regret: tuple[float, float, float]
-    """Expected mean regret with its 95 % interval."""
+    regret: Interval
+    """Expected mean regret."""
     excess: Mapping[str, float] | None
 
 
@@ -227,8 +227,8 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     }
     answers = {name: _at_most_raven(found, answers[BASE], horizon) for name, found in answers.items()}
     chosen = answers.pop(policy)
-    best = min(answers.values(), key=lambda other: other.regret[0], default=None)
-    if best is not None and best.regret[0] > (1.0 - BETTER) * chosen.regret[0]:
+    best = min(answers.values(), key=lambda other: other.regret.mean, default=None)
+    if best is not None and best.regret.mean > (1.0 - BETTER) * chosen.regret.mean:
         best = None
     return ProblemAnswer("extrapolated" if outside else "interpolated", outside, chosen, best)
 
@@ -247,7 +247,7 @@ def _at_most_raven(found: LawAnswer, raven: LawAnswer, horizon: int) -> LawAnswe
 
     sw-raven with τ = T is RAVEN-UCB, and d-raven with 1 − γ far below 1/T almost is.
     """
-    if found.policy not in UNLIMITED or found.regret[0] <= raven.regret[0]:
+    if found.policy not in UNLIMITED or found.regret.mean <= raven.regret.mean:
         return found
     return replace(found, params={**raven.params, **UNLIMITED[found.policy](horizon)}, regret=raven.regret)
 

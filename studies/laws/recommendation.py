@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ravenlab.common.documents import Document, Result
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import format_count, format_number, format_percent, format_signed
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import format_count, format_ends, format_number, format_percent, format_signed
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
@@ -103,16 +104,15 @@ class RecommendedParameters(Result):
     """Why the stored study or the law was preferred, if there are both."""
 
     @property
-    def regret(self) -> tuple[float, float, float]:
-        """The expected mean regret with its 95 % interval."""
+    def regret(self) -> Interval:
+        """The expected mean regret."""
         if self.law is not None:
             return self.law.answer.regret
         assert self.study is not None
-        return self.study.regret.mean, self.study.regret.low, self.study.regret.high
+        return self.study.regret
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
-        mean, low, high = self.regret
         out: dict[str, Any] = {
             "kind": self.kind,
             "policy": self.policy,
@@ -121,7 +121,7 @@ class RecommendedParameters(Result):
             "horizon": self.horizon,
             "arms": self.arms,
             "params": self.params,
-            "regret": {"mean": mean, "low": low, "high": high},
+            "regret": self.regret.as_object(),
             "study": None if self.study is None else self.study.study,
             "excess": None,
             "outside": [],
@@ -139,11 +139,10 @@ class RecommendedParameters(Result):
         if self.law is None:
             return []
         answered = self.law.answer
-        mean, low, high = answered.regret
         lines = [
             f"Use {format_params(self.params)} ({self.policy} in {self.scenario}, horizon"
             f" {format_count(self.horizon)}, {format_count(self.arms)} arms).",
-            f"Expected mean regret {format_number(mean)}, 95 % interval {format_number(low)} to {format_number(high)}.",
+            f"Expected mean regret {format_number(self.regret.mean)}, 95 % interval {format_ends(self.regret)}.",
         ]
         lines += [self.reason] if self.reason else []
         unit = float(self.params.get("unit", 1.0))
@@ -162,7 +161,7 @@ class RecommendedParameters(Result):
             better = self.law.better
             lines.append(
                 f"{better.policy} with {format_params(dict(better.params))} is expected to have"
-                f" {format_percent(1.0 - better.regret[0] / mean)} less regret."
+                f" {format_percent(1.0 - better.regret.mean / self.regret.mean)} less regret."
             )
             if better.excess is not None:
                 lines.append(f"Excess regret of these parameters over {describe_excess(better.excess)}.")
@@ -177,7 +176,6 @@ class RecommendedParameters(Result):
         from ravenlab.studies.storage.keys import project_version
 
         base = find_scenario(self.scenario, self.settings).base
-        mean, low, high = self.regret
         return Recommendation(
             study=f"law/{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}",
             policy=self.policy,
@@ -187,8 +185,8 @@ class RecommendedParameters(Result):
             arms=self.arms,
             verdict=Verdict(decision="use these values", set=list(self.params)),
             params=self.params,
-            regret=Estimate(mean=mean, low=low, high=high, replications=0),
-            search_estimate=mean,
+            regret=Estimate(*self.regret, replications=0),
+            search_estimate=self.regret.mean,
             indistinguishable=[],
             box={},
             versus=[],
@@ -207,9 +205,8 @@ class RecommendedParameters(Result):
         """Tabulate the parameters in pandas, in one row."""
         import pandas
 
-        mean, low, high = self.regret
         problem = {name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
-        return pandas.DataFrame([{**problem, **self.params, "regret": mean, "low": low, "high": high}])
+        return pandas.DataFrame([{**problem, **self.params, **self.regret.as_object("regret")}])
 
     def _document(self) -> Document:
         label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
@@ -253,20 +250,20 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
         law = answer(scenario, query.horizon, arms, query.policy)
     except NoLawError:
         return from_study
-    if law.answer.regret[0] >= study.regret.high:
-        expected = format_number(law.answer.regret[0])
+    if law.answer.regret.mean >= study.regret.high:
+        expected = format_number(law.answer.regret.mean)
         return replace(from_study, reason=f"{reason}The law expects more regret for its own parameters: {expected}.")
     regrets = _play_all(query, scenario, arms, [study.params, law.answer.params])
     # Imported here because numba takes most of a second, which an answer of the law alone must not wait for.
     from ravenlab.studies.statistics.intervals import paired_interval
 
     of_study, of_law = regrets
-    mean, low, high = paired_interval(of_study, of_law, COMPARISON_SEED)
+    difference = paired_interval(of_study, of_law, COMPARISON_SEED)
     evidence = (
-        f"on the same {_worlds(regrets)} (difference {format_signed(mean)}, 95 % CI {format_signed(low)} to"
-        f" {format_signed(high)})."
+        f"on the same {_worlds(regrets)} (difference {format_signed(difference.mean)}, 95 % CI"
+        f" {format_ends(difference, format_signed)})."
     )
-    if low <= 0.0:
+    if difference.low <= 0.0:
         doubt = f"The law's parameters do not have significantly less regret {evidence}"
         return replace(from_study, reason=f"{reason}{doubt}")
     reason = f"These parameters of the law have less regret than those of the stored study {study.study} {evidence}"
@@ -356,9 +353,4 @@ def describe_excess(excess: Mapping[str, float]) -> str:
 
 
 def _law_object(better: LawAnswer) -> dict[str, Any]:
-    mean, low, high = better.regret
-    return {
-        "policy": better.policy,
-        "params": dict(better.params),
-        "regret": {"mean": mean, "low": low, "high": high},
-    }
+    return {"policy": better.policy, "params": dict(better.params), "regret": better.regret.as_object()}

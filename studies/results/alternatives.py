@@ -7,10 +7,11 @@ the recording, horizon and arms. Both must be about mean regret, and the compari
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ravenlab.common.errors import InputError
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import join_words
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import untuned_policies
@@ -28,11 +29,8 @@ class BetterPolicy:
     """Its searched parameters."""
     regret: float
     """Its mean regret."""
-    difference: float
+    difference: Interval
     """Regret of the recommended policy minus its own, paired."""
-    low: float
-    """Lower end of the 95 % confidence interval of the difference."""
-    high: float
     reduction: float | None
     """The difference as a share of the regret of the recommended policy; None on recorded data."""
     p: float
@@ -44,7 +42,9 @@ class BetterPolicy:
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
-        return asdict(self)
+        before = {"policy": self.policy, "params": self.params, "regret": self.regret}
+        after = {name: getattr(self, name) for name in ("reduction", "p", "worse", "comparison")}
+        return {**before, **self.difference.as_object("difference"), **after}
 
 
 def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Comparison]) -> BetterPolicy | None:
@@ -87,16 +87,14 @@ def _compare(board: Leaderboard, recommendation: Recommendation, name: str) -> B
     """Compare the best policy of a leaderboard with the recommended one."""
     best, own = board.best, board.find(recommendation.policy)
     behind = own.behind
-    if behind is None or not behind.significant or best.mean >= recommendation.regret.mean:
+    if behind is None or not behind.significant or best.regret.mean >= recommendation.regret.mean:
         return None
     return BetterPolicy(
         policy=best.policy,
         params=best.entry.shown_params(),
-        regret=best.mean,
+        regret=best.regret.mean,
         difference=behind.difference,
-        low=behind.low,
-        high=behind.high,
-        reduction=None if recommendation.recorded is not None else behind.difference / own.mean,
+        reduction=None if recommendation.recorded is not None else behind.difference.mean / own.regret.mean,
         p=behind.holm,
         worse=recommendation.policy,
         comparison=name,

@@ -6,12 +6,20 @@ only ones that write them as text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ravenlab.common.interval import TIE_MARGIN, Interval
-from ravenlab.common.text import capitalize_first, format_number, format_percent, format_signed
+from ravenlab.common.text import (
+    capitalize_first,
+    format_ends,
+    format_interval,
+    format_number,
+    format_percent,
+    format_signed,
+)
 from ravenlab.studies.symbols import format_params
 
 Relation = Literal["same", "tied", "better", "worse", "inconclusive"]
@@ -108,7 +116,10 @@ def format_change(comparison: BaselineComparison) -> str:
     >>> format_change(BaselineComparison("paper", "the paper's advice", "worse", Interval(5.0, 3.0, 7.0), 50.0))
     '+10 %'
     """
-    return IDENTICAL if comparison.relation == "same" else _format_values(comparison)[0]
+    if comparison.relation == "same":
+        return IDENTICAL
+    stated, format_value = _state(comparison)
+    return format_value(stated.mean)
 
 
 def format_difference(comparison: BaselineComparison, *, interval: bool = True) -> str:
@@ -121,9 +132,9 @@ def format_difference(comparison: BaselineComparison, *, interval: bool = True) 
     """
     if comparison.relation == "same":
         return IDENTICAL
-    mean, low, high = _format_values(comparison)
-    ends = f" ({low} to {high})" if interval else ""
-    return f"{mean}{ends}{_qualify(comparison, ', ')}"
+    stated, format_value = _state(comparison)
+    text = format_interval(stated, "", format_value) if interval else format_value(stated.mean)
+    return f"{text}{_qualify(comparison, ', ')}"
 
 
 def describe_baseline(comparison: BaselineComparison) -> str:
@@ -140,7 +151,7 @@ def describe_baseline(comparison: BaselineComparison) -> str:
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
     return (
         f"{title}{params}: {comparison.quantity} {format_number(abs(difference.mean))}{comparison.unit} {direction}"
-        f" ({share}95 % CI of the difference {format_number(difference.low)} to {format_number(difference.high)}"
+        f" ({share}95 % CI of the difference {format_ends(difference)}"
         f"{_qualify(comparison, '; ')})."
     )
 
@@ -157,16 +168,11 @@ def describe_stake(comparison: BaselineComparison) -> str:
     return f"{capitalize_first(comparison.title)}{params} {verb} {more} more regret."
 
 
-def _format_values(comparison: BaselineComparison) -> tuple[str, str, str]:
-    """Format the difference and the ends of its interval."""
-    share, difference = comparison.share, comparison.difference
-    if share is None:
-        return format_signed(difference.mean), format_signed(difference.low), format_signed(difference.high)
-    return (
-        format_percent(share.mean, signed=True),
-        format_percent(share.low, signed=True),
-        format_percent(share.high, signed=True),
-    )
+def _state(comparison: BaselineComparison) -> tuple[Interval, Callable[[float], str]]:
+    """Return the difference, as a share if shares have a meaning, and the function that formats it."""
+    if comparison.share is None:
+        return comparison.difference, format_signed
+    return comparison.share, partial(format_percent, signed=True)
 
 
 def _qualify(comparison: BaselineComparison, separator: str) -> str:

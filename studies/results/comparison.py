@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ravenlab.common.documents import Result
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.common.text import (
     format_count,
     format_number,
@@ -167,18 +168,13 @@ class Comparison:
         return f"all policies at defaults scaled to the spread of the rewards{factor}"
 
 
-LEVEL = 0.05  # significance level of adjusted p-values
-
-
 @dataclass(frozen=True)
 class DifferenceFromBest:
-    """Paired difference from the best entry, with its 95 % confidence interval and its test."""
+    """Paired difference from the best entry, with its test."""
 
-    difference: float
-    low: float
-    high: float
-    share: tuple[float, float, float] | None
-    """The difference as a share of the regret of the best entry, with its interval; None if that regret is zero."""
+    difference: Interval
+    share: Interval | None
+    """The difference as a share of the regret of the best entry; None if that regret is zero."""
     p: float
     holm: float
     """p after Holm's correction for all pairs, which accounts for choosing the best entry on the same worlds."""
@@ -188,7 +184,7 @@ class DifferenceFromBest:
     @property
     def significant(self) -> bool:
         """Whether the entry is significantly worse than the best."""
-        return self.enough and self.holm < LEVEL
+        return self.enough and self.holm < ERROR_RATE
 
 
 @dataclass(frozen=True)
@@ -197,9 +193,8 @@ class Standing:
 
     place: int
     entry: ComparisonEntry
-    mean: float
-    low: float
-    high: float
+    regret: Interval
+    """Mean regret."""
     behind: DifferenceFromBest | None
     """None for the best."""
     mean_rank: float
@@ -323,13 +318,11 @@ def _standing_object(standing: Standing) -> dict[str, Any]:
         "place": standing.place,
         "policy": entry.policy,
         "params": entry.params,
-        "mean": standing.mean,
-        "low": standing.low,
-        "high": standing.high,
+        **standing.regret.as_object(),
         "mean_rank": standing.mean_rank,
         "among_the_best": standing.among_the_best,
         **({"anchor": True} if standing.anchor else {}),
-        "difference": None if behind is None else [behind.difference, behind.low, behind.high],
+        "difference": None if behind is None else list(behind.difference),
         "share": None if behind is None or behind.share is None else list(behind.share),
         "p": None if behind is None else behind.p,
         "p_holm": None if behind is None else behind.holm,

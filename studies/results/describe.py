@@ -10,6 +10,8 @@ from ravenlab.common.text import (
     capitalize_first,
     describe_p_value,
     format_count,
+    format_ends,
+    format_interval,
     format_number,
     format_percent,
     join_words,
@@ -18,7 +20,6 @@ from ravenlab.common.text import (
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import describe_baseline, describe_stake
 from ravenlab.studies.results.naming import (
-    format_estimate,
     name_defaults,
     name_edges,
 )
@@ -193,15 +194,17 @@ def format_verdict(recommendation: Recommendation | RobustRecommendation) -> str
 def describe_better_policy(better: BetterPolicy) -> str:
     """Describe in one sentence that another policy is better, and the evidence for it.
 
-    >>> describe_better_policy(BetterPolicy("ucb1", {"c": 0.5}, 60.0, 12.0, 9.0, 15.0, 0.2, 1e-6, "raven-ucb", "mine"))
+    >>> from ravenlab.common.interval import Interval
+    >>> difference = Interval(12.0, 9.0, 15.0, of="difference")
+    >>> describe_better_policy(BetterPolicy("ucb1", {"c": 0.5}, 60.0, difference, 0.2, 1e-6, "raven-ucb", "mine"))
     'Another policy is better: tuned ucb1 (c 0.5) has 20 % less regret than tuned raven-ucb (difference 12, 95 % CI 9 \
 to 15, p < 0.0001) in the comparison mine.'
     """
     less = "" if better.reduction is None else f"{format_percent(better.reduction)} "
     return (
         f"Another policy is better: tuned {better.policy} ({format_params(better.params)}) has {less}less"
-        f" regret than tuned {better.worse} (difference {format_number(better.difference)}, 95 % CI"
-        f" {format_number(better.low)} to {format_number(better.high)}, {describe_p_value(better.p)})"
+        f" regret than tuned {better.worse} (difference {format_number(better.difference.mean)}, 95 % CI"
+        f" {format_ends(better.difference)}, {describe_p_value(better.p)})"
         f" in the comparison {better.comparison}."
     )
 
@@ -220,7 +223,7 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward,"
     return [
-        f"Mean regret {format_estimate(regret)}{share} on {format_count(regret.replications)} held-out worlds not used"
+        f"Mean regret {format_interval(regret)}{share} on {format_count(regret.replications)} held-out worlds not used"
         f" for selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
         f" {recommendation.objective}){bias}.",
         *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
@@ -327,10 +330,10 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     guess = worst_guess(recommendation)
     if guess is not None:
         setting, world = guess
-        low, high = format_percent(world.price.low), format_percent(world.price.high)
         lines.append(
             f"A wrong guess costs up to {format_percent(world.price.mean)}: the setting tuned for {setting.tuned_for},"
-            f" used in {world.scenario} (95 % CI of this pair alone {low} to {high})."
+            f" used in {world.scenario} (95 % CI of this pair alone"
+            f" {format_ends(world.price, format_percent)})."
         )
     defaults = recommendation.contenders[-1]
     lines.append(
@@ -376,4 +379,4 @@ def format_price(price: Price) -> str:
     >>> format_price(Price(mean=0.1, low=0.05, high=0.15))
     '10 % (95 % CI 5.0 % to 15 %)'
     """
-    return f"{format_percent(price.mean)} (95 % CI {format_percent(price.low)} to {format_percent(price.high)})"
+    return format_interval(price, format_value=format_percent)

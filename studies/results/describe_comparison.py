@@ -9,6 +9,7 @@ from ravenlab.common.text import (
     capitalize_first,
     describe_p_value,
     format_count,
+    format_ends,
     format_interval,
     format_number,
     format_percent,
@@ -79,7 +80,7 @@ def describe_best(board: Leaderboard, where: str) -> str:
     """Name the policy with the lowest mean regret."""
     best = board.best
     params = f" ({format_params(best.entry.shown_params())})" if board.setting == "tuned" else ""
-    regret = f"mean regret {format_interval(best.mean, best.low, best.high)} on {where}"
+    regret = f"mean regret {format_interval(best.regret)} on {where}"
     if len(board.ranked) == 1:
         return f"{best.policy}{params} is the only policy: {regret}."
     return f"With {board.description}, {best.policy}{params} has the lowest regret: {regret}."
@@ -113,29 +114,25 @@ def describe_margin(board: Leaderboard) -> str:
 
 def describe_anchor(anchor: Standing, best: Standing) -> str:
     """Describe how much of the regret of the best policy an anchor avoids."""
-    regret = f"mean regret {format_interval(anchor.mean, anchor.low, anchor.high)}"
+    regret = f"mean regret {format_interval(anchor.regret)}"
     name = f"{anchor.policy}, which {find_policy(anchor.policy).hidden_knowledge()},"
     share = None if anchor.behind is None else anchor.behind.share
-    if share is None or share[2] >= 0.0:
+    if share is None or share.high >= 0.0:
         return f"{name} does not avoid regret: {regret}."
-    return (
-        f"{name} avoids {format_percent(-share[0])} (95 % CI {format_percent(-share[2])} to"
-        f" {format_percent(-share[1])}) of the regret of {best.policy}: {regret}."
-    )
+    avoided = format_interval(-share, format_value=format_percent)
+    return f"{name} avoids {avoided} of the regret of {best.policy}: {regret}."
 
 
 def describe_distance(behind: DifferenceFromBest) -> str:
     """Describe the distance of a policy from the best.
 
-    >>> describe_distance(DifferenceFromBest(5.0, 4.0, 6.0, (0.05, 0.04, 0.06), 0.001, 0.01))
+    >>> from ravenlab.common.interval import Interval
+    >>> describe_distance(DifferenceFromBest(Interval(5.0, 4.0, 6.0), Interval(0.05, 0.04, 0.06), 0.001, 0.01))
     '5.0 % above the best, 95 % CI 4.0 % to 6.0 %'
     """
-    values = (behind.difference, behind.low, behind.high)
     if behind.share is None:
-        mean, low, high = (format_number(value) for value in values)
-    else:
-        mean, low, high = (format_percent(share) for share in behind.share)
-    return f"{mean} above the best, 95 % CI {low} to {high}"
+        return f"{format_number(behind.difference.mean)} above the best, 95 % CI {format_ends(behind.difference)}"
+    return f"{format_percent(behind.share.mean)} above the best, 95 % CI {format_ends(behind.share, format_percent)}"
 
 
 def describe_search(result: ComparisonResult) -> str | None:
@@ -152,15 +149,15 @@ def describe_search(result: ComparisonResult) -> str | None:
 def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     """Describe how tuning changed the regret of the best policy, and which policy is best without tuning."""
     before = untuned.find(best.policy)
-    was, now = format_number(before.mean), format_number(best.mean)
+    was, now = format_number(before.regret.mean), format_number(best.regret.mean)
     same = untuned.best.policy == best.policy
     leader = f"has the lowest regret{' as well' if same else ''}."
     change = f"Tuning did not change the regret of {best.policy} ({now})"
     if not best.entry.trials:
         change = f"{best.policy} has no parameters to tune"
-    elif before.mean > best.mean:
+    elif before.regret.mean > best.regret.mean:
         change = f"Tuning reduced the regret of {best.policy} from {was} to {now}"
-    elif before.mean < best.mean:  # stated together with the other policies that tuning did not help
+    elif before.regret.mean < best.regret.mean:  # stated together with the other policies that tuning did not help
         return f"With {untuned.description}, {untuned.best.policy} {leader}"
     return f"{change}; with {untuned.description}, {'it' if same else untuned.best.policy} {leader}"
 
@@ -168,9 +165,9 @@ def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
 def describe_failed_tuning(board: Leaderboard, untuned: Leaderboard) -> list[str]:
     """Name the policies that have more regret tuned than at their defaults; an empty list if there are none."""
     failed = [
-        f"{standing.policy} ({format_number(standing.mean)} tuned, {format_number(before)} at its defaults)"
+        f"{standing.policy} ({format_number(standing.regret.mean)} tuned, {format_number(before)} at its defaults)"
         for standing in board.ranked
-        if standing.entry.trials and (before := untuned.find(standing.policy).mean) < standing.mean
+        if standing.entry.trials and (before := untuned.find(standing.policy).regret.mean) < standing.regret.mean
     ]
     if not failed:
         return []

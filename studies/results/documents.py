@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.documents import Document, Map, Shade, Table
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
+    format_interval,
     format_number,
     format_percent,
     join_words,
@@ -23,7 +25,6 @@ from ravenlab.studies.results.describe import describe_recommendation, describe_
 from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import (
-    format_estimate,
     list_contenders,
 )
 from ravenlab.studies.results.recommendation import LogFacts, Parameters, Recommendation
@@ -63,10 +64,10 @@ def _describe_regret(recommendation: Recommendation) -> str:
         case LogFacts() as facts:
             unit = "cost" if facts.minimize else "reward"
             return (
-                f"Mean {unit} per step {format_estimate(facts.score)}; logging policy {format_estimate(facts.logged)}."
+                f"Mean {unit} per step {format_interval(facts.score)}; logging policy {format_interval(facts.logged)}."
             )
         case _:
-            sentence = f"Mean regret {format_estimate(recommendation.regret)}{recommendation.regret_unit}"
+            sentence = f"Mean regret {format_interval(recommendation.regret)}{recommendation.regret_unit}"
             if recommendation.attainable is not None and recommendation.attainable > 0.0:
                 share = recommendation.regret.mean / recommendation.attainable
                 sentence += f", {format_percent(share)} of the attainable reward"
@@ -80,7 +81,7 @@ def _describe_regret(recommendation: Recommendation) -> str:
 
 def _baseline_table(recommendation: Recommendation) -> Table:
     names = list(recommendation.params)
-    rows = [["Recommended", *_format_values(recommendation.params, names), format_estimate(recommendation.regret), "–"]]
+    rows = [["Recommended", *_format_values(recommendation.params, names), format_interval(recommendation.regret), "–"]]
     for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
         rows.append(
             [
@@ -104,18 +105,13 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
     problem = {
         name: getattr(recommendation, name) for name in ("study", "policy", "scenario", "horizon", "arms", "seed")
     }
-    regret = recommendation.regret
     rows: list[dict[str, Any]] = [
         {
             **problem,
             "setting": "recommended",
             **recommendation.params,
-            "regret": regret.mean,
-            "regret_low": regret.low,
-            "regret_high": regret.high,
-            "difference": 0.0,
-            "difference_low": 0.0,
-            "difference_high": 0.0,
+            **recommendation.regret.as_columns("regret"),
+            **Interval(0.0, 0.0, 0.0).as_columns("difference"),
             "significant": False,
             "relation": "same",
             "decision": recommendation.verdict.decision,
@@ -128,9 +124,7 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
                 "setting": baseline.name,
                 **baseline.params,
                 "regret": baseline.regret,
-                "difference": baseline.difference,
-                "difference_low": baseline.low,
-                "difference_high": baseline.high,
+                **comparison.difference.as_columns("difference"),
                 "significant": comparison.relation in ("better", "worse"),
                 "relation": comparison.relation,
                 "decision": recommendation.verdict.decision,
@@ -259,12 +253,8 @@ def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFram
             "setting": setting.name,
             **setting.params,
             "scenario": world.scenario,
-            "regret": world.regret.mean,
-            "regret_low": world.regret.low,
-            "regret_high": world.regret.high,
-            "price": world.price.mean,
-            "price_low": world.price.low,
-            "price_high": world.price.high,
+            **world.regret.as_columns("regret"),
+            **world.price.as_columns("price"),
         }
         for setting in settings
         for world in setting.worlds

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ravenlab.common.text import format_interval, format_number
+from ravenlab.common.text import format_number
 from ravenlab.studies.results import baselines
-from ravenlab.studies.results.recommendation import Estimate, Recommendation
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.symbols import format_symbol
 
@@ -42,8 +42,3 @@ def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetti
     """List the settings of a robust recommendation; defaults that are scaled are called so."""
     defaults = {"name": name_defaults(recommendation)}
     return [each.model_copy(update=defaults) if each.name == "defaults" else each for each in recommendation.contenders]
-
-
-def format_estimate(estimate: Estimate) -> str:
-    """Format a mean with its 95 % confidence interval."""
-    return format_interval(estimate.mean, estimate.low, estimate.high)

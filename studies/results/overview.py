@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.policies import find_policy
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.spec.comparison import is_tunable
@@ -35,8 +36,8 @@ class UntunedExcess:
     policy: str
     has_parameters: bool
     """Whether it has parameters that could be searched; it is then at its defaults."""
-    worst: tuple[float, float, float]
-    """Largest excess as a share, with its 95 % confidence interval."""
+    worst: Interval
+    """Largest excess as a share."""
     case: str
     """Scenario and horizon with the largest excess."""
     mean: float
@@ -58,15 +59,15 @@ def untuned_excess(results: Sequence[ComparisonResult]) -> list[UntunedExcess]:
     for policy in specs[0].policies:
         if find_policy(policy).hidden_knowledge() is None:
             cases = [_excess_over_tuned(result, policy) for result in results]
-            worst, case, _ = max(cases, key=lambda each: each[0][0])
+            worst, case, _ = max(cases, key=lambda compared: compared[0].mean)
             rates = [rate for _, _, rate in cases if rate is not None]
-            mean = float(np.mean([share[0] for share, _, _ in cases]))
+            mean = float(np.mean([share.mean for share, _, _ in cases]))
             rate = float(np.mean(rates)) if rates else None
             rows.append(UntunedExcess(policy, is_tunable(policy), worst, case, mean, rate))
-    return sorted(rows, key=lambda row: (row.worst[0], row.policy))
+    return sorted(rows, key=lambda row: (row.worst.mean, row.policy))
 
 
-def _excess_over_tuned(result: ComparisonResult, policy: str) -> tuple[tuple[float, float, float], str, float | None]:
+def _excess_over_tuned(result: ComparisonResult, policy: str) -> tuple[Interval, str, float | None]:
     entries = result.comparison.entries
     deployable = [entry for entry in entries if find_policy(entry.policy).hidden_knowledge() is None]
     best = min(

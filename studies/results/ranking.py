@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.studies.results.comparison import (
-    LEVEL,
     Comparison,
     ComparisonEntry,
     ComparisonResult,
@@ -77,12 +77,12 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
     standings = []
     for i, entry in enumerate(listed):
         behind = None if i == 0 else _compare_entries(entry, listed[0], raw[0, i], corrected[0, i], seed)
-        standings.append(Standing(i + 1, entry, *_mean_with_unseen(entry, seed), behind, float(mean_ranks[i])))
+        standings.append(Standing(i + 1, entry, _mean_with_unseen(entry, seed), behind, float(mean_ranks[i])))
     for entry in anchors:
         p = pairwise_p_values(np.stack([listed[0].regret, entry.regret]), [failures[0], entry.failure_sample])[0][0, 1]
         behind = _compare_entries(entry, listed[0], p, p, seed)
         rank = 1.0 + float((samples < entry.regret).sum(axis=0).mean())
-        standings.append(Standing(0, entry, *_mean_with_unseen(entry, seed), behind, rank, anchor=True))
+        standings.append(Standing(0, entry, _mean_with_unseen(entry, seed), behind, rank, anchor=True))
     return Leaderboard(setting, description, tuple(standings), ranks)
 
 
@@ -97,10 +97,10 @@ def _compare_entries(
     if own is not None and other is not None:
         difference = include_unseen(difference, own, other)
         share = None if share is None else include_unseen_in_ratio(share, own, other)
-    return DifferenceFromBest(*difference, share, p, holm)
+    return DifferenceFromBest(difference, share, p, holm)
 
 
-def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> tuple[float, float, float]:
+def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> Interval:
     """Return the mean regret of an entry with its interval, which includes unseen failures."""
     mean, sample = mean_interval(entry.regret, seed), entry.failure_sample
     return mean if sample is None else include_unseen_in_mean(mean, sample)
@@ -152,11 +152,11 @@ def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTe
     mean_ranks = np.asarray(rankdata(samples, axis=0).mean(axis=1))
     if count < 2:
         return mean_ranks, None
-    quantile = float(studentized_range.ppf(1.0 - LEVEL, count, math.inf)) / math.sqrt(2.0)
+    quantile = float(studentized_range.ppf(1.0 - ERROR_RATE, count, math.inf)) / math.sqrt(2.0)
     critical = quantile * math.sqrt(count * (count + 1) / (6.0 * worlds))
     friedman = _friedman(samples) if count > 2 else None
     order = sorted(range(count), key=lambda i: (float(mean_ranks[i]), i))
-    if friedman is not None and friedman >= LEVEL:
+    if friedman is not None and friedman >= ERROR_RATE:
         return mean_ranks, RankTest(friedman, critical, (tuple(names[i] for i in order),))
     groups = rank_groups([float(mean_ranks[i]) for i in order], critical)
     return mean_ranks, RankTest(friedman, critical, tuple(tuple(names[order[i]] for i in group) for group in groups))
@@ -186,11 +186,9 @@ def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
 
 
 class RecordedEstimate(NamedTuple):
-    """A mean with its 95 % confidence interval, the p-value of its difference from 0, and whether rows suffice."""
+    """A mean with its interval, the p-value of its difference from 0, and whether rows suffice."""
 
-    mean: float
-    low: float
-    high: float
+    interval: Interval
     p: float
     enough: bool
 
@@ -205,7 +203,7 @@ def build_recorded_board(
     from scipy.stats import rankdata
 
     means = [_estimate_on_recording(spec, entry, None) for entry in entries]
-    order = sorted(range(len(entries)), key=lambda i: (means[i].mean, i))
+    order = sorted(range(len(entries)), key=lambda i: (means[i].interval.mean, i))
     listed = [entries[i] for i in order]
     mean_ranks = rankdata(np.stack([entry.regret for entry in listed]), axis=0).mean(axis=1)
     pairs = list(combinations(range(len(listed)), 2))
@@ -216,10 +214,9 @@ def build_recorded_board(
         own, behind = means[order[place]], None
         if place > 0:
             found = differences[0, place]
-            behind = DifferenceFromBest(
-                found.mean, found.low, found.high, None, found.p, adjusted[0, place], found.enough
-            )
-        standings.append(Standing(place + 1, entry, own.mean, own.low, own.high, behind, float(mean_ranks[place])))
+            difference = found.interval.as_difference()
+            behind = DifferenceFromBest(difference, None, found.p, adjusted[0, place], found.enough)
+        standings.append(Standing(place + 1, entry, own.interval, behind, float(mean_ranks[place])))
     return Leaderboard(setting, description, tuple(standings), None)
 
 
@@ -237,21 +234,21 @@ def _estimate_on_recording(
     if parts is not None:
         mean = float(sample.mean())
         dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
-        low, high = sum_interval(parts, dependence, spec.seed)
+        interval = sum_interval(mean, parts, dependence, spec.seed)
         p = sum_p_value(mean, parts, dependence, spec.seed)
-        return RecordedEstimate(mean, mean + low, mean + high, p, dependence.enough)
-    mean, low, high = estimate_interval(sample, entry.recorded.simulated)
-    return RecordedEstimate(mean, low, high, _p_value(mean, (high - low) / 2.0), inconclusive is None)
+        return RecordedEstimate(interval, p, dependence.enough)
+    interval = estimate_interval(sample, entry.recorded.simulated)
+    return RecordedEstimate(interval, _p_value(interval), inconclusive is None)
 
 
-def _p_value(mean: float, half_width: float) -> float:
+def _p_value(difference: Interval) -> float:
     """Return the p-value of a difference with a 95 % interval, by Student's distribution with the least degrees.
 
-    >>> round(_p_value(1.0, 1.0), 3), _p_value(0.0, 0.0)
+    >>> round(_p_value(Interval(1.0, 0.0, 2.0)), 3), _p_value(Interval(0.0, 0.0, 0.0))
     (0.05, 1.0)
     """
     from scipy.stats import t
 
-    if half_width == 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    return float(2.0 * t.sf(abs(mean) / half_width * t.ppf(0.975, MIN_DEGREES), MIN_DEGREES))
+    if difference.half_width == 0.0:
+        return 1.0 if difference.mean == 0.0 else 0.0
+    return float(2.0 * t.sf(abs(difference.mean) / difference.half_width * t.ppf(0.975, MIN_DEGREES), MIN_DEGREES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -23,12 +24,10 @@ Parameters = dict[str, float | str]
 BaselineName = Literal["paper", "as constructed", "defaults"]
 
 
-class Estimate(FrozenModel):
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Interval):
     """A mean with its 95 % confidence interval."""
 
-    mean: float
-    low: float
-    high: float
     replications: int
 
 
@@ -49,6 +48,11 @@ class Baseline(FrozenModel):
     failure_rate: float | None = Field(
         default=None, description="Share of the report worlds in which the baseline fails; none on recorded data."
     )
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(self.difference, self.low, self.high, of="difference")
 
 
 class Failures(FrozenModel):
@@ -232,7 +236,7 @@ class Recommendation(Result, FrozenModel):
             self._compare(
                 baseline.name,
                 titles[baseline.name],
-                Interval(baseline.difference, baseline.low, baseline.high, of="difference"),
+                baseline.interval,
                 conclusive=baseline.decidable is not False,
                 params=baseline.params,
             )
@@ -247,12 +251,11 @@ class Recommendation(Result, FrozenModel):
         """
         match self.recorded:
             case TraceFacts(fixed_arm=FixedArm() as arm):
-                difference = Interval(arm.difference.mean, arm.difference.low, arm.difference.high, of="difference")
                 title = f"always using {arm.name!r}, the best arm of the search rows"
-                return self._compare("fixed arm", title, difference, conclusive=arm.decidable)
+                return self._compare("fixed arm", title, arm.difference.as_difference(), conclusive=arm.decidable)
             case LogFacts() as facts:
-                difference = -Interval(self.regret.mean, self.regret.low, self.regret.high, of="difference")
-                return self._compare("logging policy", "the logging policy", difference, conclusive=facts.enough)
+                gain = -self.regret.as_difference()
+                return self._compare("logging policy", "the logging policy", gain, conclusive=facts.enough)
         return None
 
     def _compare(

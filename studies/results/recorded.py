@@ -5,13 +5,13 @@ from __future__ import annotations
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
+    format_interval,
     format_number,
     join_words,
     plural,
 )
 from ravenlab.studies.results.baselines import describe_baseline
 from ravenlab.studies.results.naming import (
-    format_estimate,
     name_defaults,
 )
 from ravenlab.studies.results.recommendation import (
@@ -60,11 +60,11 @@ def describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> 
     regret = recommendation.regret
     needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
     return [
-        f"Mean regret {format_estimate(regret)}{recommendation.regret_unit}, on"
+        f"Mean regret {format_interval(regret)}{recommendation.regret_unit}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
         *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
-        f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)}."
+        f"Regret against the best fixed arm of each window, in hindsight: {format_interval(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
         f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
         f"{'' if facts.enough else needed}.",
@@ -91,11 +91,11 @@ def describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[
     first, last = facts.segments["report"]
     return [
         *warn_inconclusive(facts),
-        f"Replay score {format_estimate(facts.score)}, the mean {unit} per step if deployed for"
+        f"Replay score {format_interval(facts.score)}, the mean {unit} per step if deployed for"
         f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
         f" used for search or selection ({format_count(round(facts.effective))} effective events).",
         f"Estimator: {facts.estimator}.",
-        f"Mean {unit} of the logging policy there: {format_estimate(facts.logged)}.",
+        f"Mean {unit} of the logging policy there: {format_interval(facts.logged)}.",
         *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
         *describe_needed_events(recommendation, facts),
     ]

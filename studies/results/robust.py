@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from ravenlab.common.documents import Result
+from ravenlab.common.interval import Difference
 from ravenlab.studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
@@ -26,12 +28,9 @@ class TunedSetting(FrozenModel):
     params: Parameters
 
 
-class Price(FrozenModel):
+@dataclass(frozen=True)
+class Price(Difference):
     """Regret above that of the setting tuned for the scenario, as a share (0.1 is 10 %), with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
 
 
 class ScenarioOutcome(FrozenModel):

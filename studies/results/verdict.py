@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import Field
 
+from ravenlab.common.interval import Difference
 from ravenlab.studies.spec.fields import FrozenModel
 
 Decision = Literal[
@@ -17,25 +19,21 @@ Decision = Literal[
     "inconclusive",
 ]
 
-MARGIN = 0.02
-"""Excess regret, relative to the best candidate, up to which a candidate is tied with it."""
-
 TRIALS_PER_PARAMETER = 10
 """Trials per searched parameter below which a study is too small to recommend the defaults."""
 
 
-class Excess(FrozenModel):
+@dataclass(frozen=True, kw_only=True)
+class Excess(Difference):
     """Regret of a candidate relative to the best one, minus 1, on the selection worlds or the selection segment.
 
-    On a log it is the loss of mean reward relative to that of the best candidate.
+    On a log it is the loss of mean reward relative to that of the best candidate. The 95 % bounds hold at all looks of
+    the race together.
     """
 
-    mean: float
-    low: float = Field(description="Lower 95 % bound, which holds at all looks of the race together.")
-    high: float = Field(description="Upper 95 % bound, which holds at all looks of the race together.")
     worlds: int
-    tied: bool = Field(description="Whether the upper bound is at most 2 %.")
-    worse: bool = Field(description="Whether the lower bound is above 2 %.")
+    tied: bool = field(metadata={"description": "Whether the upper bound is at most 2 %."})
+    worse: bool = field(metadata={"description": "Whether the lower bound is above 2 %."})
 
 
 class Verdict(FrozenModel):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments.recorded.recording import BLOCK_FACTOR, optimal_block_length, segment_of
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
@@ -131,16 +132,17 @@ def sum_p_value(total: float, series: Floats, dependence: SerialDependence, seed
     return float(2.0 * t.sf(statistic, degrees))
 
 
-def sum_interval(series: Floats, dependence: SerialDependence, seed: int) -> tuple[float, float]:
-    """Compute the 95 % interval (low, high) of the truth minus an estimate whose error is the sum of the series.
+def sum_interval(total: float, series: Floats, dependence: SerialDependence, seed: int) -> Interval:
+    """Compute the 95 % interval of a total whose error is the sum of the series.
 
     >>> series = np.random.default_rng(1).normal(size=400)
-    >>> low, high = sum_interval(series, estimate_dependence(series), seed=0)
-    >>> bool(-80 < low < -20 and 20 < high < 80)
+    >>> total = sum_interval(100.0, series, estimate_dependence(series), seed=0)
+    >>> 20 < total.low < 80 and 120 < total.high < 180
     True
     """
     low, high = np.quantile(resample_sums(series[None], dependence.block, seed)[:, 0], [0.025, 0.975])
-    return -dependence.widening * float(high), -dependence.widening * float(low)
+    widening = dependence.widening
+    return Interval(total, total + -widening * float(high), total + -widening * float(low))
 
 
 def row_autocorrelation(rows: int, window: int, parts: Floats, stream: Stream) -> SerialDependence:

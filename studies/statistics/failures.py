@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.environments.world import Floats
 
 MIN_WORLDS = 1000
@@ -22,12 +23,8 @@ MIN_WORLDS = 1000
 MAX_GROWTH = 16  # largest factor by which a sample is enlarged
 ENOUGH_FAILURES = 10  # failures from which on the failing worlds are well represented
 UNSEEN_SHARE = 0.05  # share of the mean regret that unseen failures may add
-LEVEL = 0.05  # error probability of the upper bound of the failure rate
 NEGLIGIBLE = 1e-17  # relative size of a term that does not change a sum
 DIGITS = 11  # significant digits of a bound; further ones would depend on the processor's logarithms
-
-Interval = tuple[float, float, float]
-"""An estimate with the ends of its confidence interval: mean, low, high."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class FailureSample:
     @property
     def highest_rate(self) -> float:
         """Upper 95 % confidence bound of the failure rate (Poisson; 3 / R without failures)."""
-        return self._bound_rate(LEVEL)
+        return self._bound_rate(ERROR_RATE)
 
     @property
     def unseen(self) -> float:
@@ -59,7 +56,7 @@ class FailureSample:
     @property
     def unseen_in_difference(self) -> float:
         """The same for a difference, whose interval is two-sided."""
-        return (self._bound_rate(LEVEL / 2.0) - self.rate) * self.uniform
+        return (self._bound_rate(ERROR_RATE / 2.0) - self.rate) * self.uniform
 
     @property
     def reliable(self) -> bool:
@@ -116,13 +113,13 @@ def _poisson_probability(count: int, mean: float) -> float:
 def include_unseen_in_mean(mean: Interval, sample: FailureSample) -> Interval:
     """Raise the upper end of an interval of mean regret by the failures that the sample may have missed.
 
-    >>> include_unseen_in_mean((20.0, 19.0, 21.0), FailureSample(1000, 0, 20.0, 500.0))[:2]
-    (20.0, 19.0)
-    >>> round(include_unseen_in_mean((20.0, 19.0, 21.0), FailureSample(1000, 0, 20.0, 500.0))[2], 1)
-    21.5
+    >>> raised = include_unseen_in_mean(Interval(20.0, 19.0, 21.0), FailureSample(1000, 0, 20.0, 500.0))
+    >>> raised.low, round(raised.high, 1)
+    (19.0, 21.5)
     """
-    value, low, high = mean
-    return (value, low, high) if sample.failures >= ENOUGH_FAILURES else (value, low, max(high, value + sample.unseen))
+    if sample.failures >= ENOUGH_FAILURES:
+        return mean
+    return replace(mean, high=max(mean.high, mean.mean + sample.unseen))
 
 
 def include_unseen(difference: Interval, first: FailureSample, second: FailureSample) -> Interval:
@@ -131,28 +128,30 @@ def include_unseen(difference: Interval, first: FailureSample, second: FailureSa
     Two samples that agree in every world are equal in their failures as well, and the interval is kept.
 
     >>> rare, none = FailureSample(1000, 0, 20.0, 3000.0), FailureSample(1000, 0, 20.0, 0.0)
-    >>> [round(x, 1) for x in include_unseen((5.0, 4.0, 6.0), none, rare)]
+    >>> [round(x, 1) for x in include_unseen(Interval(5.0, 4.0, 6.0), none, rare)]
     [5.0, -6.1, 6.0]
     """
-    mean, low, high = difference
-    if low == high:
-        return difference
-    return mean, min(low, mean - second.unseen_in_difference), max(high, mean + first.unseen_in_difference)
+    lowest = difference.mean - second.unseen_in_difference
+    return _widen(difference, lowest, difference.mean + first.unseen_in_difference)
 
 
 def include_unseen_in_ratio(share: Interval, first: FailureSample, second: FailureSample) -> Interval:
     """Widen the interval of mean(first) / mean(second) − 1 in the same way.
 
     >>> rare, none = FailureSample(1000, 0, 20.0, 3000.0), FailureSample(1000, 0, 30.0, 0.0)
-    >>> [round(x, 2) for x in include_unseen_in_ratio((0.5, 0.4, 0.6), none, rare)]
+    >>> [round(x, 2) for x in include_unseen_in_ratio(Interval(0.5, 0.4, 0.6), none, rare)]
     [0.5, -0.03, 0.6]
     """
-    mean, low, high = share
-    if low == high:
-        return share
     lowest = first.mean / (second.mean + second.unseen_in_difference) - 1.0
     highest = (first.mean + first.unseen_in_difference) / second.mean - 1.0
-    return mean, min(low, lowest), max(high, highest)
+    return _widen(share, lowest, highest)
+
+
+def _widen(interval: Interval, lowest: float, highest: float) -> Interval:
+    """Extend an interval to these ends, unless it is a single point."""
+    if interval.low == interval.high:
+        return interval
+    return replace(interval, low=min(interval.low, lowest), high=max(interval.high, highest))
 
 
 def grow_sample(play: Callable[[int, int], Floats], worlds: int, reliable: Callable[[Floats], bool]) -> Floats:

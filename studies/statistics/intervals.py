@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ravenlab.common.interval import CONFIDENCE_LEVEL, ERROR_RATE, Interval
 from ravenlab.common.linear import multiply
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
@@ -17,7 +18,6 @@ from ravenlab.environments.world import Floats
 RESAMPLES = 2000
 VALUE_RESAMPLES = 400  # of statistics that need the whole sample
 
-LEVEL = 0.05  # family-wise error rate of `indistinguishable`
 MAX_RESAMPLED = 4000
 """Above this many replications, means of equal groups are resampled: faster, with the same skewness of the mean."""
 
@@ -27,31 +27,31 @@ MIN_SPREAD = 0.1
 differ has almost none; the floor keeps the interval finite."""
 
 
-def mean_interval(sample: Floats, seed: int, level: float = 0.95) -> tuple[float, float, float]:
-    """Estimate a mean with its confidence interval by the studentized bootstrap: (mean, low, high).
+def mean_interval(sample: Floats, seed: int, level: float = CONFIDENCE_LEVEL) -> Interval:
+    """Estimate a mean with its confidence interval by the studentized bootstrap.
 
     Regrets are skewed to the right. The interval mean ± 1.96 standard errors therefore misses the true mean too often
     on its upper side, and so does BCa; `docs/evidence/recommendations.md` shows measurements.
 
-    >>> mean, low, high = mean_interval(np.random.default_rng(1).exponential(size=200), seed=0)
-    >>> bool(mean - low < high - mean)
+    >>> regret = mean_interval(np.random.default_rng(1).exponential(size=200), seed=0)
+    >>> regret.mean - regret.low < regret.high - regret.mean
     True
     """
     mean = float(sample.mean())
     if sample.size < 2 or not sample.max() > sample.min():
-        return mean, mean, mean
+        return Interval(mean, mean, mean, level=level)
     error = float(sample.std(ddof=1)) / sample.size**0.5
     low, high = np.quantile(_studentize(_group(sample), seed), [0.5 - level / 2, 0.5 + level / 2])
-    return mean, mean - float(high) * error, mean - float(low) * error
+    return Interval(mean, mean - float(high) * error, mean - float(low) * error, level=level)
 
 
-def paired_interval(first: Floats, second: Floats, seed: int) -> tuple[float, float, float]:
+def paired_interval(first: Floats, second: Floats, seed: int) -> Interval:
     """Estimate the mean of first − second over the same worlds, with its 95 % interval.
 
     >>> paired_interval(np.array([2.0, 5.0, 3.0]), np.array([1.0, 4.0, 2.0]), seed=0)
-    (1.0, 1.0, 1.0)
+    Interval(mean=1.0, low=1.0, high=1.0, level=0.95, of='difference')
     """
-    return mean_interval(first - second, seed)
+    return mean_interval(first - second, seed).as_difference()
 
 
 def relative_shares(first: Floats, second: Floats) -> Floats:
@@ -67,23 +67,23 @@ def relative_shares(first: Floats, second: Floats) -> Floats:
     return np.asarray((first - ratio * second) / second.mean() + (ratio - 1.0))
 
 
-def relative_interval(first: Floats, second: Floats, seed: int, level: float = 0.95) -> tuple[float, float, float]:
+def relative_interval(first: Floats, second: Floats, seed: int, level: float = CONFIDENCE_LEVEL) -> Interval:
     """Estimate mean(first) / mean(second) − 1 over the same worlds, with its interval.
 
-    >>> relative_interval(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]), seed=0)
-    (0.5, 0.5, 0.5)
+    >>> relative_interval(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]), seed=0).mean
+    0.5
     """
-    return mean_interval(relative_shares(first, second), seed, level)
+    return mean_interval(relative_shares(first, second), seed, level).as_difference()
 
 
 def relative_value_interval(
-    first: Floats, second: Floats, seed: int, value: Callable[[Floats], Floats], level: float = 0.95
-) -> tuple[float, float, float]:
+    first: Floats, second: Floats, seed: int, value: Callable[[Floats], Floats], level: float = CONFIDENCE_LEVEL
+) -> Interval:
     """Estimate value(first) / value(second) − 1 for samples [C, R] of the same worlds, by resampling worlds.
 
     >>> worlds = np.random.default_rng(1).exponential(size=(4, 100))
-    >>> relative_value_interval(2.0 * worlds, worlds, seed=0, value=np.median)
-    (1.0, 1.0, 1.0)
+    >>> relative_value_interval(2.0 * worlds, worlds, seed=0, value=np.median).mean
+    1.0
     """
     rng = generator(seed, Stream.SELECTION, 0, "bootstrap")
     shares = np.empty(VALUE_RESAMPLES)
@@ -91,7 +91,8 @@ def relative_value_interval(
         drawn = rng.integers(0, first.shape[1], first.shape[1])
         shares[i] = float(value(first[:, drawn].ravel())) / float(value(second[:, drawn].ravel())) - 1.0
     low, high = np.quantile(shares, [0.5 - level / 2, 0.5 + level / 2])
-    return float(value(first.ravel())) / float(value(second.ravel())) - 1.0, float(low), float(high)
+    share = float(value(first.ravel())) / float(value(second.ravel())) - 1.0
+    return Interval(share, float(low), float(high), level=level, of="difference")
 
 
 def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floats] | None = None) -> NDArray[np.bool_]:
@@ -100,7 +101,7 @@ def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floa
     The best is chosen on the same worlds. Each candidate's distance from it is therefore compared with the largest
     studentized difference between *any* two remaining candidates over resampled worlds. Candidates beyond are removed
     and the test is repeated with the rest (a step-down procedure like Holm's that uses the correlation between
-    candidates). With probability 1 − `LEVEL`, no candidate that is as good as the best is removed.
+    candidates). With probability 1 − `ERROR_RATE`, no candidate that is as good as the best is removed.
 
     Args:
         samples: Regrets by candidate and world.
@@ -136,7 +137,7 @@ def step_down(values: Floats, deviations: Floats) -> NDArray[np.bool_]:
     kept = np.ones(len(values), dtype=np.bool_)
     while True:
         largest = _largest_difference(deviations[:, kept], weights[np.ix_(kept, kept)])
-        removed = kept & (statistic > np.quantile(largest, 1.0 - LEVEL))
+        removed = kept & (statistic > np.quantile(largest, 1.0 - ERROR_RATE))
         if not removed.any():
             return kept
         kept &= ~removed

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.environments.world import Floats
-from ravenlab.studies.statistics.intervals import LEVEL, paired_interval
+from ravenlab.studies.statistics.intervals import paired_interval
 
 ROUNDING = 1e-10
 """Relative difference treated as zero: sums of policies that pull the same arms may differ in their last digits."""
@@ -39,19 +40,17 @@ def holm_adjust_by_name(p: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Difference of a sample from the reference with its 95 % interval, and p before and after Holm's correction."""
+    """Difference of a sample from the reference, and p before and after Holm's correction."""
 
     name: str
-    difference: float
-    low: float
-    high: float
+    difference: Interval
     p: float
     holm: float
 
     @property
     def significant(self) -> bool:
         """Whether the two differ after the correction."""
-        return self.holm < LEVEL
+        return self.holm < ERROR_RATE
 
 
 def paired_tests(reference: Floats, others: Mapping[str, Floats], seed: int) -> list[PairedTest]:
@@ -65,7 +64,7 @@ def paired_tests(reference: Floats, others: Mapping[str, Floats], seed: int) -> 
     """
     p = [paired_t_test(other, reference) for other in others.values()]
     return [
-        PairedTest(name, *paired_interval(others[name], reference, seed), p=raw, holm=adjusted)
+        PairedTest(name, paired_interval(others[name], reference, seed), p=raw, holm=adjusted)
         for name, raw, adjusted in zip(others, p, holm_adjust(p), strict=True)
     ]
 

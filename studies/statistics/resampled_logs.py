@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments.recorded.log_world import RUNS_PER_LOG, source_log
 from ravenlab.environments.world import Floats
 
@@ -21,7 +22,7 @@ def split_by_log(values: Floats) -> tuple[Floats, Floats]:
     return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, RUNS_PER_LOG)
 
 
-def estimate_interval(values: Floats, simulated: bool = False) -> tuple[float, float, float]:
+def estimate_interval(values: Floats, simulated: bool = False) -> Interval:
     """Return an estimate and its 95 % confidence interval for a value per replication, arranged as by `source_log`.
 
     The sampling variance is that between resampled logs, minus the part due to the small number of runs on each. The
@@ -61,4 +62,4 @@ def estimate_interval(values: Floats, simulated: bool = False) -> tuple[float, f
     noise = between**2 / (count - 1) + (within / RUNS_PER_LOG) ** 2 / (groups.size - count)
     degrees = variance**2 / max(1e-300, factor**2 * noise)
     half = float(t.ppf(0.975, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
-    return scale * mean, scale * (mean - half), scale * (mean + half)
+    return Interval(scale * mean, scale * (mean - half), scale * (mean + half))

@@ -69,8 +69,7 @@ def tune(case: Case, trials: int, report: int, jobs: int, restricted: bool) -> s
             case.scenario, HORIZON, policy=case.policy, arms=ARMS, trials=trials, replications=REPLICATIONS,
             selection=SELECTION, report=report, jobs=jobs, storage=f"sqlite:///{folder}/studies.sqlite3", **fields,
         )  # fmt: skip
-    regret = result.regret
-    return format_interval(regret.mean, regret.low, regret.high, level=None)
+    return format_interval(result.regret, name="")
 
 
 def compare_spaces(trials: int, report: int, jobs: int) -> list[str]:

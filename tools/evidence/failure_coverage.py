@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints
@@ -112,11 +113,9 @@ def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -
     true, fixed, grown, worlds, unreliable = float(pool[:, 0].mean()), 0, 0, 0, 0
     for seed in range(validations):
         order = rng.integers(0, pool.shape[0], MAX_GROWTH * MIN_WORLDS)
-        _, low, high = mean_interval(pool[order[:FIXED], 0], seed)
-        fixed += low <= true <= high
+        fixed += mean_interval(pool[order[:FIXED], 0], seed).contains(true)
         (sample,), reliable = grow([pool], order)
-        _, low, high = include_unseen_in_mean(mean_interval(sample[:, 0], seed), count_sample(sample))
-        grown += low <= true <= high
+        grown += include_unseen_in_mean(mean_interval(sample[:, 0], seed), count_sample(sample)).contains(true)
         worlds += sample.shape[0]
         unreliable += not reliable
     return fixed / validations, grown / validations, worlds / validations, unreliable / validations
@@ -134,10 +133,10 @@ def measure_level(
     fixed, grown, worlds = 0, 0, 0
     for _ in range(validations):
         order = rng.integers(0, first.shape[0], MAX_GROWTH * MIN_WORLDS)
-        fixed += paired_t_test(first[order[:FIXED], 0], second[order[:FIXED], 0]) < intervals.LEVEL
+        fixed += paired_t_test(first[order[:FIXED], 0], second[order[:FIXED], 0]) < ERROR_RATE
         samples, _ = grow([first, second], order)
         p, _ = pairwise_p_values(np.stack([sample[:, 0] for sample in samples]), [*map(count_sample, samples)])
-        grown += p[0, 1] < intervals.LEVEL
+        grown += p[0, 1] < ERROR_RATE
         worlds += samples[0].shape[0]
     return fixed / validations, grown / validations, worlds / validations
 

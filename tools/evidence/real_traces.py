@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ravenlab.common.text import describe_p_value, format_interval, format_number
+from ravenlab.common.interval import ERROR_RATE, Interval
+from ravenlab.common.text import describe_p_value, format_ends, format_interval, format_number
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.studies.results.comparison import LEVEL
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from ravenlab.studies.statistics.paired import holm_adjust
@@ -73,25 +73,25 @@ def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, flo
     evaluator = Evaluator(spec, LocalWorkers(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.space}
     placed = play_on_trace(evaluator, [spec.resolve_params(chosen)], Stream.REPORT, REPORT)
-    regret = f"{format_interval(found.regret.mean, found.regret.low, found.regret.high, level=None)}"
+    regret = format_interval(found.regret, name="")
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
     return spec, one, found.trace.effective, found.trace.enough
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The paired difference in regret from the reference policy, with its confidence interval and p-value."""
+    """The paired difference in regret from the reference policy, with its p-value."""
 
-    mean: float
-    low: float
-    high: float
+    interval: Interval
     p: float
     enough: bool
 
     def describe(self, holm: float) -> str:
         """Describe the difference; it is decided only with enough effective rows and a small corrected p-value."""
-        word = "" if self.enough and holm < LEVEL else ", inconclusive"
-        return f"{self.mean:+.3g} ({self.low:.3g} to {self.high:.3g}), {describe_p_value(holm)}{word}"
+        word = "" if self.enough and holm < ERROR_RATE else ", inconclusive"
+        return (
+            f"{self.interval.mean:+.3g} ({format_ends(self.interval, '{:.3g}'.format)}), {describe_p_value(holm)}{word}"
+        )
 
 
 def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:
@@ -99,8 +99,8 @@ def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference
     series = one.placed.parts[0] - reference.placed.parts[0]
     known = row_autocorrelation(series.size, one.evaluator.problem.horizon, series, Stream.REPORT)
     mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
-    low, high = (mean + end for end in sum_interval(series, known, seed))
-    return Difference(mean, low, high, sum_p_value(mean, series, known, seed), enough and known.enough)
+    p = sum_p_value(mean, series, known, seed)
+    return Difference(sum_interval(mean, series, known, seed), p, enough and known.enough)
 
 
 def section(path: Path, storage: Path) -> list[str]:

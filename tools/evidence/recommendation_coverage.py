@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
@@ -50,13 +51,10 @@ class Outcome:
 
     scenario: str
     params: tuple[tuple[str, Value], ...]
-    low: float
-    high: float
-    estimate: float
-    mean: float
+    regret: Interval
+    search_estimate: float
     search_params: tuple[tuple[str, Value], ...]
-    search_low: float
-    search_high: float
+    search_regret: Interval
 
 
 def small_study(number: int) -> Outcome:
@@ -77,17 +75,13 @@ def small_study(number: int) -> Outcome:
     found, study = _tuned(spec)
     best = study.best_trial
     assert best.value is not None
-    margin = 1.96 * float(best.user_attrs[keys.STDERR])
     return Outcome(
         scenario=spec.scenario,
         params=tuple(spec.resolve_params(found.params).items()),
-        low=found.regret.low,
-        high=found.regret.high,
-        estimate=found.search_estimate,
-        mean=found.regret.mean,
+        regret=found.regret,
+        search_estimate=found.search_estimate,
         search_params=tuple(spec.resolve_params(from_trial_params(spec, best.params)).items()),
-        search_low=best.value - margin,
-        search_high=best.value + margin,
+        search_regret=Interval.from_error(best.value, float(best.user_attrs[keys.STDERR])),
     )
 
 
@@ -150,10 +144,10 @@ def coverage(studies: int, replications: int = 100_000, jobs: int = 1, first: in
     theirs = np.array([truth[o.scenario][o.search_params] for o in outcomes])
     return Coverage(
         studies=studies,
-        reported=sum(o.low <= t <= o.high for o, t in zip(outcomes, mine, strict=True)),
-        searched=sum(o.search_low <= t <= o.search_high for o, t in zip(outcomes, theirs, strict=True)),
-        bias_reported=Bias.of([o.mean for o in outcomes], mine),
-        bias_searched=Bias.of([o.estimate for o in outcomes], mine),
+        reported=sum(o.regret.contains(t) for o, t in zip(outcomes, mine, strict=True)),
+        searched=sum(o.search_regret.contains(t) for o, t in zip(outcomes, theirs, strict=True)),
+        bias_reported=Bias.of([o.regret.mean for o in outcomes], mine),
+        bias_searched=Bias.of([o.search_estimate for o in outcomes], mine),
     )
 
 

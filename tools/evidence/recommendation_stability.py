@@ -112,10 +112,10 @@ def main() -> None:
     for name, regret in zip(names, regrets, strict=True):
         single = relative_interval(regret[0], reference[0], seed=0, level=0.9)
         copies = relative_interval(regret[1:].mean(axis=0), reference[1:].mean(axis=0), seed=0, level=0.9)
-        bounds.append(single[2])
-        bounds_to_recommended.append(relative_interval(regret[0], recommended[0], seed=0, level=0.9)[2])
-        bounds_of_copies.append(copies[2])
-        excesses.append(copies[0])
+        bounds.append(single.high)
+        bounds_to_recommended.append(relative_interval(regret[0], recommended[0], seed=0, level=0.9).high)
+        bounds_of_copies.append(copies.high)
+        excesses.append(copies.mean)
         shown = [f"{mean:.2%} ({low:.2%} to {high:.2%})" for mean, low, high in (single, copies)]
         alpha0 = float(kept[name]["alpha0"])
         print(f"{name}: excess {shown[0]}, eight copies {shown[1]}, α₀ {alpha0:g} ({alpha0 / median - 1:+.0%})")

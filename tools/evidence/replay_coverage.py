@@ -189,9 +189,7 @@ def examine(
         first, second = (true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0] for _ in range(2))
         chosen, best = choose(recorded, "sw-raven", CANDIDATES), int(np.argmin(first))
         excess = float(second[chosen] / second[best] - 1.0)
-    half = (found.high - found.low) / 2.0
-    covered = bool(found.low <= truth <= found.high)
-    gap = float(found.score - truth)
+    half, covered, gap = found.score.half_width, found.score.contains(truth), found.score.mean - truth
     return Outcome(logger, scenario, arms, number, policy, used, answered, covered, gap, half, float(error), excess)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments.recorded.examples import log_to_csv
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS
@@ -125,17 +126,11 @@ PROCESSES = (
 
 
 @dataclass(frozen=True)
-class Interval:
+class Reported:
     """A reported value with its 95 % interval, and whether the effective sample size suffices."""
 
-    mean: float
-    low: float
-    high: float
+    interval: Interval
     enough: bool
-
-    def covers(self, value: float) -> bool:
-        """Return whether the interval contains a value."""
-        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
@@ -156,8 +151,8 @@ class TraceValues:
 class Outcome:
     """One trace: its intervals, and the expected values given its path of means."""
 
-    regret: Interval
-    difference: Interval
+    regret: Reported
+    difference: Reported
     expected: TraceValues
 
 
@@ -208,7 +203,7 @@ def scaled_defaults(policy: str, scenario: TraceScenario, process: Process) -> V
     return policy_class.resolve(scaled, ARMS, process.window)
 
 
-def estimate_intervals(process: Process, scenario: TraceScenario, seed: int) -> tuple[Interval, Interval]:
+def estimate_intervals(process: Process, scenario: TraceScenario, seed: int) -> tuple[Reported, Reported]:
     """Return the reported regret and difference with their intervals."""
     played = []
     for name in POLICIES:
@@ -223,8 +218,7 @@ def estimate_intervals(process: Process, scenario: TraceScenario, seed: int) -> 
     ):
         mean = float(sample.mean())
         dependence = row_autocorrelation(process.rows, process.window, parts, Stream.REPORT)
-        low, high = sum_interval(parts, dependence, seed)
-        intervals.append(Interval(mean, mean + low, mean + high, dependence.enough))
+        intervals.append(Reported(sum_interval(mean, parts, dependence, seed), dependence.enough))
     return intervals[0], intervals[1]
 
 
@@ -235,11 +229,11 @@ class Coverage:
     conclusive: int = 0
     covered: int = 0
 
-    def count(self, interval: Interval, value: float) -> None:
+    def count(self, reported: Reported, value: float) -> None:
         """Count an interval; inconclusive ones are left out."""
-        if interval.enough:
+        if reported.enough:
             self.conclusive += 1
-            self.covered += interval.covers(value)
+            self.covered += reported.interval.contains(value)
 
     @property
     def p(self) -> float:
@@ -269,7 +263,7 @@ def run_coverage(traces: int, first: int, processes: Sequence[Process]) -> None:
     for process in processes:
         found = [evaluate_trace(process, seed) for seed in range(first, first + traces)]
         truth = average_values([outcome.expected for outcome in found])
-        reported = [outcome.regret.mean for outcome in found]
+        reported = [outcome.regret.interval.mean for outcome in found]
         regret, given_path, difference = Coverage(), Coverage(), Coverage()
         for outcome in found:
             regret.count(outcome.regret, truth.realised)

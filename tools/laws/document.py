@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments import find_scenario
 from ravenlab.environments.world import Floats
 from ravenlab.studies.laws.axes import features
-from ravenlab.studies.laws.law import COORDINATES, NORMAL, uniform_regret
+from ravenlab.studies.laws.law import COORDINATES, uniform_regret
 from ravenlab.studies.statistics.intervals import mean_interval
 from tools.laws.fit import (
     SCALE,
@@ -89,8 +90,7 @@ def summarize_start(records: Records) -> list[dict[str, Any]]:
     rows = []
     for name in compared_names(records):
         excess = np.array([record[f"excess.{name}"][0] for record in records])
-        mean, low, high = mean_interval(excess, seed=0)
-        numbers = {"median": np.median(excess), "mean": mean, "low": low, "high": high}
+        numbers = {"median": np.median(excess), **mean_interval(excess, seed=0).as_object()}
         start = name.rstrip("0123456789")
         rounded = {key: round(float(number), 4) for key, number in numbers.items()}
         rows.append({"start": start, "trials": int(name[len(start) :] or 0), "settings": len(records), **rounded})
@@ -107,8 +107,8 @@ def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLa
     for i, record in enumerate(records):
         entry = record["policies"][policy]
         if "regret" in entry:
-            mean, low, high = entry["regret"]
-            number, error = np.log(mean), (high - low) / (2.0 * NORMAL * mean)
+            regret = Interval(*entry["regret"])
+            number, error = np.log(regret.mean), regret.standard_error / regret.mean
         else:
             mean = float(np.mean(entry["trials"]["regret"]))
             number, error = np.log(mean), entry["stderr"] / mean

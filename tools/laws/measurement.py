@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.interval import TIE_MARGIN
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
@@ -36,7 +37,6 @@ SPACE: dict[str, Range] = {
 }
 """Search ranges; the default range of α₀ ends at 10, below the best values at long horizons."""
 
-MARGIN = 0.02  # excess regret within the recommended ranges
 LINE = 201  # points of a line through the best point
 REPORT = 50  # report worlds of a study whose regret is measured elsewhere
 
@@ -178,7 +178,7 @@ class TrialSurface:
             line = np.tile(best, (LINE, 1))
             line[:, i] = np.linspace(0.0, 1.0, LINE)
             predicted = self.predict(line)
-            good = predicted <= self.predict(best[None])[0] + np.log1p(MARGIN)
+            good = predicted <= self.predict(best[None])[0] + np.log1p(TIE_MARGIN)
             start = round(float(best[i]) * (LINE - 1))
             good[start] = True
             low = high = start

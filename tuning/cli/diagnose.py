@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,7 +80,7 @@ def diagnose(
             toml.write(proposal)
     if as_json:
         answer = None if recommendation is None else recommendation.as_object()
-        checked = None if check is None else asdict(check)
+        checked = None if check is None else check.as_object()
         found = {"study": proposal, "recommendation": answer, "check": checked}
         print_json({**diagnosis.to_dict(), **found}, indent=2)
         return

@@ -272,7 +272,7 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     for recommendation in recommendations:
         baselines = {each.name: format_difference(each) for each in recommendation.comparisons}
         regret = recommendation.regret
-        interval = format_interval(regret.mean, regret.low, regret.high, level=None)
+        interval = format_interval(regret, name="")
         rows.append(
             [
                 recommendation.study,
@@ -330,7 +330,7 @@ def print_robust(result: RobustRecommendation) -> None:
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:
-    from ravenlab.common.text import format_number, format_percent
+    from ravenlab.common.text import format_interval, format_number, format_percent
     from ravenlab.studies.symbols import format_params
     from ravenlab.tuning.cli.output import print_table
 
@@ -338,9 +338,6 @@ def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[Eva
     rows = []
     for setting in settings:
         cells = [f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)})" for world in setting.worlds]
-        excess = setting.price
-        interval = f"{format_percent(excess.low)} to {format_percent(excess.high)}"
-        rows.append(
-            [setting.name, format_params(setting.params), *cells, f"{format_percent(excess.mean)} ({interval})"]
-        )
+        excess = format_interval(setting.price, name="", format_value=format_percent)
+        rows.append([setting.name, format_params(setting.params), *cells, excess])
     print_table(title, columns, rows, numbers=columns[2:], if_too_wide="stack")

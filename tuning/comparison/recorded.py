@@ -43,8 +43,8 @@ def play_recorded_entry(
     sums = np.add.reduceat(parts, np.arange(0, rows, size))
     result = RecordedResult(sign * float(reward.mean()) / problem.horizon, rows, sums)
     dependence = row_autocorrelation(rows, problem.horizon, sums, Stream.REPORT)
-    low, high = sum_interval(sums, dependence, problem.seed)
-    shown = _scale_errors(RegretCurve.of(marks.tolist(), curve), (high - low) / (2 * 1.96))
+    error = sum_interval(0.0, sums, dependence, problem.seed).standard_error
+    shown = _scale_errors(RegretCurve.of(marks.tolist(), curve), error)
     return regret, shown, result, 1e9 * seconds / (count * problem.horizon)
 
 
@@ -79,7 +79,7 @@ def _play_log_entry(
     prepared = scenario.prepared(Stream.REPORT)
     simulated = prepared.simulator is not None
     result = RecordedResult(
-        reward=sign * estimate_interval(played.score, simulated)[0],
+        reward=sign * estimate_interval(played.score, simulated).mean,
         rows=played.events,
         inconclusive=prepared.describe_shortage(scenario.log.names, effective),
         simulated=simulated,

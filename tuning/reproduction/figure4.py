@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.interval import Z95
 from ravenlab.common.text import capitalize_first
 from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
@@ -36,7 +37,6 @@ from ravenlab.tuning.reproduction.logistics import (
     pieces_by_policy,
     printed_by_policy,
 )
-from ravenlab.tuning.reproduction.measurements import Z95
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

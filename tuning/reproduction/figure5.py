@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import capitalize_first
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.style import (
@@ -173,7 +174,7 @@ def _plot_means(rows: list[dict[str, Any]]) -> PlotlyTrace:
         f"<br>5 % to 95 % of the worlds: {row['low']:,.0f} to {row['high']:,.0f}"
         for row in rows
     ]
-    intervals = make_error_bars(mean, low, high, GREY, thickness=2, width=5)
+    intervals = make_error_bars(list(map(Interval, mean, low, high)), GREY, thickness=2, width=5)
     return make_markers(mean, range(len(rows)), "our mean and its 95 % interval", MEAN_MARKER, text, error_x=intervals)
 
 

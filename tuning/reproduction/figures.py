@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number
 from ravenlab.dashboards.figures.style import (
     DASHES,
@@ -136,16 +137,17 @@ def plot_dots(
 
 
 def _plot_series(labels: Sequence[str], series: DotSeries, shift: float) -> PlotlyTrace:
-    intervals = list(zip(series.values, series.low, series.high, strict=True))
+    intervals = list(map(Interval, series.values, series.low, series.high))
     text = [
-        f"<b>{label}</b><br>{series.name}: {format_number(value) if low == high else format_interval(value, low, high)}"
-        for label, (value, low, high) in zip(labels, intervals, strict=True)
+        f"<b>{label}</b><br>{series.name}: "
+        f"{format_number(shown.mean) if shown.low == shown.high else format_interval(shown)}"
+        for label, shown in zip(labels, intervals, strict=True)
     ]
     y = [index + shift for index in range(len(labels))]
     trace = make_markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
-    if any(low < high for _, low, high in intervals):
+    if any(shown.low < shown.high for shown in intervals):
         color = series.marker.get("line", series.marker).get("color")
-        trace["error_x"] = make_error_bars(series.values, series.low, series.high, color, thickness=2, width=5)
+        trace["error_x"] = make_error_bars(intervals, color, thickness=2, width=5)
     return trace
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import hypot, sqrt
 from typing import Any
 
+from ravenlab.common.interval import Z95
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.claims import Measurement
 from ravenlab.studies.statistics.intervals import mean_interval
-
-Z95 = 1.959964  # half-width of a 95 % interval in standard errors
 
 
 def measure_mean(sample: Floats, seed: int) -> Measurement:
@@ -41,12 +40,12 @@ def subtract(first: Measurement, second: Measurement) -> Measurement:
     return Measurement(value, low, value + hypot(first.high - first.value, second.value - second.low))
 
 
-def to_percent(interval: Sequence[float]) -> Measurement:
+def to_percent(interval: Iterable[float]) -> Measurement:
     """Convert a share with its interval, (value, low, high), to percent."""
     return Measurement(*(100.0 * value for value in interval))
 
 
-def interval_columns(name: str, interval: Sequence[float]) -> dict[str, float]:
+def interval_columns(name: str, interval: Iterable[float]) -> dict[str, float]:
     """Put a value with its interval, (value, low, high), in three columns: `name`, `name_low` and `name_high`."""
     return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ravenlab.common.interval import CONFIDENCE_LEVEL
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
@@ -53,16 +54,12 @@ if TYPE_CHECKING:
     import optuna
 
 
-LEVEL = 0.95
-
-
 def compare_with_tuned(regret: Floats, tuned: Floats, scenarios: Sequence[str], seed: int) -> list[ScenarioOutcome]:
     """Return the regret [R, S] of a setting by scenario, with its excess over the tuned settings' regret [R, S]."""
     outcomes = []
     for s, name in enumerate(scenarios):
-        mean, low, high = mean_interval(regret[:, s], seed)
-        estimate = Estimate(mean=mean, low=low, high=high, replications=len(regret))
-        price = _price(relative_interval(regret[:, s], tuned[:, s], seed))
+        estimate = Estimate(*mean_interval(regret[:, s], seed), replications=len(regret))
+        price = Price(*relative_interval(regret[:, s], tuned[:, s], seed))
         outcomes.append(ScenarioOutcome(scenario=name, regret=estimate, price=price))
     return outcomes
 
@@ -78,16 +75,12 @@ def overall_price(regret: Floats, tuned: Floats, measure: Measure, seed: int) ->
     pairs = [(regret[:, s], tuned[:, s]) for s in range(count)]
     if measure.worst_count(count) == count:
         sample = np.mean([relative_shares(*pair) for pair in pairs], axis=0)
-        return _price(mean_interval(sample, seed))
+        return Price(*mean_interval(sample, seed))
     prices = np.array([regrets.mean() / least.mean() - 1.0 for regrets, least in pairs])
-    ends = [relative_interval(*pair, seed, level=1.0 - (1.0 - LEVEL) / count)[1:] for pair in pairs]
-    low, high = (float(measure.value(np.array(end))) for end in zip(*ends, strict=True))
+    intervals = [relative_interval(*pair, seed, level=1.0 - (1.0 - CONFIDENCE_LEVEL) / count) for pair in pairs]
+    low = float(measure.value(np.array([interval.low for interval in intervals])))
+    high = float(measure.value(np.array([interval.high for interval in intervals])))
     return Price(mean=float(measure.value(prices)), low=low, high=high)
-
-
-def _price(interval: tuple[float, float, float]) -> Price:
-    mean, low, high = interval
-    return Price(mean=mean, low=low, high=high)
 
 
 RECOMMENDED, DEFAULTS = "recommended", "defaults"

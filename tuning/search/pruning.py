@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BLOCKS = 10  # blocks per trial
 FIRST_TEST = 2  # block after which a race starts to test
-LEVEL = 0.01  # one-sided significance level at which a candidate is pruned
+PRUNING_ERROR_RATE = 0.01  # of the one-sided test by which a candidate is pruned
 MAX_ELITE_BLOCKS = 3  # largest sample of the elite, in multiples of the replications of a trial
 HYPERBAND = {"min_resource": 1, "reduction_factor": 3, "bootstrap_count": 0}
 
@@ -213,7 +213,9 @@ def _drop_worse(
         if np.ptp(difference) == 0.0:
             worse = difference[0] > 0.0
         else:
-            worse = bool(ttest_rel(sign * sample, sign * elite_sample, alternative="greater").pvalue < LEVEL)
+            worse = bool(
+                ttest_rel(sign * sample, sign * elite_sample, alternative="greater").pvalue < PRUNING_ERROR_RATE
+            )
         if worse and block < full:
             blocks.outcomes[i].pruned = True
         elif worse:

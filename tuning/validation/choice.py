@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ravenlab.common.text import format_count, format_percent, plural
+from ravenlab.common.interval import TIE_MARGIN
+from ravenlab.common.text import format_count, format_ends, format_percent, plural
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.studies.results.verdict import MARGIN, TRIALS_PER_PARAMETER, Decision, Excess, Verdict
+from ravenlab.studies.results.verdict import TRIALS_PER_PARAMETER, Decision, Excess, Verdict
 from ravenlab.studies.spec.source import ScenarioSource
 from ravenlab.studies.spec.study import ResolvedStudy
 from ravenlab.studies.statistics.sobol import scrambled_sobol
@@ -173,10 +174,11 @@ def choose(
 ) -> ChosenParameters:
     """Choose the defaults if they are tied with the best, otherwise the simplest proposal that is as good, or the best.
 
-    A proposal is as good if it is tied, or if it remains undecided and its estimated excess is at most `MARGIN`: then
-    the best is not known to be better, and which candidate has the lowest mean is mostly chance. No worlds can be added
-    to a trace or log, so its defaults are chosen unless the selection segment shows that they are worse: the lowest of
-    many noisy estimates lost 4 % more clicks than the class as constructed in logs of clicks, the defaults lost fewer.
+    A proposal is as good if it is tied, or if it remains undecided and its estimated excess is at most `TIE_MARGIN`:
+    then the best is not known to be better, and which candidate has the lowest mean is mostly chance. No worlds can be
+    added to a trace or log, so its defaults are chosen unless the selection segment shows that they are worse: the
+    lowest of many noisy estimates lost 4 % more clicks than the class as constructed in logs of clicks, the defaults
+    lost fewer.
 
     Args:
         spec: The study.
@@ -196,7 +198,7 @@ def choose(
         if values == defaults:
             continue
         found = race.compare(values, spec.selection)
-        if found.tied or (not found.worse and found.mean <= MARGIN):
+        if found.tied or (not found.worse and found.mean <= TIE_MARGIN):
             return ChosenParameters(values, excess, found)
     return ChosenParameters(best, excess)
 
@@ -243,8 +245,8 @@ def decide(
     if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
         data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
         reason = (
-            f"{data} not decide whether {named} are within {format_percent(MARGIN)} of the best: their excess is"
-            f" {format_percent(excess.low)} to {format_percent(excess.high)}"
+            f"{data} not decide whether {named} are within {format_percent(TIE_MARGIN)} of the best: their excess is"
+            f" {format_ends(excess, format_percent)}"
         )
     if reason is None and changed and beaten:
         reason = f"tuning did not help: {named} have less regret on {report}"
@@ -268,14 +270,14 @@ def least_trials(spec: ResolvedStudy) -> int:
 def find_ranges(spec: ResolvedStudy, surface: Surface, values: Values) -> dict[str, tuple[float, float]]:
     """Return the range of each searched parameter that is tied with these values, if the others keep them.
 
-    The upper 95 % bound of the excess on the surface is at most `MARGIN` there. Ranges end at the search space, or at
-    the value if that lies outside, and are rounded inwards to `MAX_DIGITS` digits.
+    The upper 95 % bound of the excess on the surface is at most `TIE_MARGIN` there. Ranges end at the search space, or
+    at the value if that lies outside, and are rounded inwards to `MAX_DIGITS` digits.
     """
     point = to_point(spec, values)
     lowest, highest = find_bounds(spec)
     ranges = {}
     for i, name in enumerate(spec.space):
-        ends = tied_range(surface, point, i, lowest[i], highest[i], MARGIN)
+        ends = tied_range(surface, point, i, lowest[i], highest[i], TIE_MARGIN)
         shown = []
         for end in ends:
             moved = point.copy()

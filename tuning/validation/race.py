@@ -1,8 +1,8 @@
 """A race: candidates are compared with the best on a growing number of selection worlds until each is tied or worse.
 
-A candidate is *tied* if the upper 95 % bound of its paired excess over the best is at most `MARGIN`, and *worse* if the
-lower bound is above `MARGIN`. The looks share the error rate of 5 %, so that a bound holds although the number of
-worlds depends on it.
+A candidate is *tied* if the upper 95 % bound of its paired excess over the best is at most `TIE_MARGIN`, and *worse* if
+the lower bound is above `TIE_MARGIN`. The looks share the error rate of 5 %, so that a bound holds although the number
+of worlds depends on it.
 
 Parameters that differ by a thousandth lose the best arm in different worlds, so most of the difference between two
 candidates in one world is chance, and drawing a world costs more than playing it. A candidate is therefore measured by
@@ -16,9 +16,10 @@ from typing import Protocol
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE, TIE_MARGIN, Interval
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.studies.results.verdict import MARGIN, Excess
+from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.study import ResolvedStudy
 from ravenlab.studies.statistics.intervals import relative_interval, relative_value_interval
 from ravenlab.tuning.validation.points import COPIES, make_copies
@@ -28,7 +29,6 @@ MIN_WORLDS = 200
 
 FIRST_LOOK_SHARE = 40  # the first look of the race comes after one in so many selection worlds, too early for ties
 TIE_SHARES = (8, 4, 2, 1)  # shares of the selection worlds at the following looks; later ones double the worlds
-ERROR_RATE = 0.05  # of all looks of a race together
 NEGLIGIBLE = 0.025  # standard error of the relative difference between two references below which the worse is dropped
 MAX_GROWTH = 64  # largest factor by which the selection worlds are increased for the defaults
 MAX_WORLD_STEPS = 160_000_000  # largest number of steps of all worlds of a race, unless `selection` is larger
@@ -61,7 +61,7 @@ class Measurements(Protocol):
     def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
         """Return the difference from the best, relative to the best, and its standard error."""
 
-    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
         """Return the objective relative to the best, minus 1, with bounds that each fail with the error rate."""
 
 
@@ -135,12 +135,12 @@ class WorldMeasurements:
         scale = abs(float(least.mean())) or 1.0
         return float(difference.mean()) / scale, float(difference.std(ddof=1)) / worlds**0.5 / scale
 
-    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
         """Return the excess over the best with its bounds."""
         sample, least = self._means(values, worlds), self._means(best, worlds)
         if not least.mean() > 0.0:
             share = 0.0 if sample.mean() <= least.mean() else 1.0
-            return share, share, share
+            return Interval(share, share, share, of="difference")
         level = 1.0 - 2.0 * error_rate
         if self.value is None:
             return relative_interval(sample, least, self.spec.seed, level)
@@ -177,11 +177,12 @@ class Race:
             last = worlds == looks[-1][0]
             rivals = self.references if last else self.references[:1]
             excesses = [self.data.excess(candidate, rival, worlds, error_rate) for rival in rivals]
-            mean, low, high = excesses[0]
-            if low <= MARGIN:
-                mean, low, high = max(excesses, key=lambda excess: excess[2])
-            tied = accept and (last or len(self.references) == 1) and high <= MARGIN
-            excess = Excess(mean=mean, low=low, high=high, worlds=worlds, tied=tied, worse=low > MARGIN)
+            largest = excesses[0]
+            if largest.low <= TIE_MARGIN:
+                largest = max(excesses, key=lambda excess: excess.high)
+            tied = accept and (last or len(self.references) == 1) and largest.high <= TIE_MARGIN
+            worse = largest.low > TIE_MARGIN
+            excess = Excess(*largest, worlds=worlds, tied=tied, worse=worse)
             if excess.tied or excess.worse:
                 break
         return excess

@@ -156,9 +156,7 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
                 name=name,
                 params=baseline.shown,
                 regret=difference.regret,
-                difference=difference.mean,
-                low=difference.low,
-                high=difference.high,
+                **difference.difference.as_object("difference"),
                 decidable=difference.conclusive,
                 failure_rate=difference.failure_rate,
             )
@@ -358,15 +356,14 @@ def _validate_on_worlds(
         ],
         evaluator.workers.threads,
     )
-    mean, low, high = include_unseen_in_mean(interval, failures)
     return Validation(
         choice,
         equals,
-        regret=Estimate(mean=mean, low=low, high=high, replications=regret.size),
+        regret=Estimate(*include_unseen_in_mean(interval, failures), replications=regret.size),
         differences=[
             BaselineDifference(
                 float(other.mean()),
-                *include_unseen(difference, failed, failures),
+                include_unseen(difference, failed, failures),
                 failure_rate=failed.rate,
             )
             for other, difference, failed in zip(others, intervals, other_failures, strict=True)
@@ -401,10 +398,10 @@ def make_verdict(
         validation.choice,
         defaults,
         trials,
-        better=versus_defaults.low > 0.0,
+        better=versus_defaults.difference.low > 0.0,
         recorded=recorded,
         shortage=shortage,
-        beaten=versus_defaults.high < 0.0 and versus_defaults.conclusive is not False,
+        beaten=versus_defaults.difference.high < 0.0 and versus_defaults.conclusive is not False,
     )
     match validation.facts:
         case TraceFacts(fixed_arm=FixedArm(wins=True, name=name)):
@@ -420,8 +417,7 @@ def _compare_with_logging(verdict: Verdict, loss: Estimate) -> Verdict:
         return verdict.model_copy(update={"decision": "keep the logging policy", "reason": None})
     if loss.high < 0.0 or verdict.decision == "inconclusive":
         return verdict
-    gain = format_interval(-loss.mean, -loss.high, -loss.low)
-    reason = f"the gain over the logging policy is not significant: {gain} per step"
+    reason = f"the gain over the logging policy is not significant: {format_interval(-loss)} per step"
     return verdict.model_copy(update={"decision": "inconclusive", "reason": reason})
 
 

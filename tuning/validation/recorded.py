@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.common.linear import convolve
 from ravenlab.environments.recorded.log_world import MIN_EFFECTIVE_EVENTS, LogScenario, LogWorlds
 from ravenlab.environments.recorded.recording import SEGMENT_SHARES, Segment
@@ -34,17 +35,13 @@ from ravenlab.tuning.validation.choice import ChosenParameters
 from ravenlab.tuning.validation.race import Measurements, ValuesKey, make_key
 from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
-Z95 = 1.96  # half-width of a 95 % interval in standard errors
-
 
 @dataclass(frozen=True)
 class BaselineDifference:
     """A baseline's regret, and its excess over the selected parameters' regret with an interval."""
 
     regret: float
-    mean: float
-    low: float
-    high: float
+    difference: Interval
     conclusive: bool | None = None
     """Whether a trace or log has enough independent rows or events; None in simulated worlds."""
     failure_rate: float | None = None
@@ -213,16 +210,15 @@ class TraceMeasurements:
 
     def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
         """Return the difference from the best, relative to the best, and its standard error."""
-        mean, low, high = self.excess(values, best, worlds, 0.025)
-        return mean, (high - low) / (2.0 * Z95)
+        excess = self.excess(values, best, worlds, ERROR_RATE / 2.0)
+        return excess.mean, excess.standard_error
 
-    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
         """Return the excess over the best with its 95 % interval; the error rate of each bound is 2.5 %."""
         parts = self.parts[make_key(values)] - self.parts[make_key(best)]
         scale = abs(self.objective(best, worlds)) or 1.0
         mean = self.objective(values, worlds) - self.objective(best, worlds)
-        low, high = sum_interval(parts, self._dependence(parts), self.spec.seed)
-        return mean / scale, (mean + low) / scale, (mean + high) / scale
+        return sum_interval(mean, parts, self._dependence(parts), self.spec.seed).as_difference() / scale
 
     def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
         """Return the indices of the candidates that are indistinguishable from the best, best first."""
@@ -261,8 +257,8 @@ def validate_on_trace(
     for regret, parts in zip(played.regret[1:], played.parts[1:], strict=True):
         mean = float((regret - played.regret[0]).mean())
         dependence = row_autocorrelation(rows, window, parts - played.parts[0], Stream.REPORT)
-        low, high = sum_interval(parts - played.parts[0], dependence, spec.seed)
-        differences.append(BaselineDifference(float(regret.mean()), mean, mean + low, mean + high, dependence.enough))
+        interval = sum_interval(mean, parts - played.parts[0], dependence, spec.seed)
+        differences.append(BaselineDifference(float(regret.mean()), interval.as_difference(), dependence.enough))
     trace, sign = scenario.trace, -1.0 if scenario.minimize else 1.0
     fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, spec.report)
     arm = scenario.best_searched_arm
@@ -298,8 +294,8 @@ def validate_on_trace(
 
 def _estimate(rows: int, window: int, sample: Floats, parts: Floats, seed: int) -> Estimate:
     mean = float(sample.mean())
-    low, high = sum_interval(parts, row_autocorrelation(rows, window, parts, Stream.REPORT), seed)
-    return Estimate(mean=mean, low=mean + low, high=mean + high, replications=sample.size)
+    interval = sum_interval(mean, parts, row_autocorrelation(rows, window, parts, Stream.REPORT), seed)
+    return Estimate(*interval, replications=sample.size)
 
 
 def _trace_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:
@@ -346,17 +342,17 @@ class LogMeasurements:
 
     def objective(self, values: Values, worlds: int) -> float:
         """Return the negative mean reward."""
-        return estimate_interval(self.loss[make_key(values)], self.simulated)[0]
+        return estimate_interval(self.loss[make_key(values)], self.simulated).mean
 
     def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
         """Return the difference from the best, relative to the best, and its standard error."""
-        mean, low, high = self.excess(values, best, worlds, 0.025)
-        return mean, (high - low) / (2.0 * Z95)
+        excess = self.excess(values, best, worlds, ERROR_RATE / 2.0)
+        return excess.mean, excess.standard_error
 
-    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> tuple[float, float, float]:
+    def excess(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
         """Return the loss of mean reward with its 95 % interval; the error rate of each bound is 2.5 %."""
         lost = estimate_interval(self.loss[make_key(values)] - self.loss[make_key(best)], self.simulated)
-        return lost[0] / self.stake, lost[1] / self.stake, lost[2] / self.stake
+        return lost.as_difference() / self.stake
 
     def find_indistinguishable(self, candidates: Sequence[Values]) -> list[int]:
         """Return the indices of the candidates that are indistinguishable from the best, best first.
@@ -401,9 +397,9 @@ def validate_on_log(
     simulated = prepared.simulator is not None
     differences = []
     for other in others:
-        lost = estimate_interval(best.logged - other.score, simulated)[0]
+        lost = estimate_interval(best.logged - other.score, simulated).mean
         difference = estimate_interval(best.score - other.score, simulated)
-        differences.append(BaselineDifference(lost, *difference, conclusive))
+        differences.append(BaselineDifference(lost, difference.as_difference(), conclusive))
     defaults = differences[-1]
     behind = estimate_interval(best.logged - best.score, simulated)
     sample = SampleSize(scenario.log.events, effective, conclusive)
@@ -423,10 +419,10 @@ def validate_on_log(
         score=_log_estimate(best.score, sign, simulated),
         logged=_log_estimate(best.logged, sign, simulated),
         versus_logged=sample.required(*behind),
-        versus_defaults=sample.required(defaults.mean, defaults.low, defaults.high),
+        versus_defaults=sample.required(*defaults.difference),
         scale=scenario.scale.factor,
     )
-    regret = Estimate(mean=behind[0], low=behind[1], high=behind[2], replications=spec.report)
+    regret = Estimate(*behind, replications=spec.report)
     equals = data.find_indistinguishable(candidates)
     return Validation(choice, equals, regret, differences, _log_scale(scenario), facts)
 
@@ -457,8 +453,7 @@ def play_log_range(
 
 
 def _log_estimate(scores: Floats, sign: float, simulated: bool) -> Estimate:
-    mean, *ends = (sign * end for end in estimate_interval(scores, simulated))
-    return Estimate(mean=mean, low=min(ends), high=max(ends), replications=scores.size)
+    return Estimate(*estimate_interval(scores, simulated).scaled(sign), replications=scores.size)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ravenlab.common.checks import check_integer
 from ravenlab.common.documents import Document, Result, Table
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count, format_interval
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS, LogScenario, open_log
@@ -33,25 +34,19 @@ RESAMPLES = 320  # default number of replications
 
 @dataclass(frozen=True, repr=False)
 class Replay(Result):
-    """Estimated mean reward of a policy with its 95 % confidence interval.
-
-    The policy is deployed for as many steps as the log has events. The interval is NaN if the log is inconclusive.
-    """
+    """Estimated mean reward of a policy that is deployed for as many steps as the log has events."""
 
     policy: str
     params: dict[str, Value]
-    score: float
-    low: float
-    high: float
+    score: Interval
+    """Mean reward of the policy; both ends are NaN if the log is inconclusive."""
     matched: int
     """Number of steps at which the policy selects the logged arm, averaged over the runs on the log."""
     effective: float
     """Effective number of events in the score, (Σ w)² / Σ w² for the weight w of each event."""
     events: int
-    logged: float
-    """Mean reward of the logging policy; its 95 % confidence interval follows."""
-    logged_low: float
-    logged_high: float
+    logged: Interval
+    """Mean reward of the logging policy."""
     estimator: str = ""
     """Which rewards the policy was given, and why."""
     inconclusive: str | None = None
@@ -63,15 +58,15 @@ class Replay(Result):
 
         columns = ["policy", "params", "score", "low", "high"]
         rows = [
-            [self.policy, self.params, self.score, self.low, self.high],
-            ["logging policy", {}, self.logged, self.logged_low, self.logged_high],
+            [self.policy, self.params, *self.score],
+            ["logging policy", {}, *self.logged],
         ]
         return DataFrame(rows, columns=columns)
 
     def _document(self) -> Document:
-        logged = format_interval(self.logged, self.logged_low, self.logged_high)
+        logged = format_interval(self.logged)
         if self.inconclusive is None:
-            score = format_interval(self.score, self.low, self.high)
+            score = format_interval(self.score)
             answer = f"{self.policy} ({format_params(self.params)}): mean reward per step {score}."
         else:
             score, answer = "–", f"Inconclusive: {self.inconclusive}."
@@ -114,7 +109,7 @@ def replay(
     >>> arm = rng.integers(0, 3, 3000)
     >>> log = Log.from_columns([str(k) for k in arm], rng.normal(0.5 * arm, 0.5))
     >>> result = replay("ucb1", log, resamples=128)
-    >>> bool(result.low < result.score < result.high), 800 < result.effective < 1200
+    >>> result.score.low < result.score.mean < result.score.high, 800 < result.effective < 1200
     (True, True)
     """
     policy_class = resolve_policy(policy)
@@ -143,22 +138,17 @@ def estimate_score(
     sign = -1.0 if scenario.minimize else 1.0
     prepared = scenario.prepared(Stream.SIMULATE)
     simulated = prepared.simulator is not None
-    score, *ends = (sign * value for value in estimate_interval(played.score, simulated))
-    logged, *logged_ends = (sign * value for value in estimate_interval(played.logged, simulated))
+    score = estimate_interval(played.score, simulated).scaled(sign)
     effective = float(split_by_log(played.effective)[0].mean())
     inconclusive = prepared.describe_shortage(scenario.log.names, effective)
     return Replay(
         policy=policy_class.name,
         params=values,
-        score=score,
-        low=min(ends) if inconclusive is None else np.nan,
-        high=max(ends) if inconclusive is None else np.nan,
+        score=score if inconclusive is None else replace(score, low=np.nan, high=np.nan),
         matched=round(float(split_by_log(played.matched)[0].mean())),
         effective=effective,
         events=played.events,
-        logged=logged,
-        logged_low=min(logged_ends),
-        logged_high=max(logged_ends),
+        logged=estimate_interval(played.logged, simulated).scaled(sign),
         estimator=prepared.describe_estimator(),
         inconclusive=inconclusive,
     )

@@ -327,7 +327,7 @@ def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> Pl
         for params in (recommendation.params, lowest)
     )
     stderr = float(regret.std(ddof=1) / math.sqrt(regret.size))
-    return PlayedPoint(float(regret.mean()), stderr, *paired_interval(regret, least, spec.seed))
+    return PlayedPoint(float(regret.mean()), stderr, paired_interval(regret, least, spec.seed))
 
 
 def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:

@@ -15,6 +15,7 @@ from ravenlab.common.paths import open_new_file
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
+    format_ends,
     format_number,
     format_range,
     keep_pairs_together,
@@ -303,7 +304,7 @@ def make_recommendation_table(
             params = format_params(each.params)
             cells.append(Piece(keep_pairs_together(params), params))
         regret = each.regret
-        interval = f"({format_number(regret.low)} to {format_number(regret.high)})"
+        interval = f"({format_ends(regret)})"
         cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
         if counted:
             cells.append(_failure_cell(each))

@@ -14,6 +14,7 @@ from ravenlab.common.errors import InputError
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
+    format_interval,
     format_number,
     format_percent,
     format_settings,
@@ -25,7 +26,6 @@ from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import GridData, ReportData, StudyData
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.base import Effect
-from ravenlab.studies.results.naming import format_estimate
 from ravenlab.studies.results.recommendation import (
     LogFacts,
     Recommendation,
@@ -264,7 +264,7 @@ def define_trace(recommendation: Recommendation, facts: TraceFacts) -> Definitio
             f"Intervals are from a moving-block bootstrap (blocks of {facts.block} rows). The variation of the regret"
             " is estimated on all rows, because the report rows may contain few changes. Effective sample size of the"
             f" report rows: {format_number(round(facts.effective))}.{warning}",
-            f"Regret against the best fixed arm of each window, in hindsight: {format_estimate(facts.regret_fixed)};"
+            f"Regret against the best fixed arm of each window, in hindsight: {format_interval(facts.regret_fixed)};"
             f" where that arm is unavailable, the mean of the available arms is used. Mean {unit} per step:"
             f" {format_number(facts.per_step)}.",
         ],
@@ -291,8 +291,8 @@ def define_log(recommendation: Recommendation, facts: LogFacts) -> Definition:
         " of that arm close to that step. It is evaluated as if deployed for as many steps as there are events."
         f" Estimator: {facts.estimator}.{warning}",
         formulas=[
-            f"Replay score, the mean {unit} per step: {format_estimate(facts.score)}; mean {unit} of the logging"
-            f" policy: {format_estimate(facts.logged)}.",
+            f"Replay score, the mean {unit} per step: {format_interval(facts.score)}; mean {unit} of the logging"
+            f" policy: {format_interval(facts.logged)}.",
             "Regret in this report is the mean of the logging policy minus the replay score, per event. It is negative"
             " where the policy is better than the logging policy.",
             f"The search used {format_segment(facts, 'search')}, the selection"

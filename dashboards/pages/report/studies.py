@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from ravenlab.common.text import (
     format_count,
+    format_ends,
     format_number,
     format_percent,
     format_settings,
@@ -274,13 +275,13 @@ def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:
     oracle, recommended = curves.simulations.get(ORACLE), curves.simulations["recommended"]
     if oracle is None or recommended.regret.mean() <= 0.0:
         return []
-    excess, low, high = relative_interval(oracle.regret, recommended.regret, seed)
+    excess = relative_interval(oracle.regret, recommended.regret, seed)
     who = f"An oracle that restarts {recommended.policy}, at its {defaults}, at the true changes"
     worlds = plural(oracle.regret.size, "simulated world")
-    if high >= 0.0:
+    if excess.high >= 0.0:
         return [f"{who} has no clearly smaller regret ({worlds})."]
-    interval = f"95 % CI {format_percent(-high)} to {format_percent(-low)}"
-    return [f"{who} has {format_percent(-excess)} less regret ({interval}; {worlds})."]
+    interval = f"95 % CI {format_ends(-excess, format_percent)}"
+    return [f"{who} has {format_percent(-excess.mean)} less regret ({interval}; {worlds})."]
 
 
 def _describe_best_trial(study: StudyData) -> list[str]:
@@ -314,7 +315,7 @@ def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> Pag
     for setting in settings:
         cells = [
             f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)},"
-            f" {format_percent(world.price.low)} to {format_percent(world.price.high)})"
+            f" {format_ends(world.price, format_percent)})"
             for world in setting.worlds
         ]
         rows.append([setting.name, keep_pairs_together(format_params(setting.params)), *cells])

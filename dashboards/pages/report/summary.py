@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
     capitalize_first,
     format_interval,
     format_number,
     format_percent,
-    format_signed,
     plural,
 )
 from ravenlab.dashboards.pages.report.data import StudyData
@@ -25,7 +25,7 @@ from ravenlab.studies.results.baselines import (
     format_difference,
 )
 from ravenlab.studies.results.describe import describe_better_policy, describe_price, word_verdict
-from ravenlab.studies.results.naming import format_estimate, name_defaults
+from ravenlab.studies.results.naming import name_defaults
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.recorded import describe_unit, warn_inconclusive
 from ravenlab.studies.results.robust import RobustRecommendation
@@ -57,8 +57,7 @@ class Lane:
     """The value beside the line, such as +155 %."""
     detail: str
     """The value in words, with its interval."""
-    ratios: tuple[float, float, float] | None = None
-    """Lower end of the 95 % interval, estimate and upper end."""
+    ratios: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -159,12 +158,12 @@ def _describe_facts(recommendation: Recommendation) -> str:
     """State the regret on held-out data with its scale, or the replay score on a log."""
     log, regret = recommendation.log, recommendation.regret
     if log is not None:
-        scores = f"Replay score {format_estimate(log.score)}; mean of the logging policy {format_estimate(log.logged)}"
+        scores = f"Replay score {format_interval(log.score)}; mean of the logging policy {format_interval(log.logged)}"
         return " ".join([f"{scores}, both per step.", *describe_unit(recommendation)])
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
-    sentence = f"Mean regret {format_estimate(regret)}{recommendation.regret_unit}{share}."
+    sentence = f"Mean regret {format_interval(regret)}{recommendation.regret_unit}{share}."
     return " ".join([sentence, *describe_unit(recommendation)])
 
 
@@ -181,14 +180,14 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
     """Make the lines of the interval plot: the recommended parameters, then the baselines."""
     regret = recommendation.regret
     relative = recommendation.log is None and regret.mean > 0.0
-    same = (1.0, 1.0, 1.0) if relative else None
+    same = Interval(1.0, 1.0, 1.0) if relative else None
     lanes = [
         Lane(
             "recommended",
             "Recommended",
             format_number(regret.mean) if relative else _shorten(regret.mean),
-            f"regret {format_interval(regret.mean, regret.low, regret.high)}",
-            (regret.low / regret.mean, 1.0, regret.high / regret.mean) if relative else None,
+            f"regret {format_interval(regret)}",
+            regret / regret.mean if relative else None,
         )
     ]
     for comparison in recommendation.comparisons:
@@ -197,27 +196,25 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
             lanes.append(Lane(comparison.name, name, IDENTICAL, describe_baseline(comparison), same))
             continue
         shown = format_change(comparison)
-        ratios = None if comparison.share is None else comparison.share.shifted(1.0)
         lanes.append(
             Lane(
                 comparison.name,
                 name,
                 f"≈ {shown}" if comparison.relation in UNDECIDED else shown,
                 format_difference(comparison),
-                None if ratios is None else (ratios.low, ratios.mean, ratios.high),
+                None if comparison.share is None else comparison.share.shifted(1.0),
             )
         )
     return lanes
 
 
-def _shorten(value: float, signed: bool = False) -> str:
+def _shorten(value: float) -> str:
     """Format a number with three digits, so that it fits beside the interval plot.
 
-    >>> _shorten(-0.002812, signed=True), _shorten(1234.5)
-    ('−0.00281', '1,230')
+    >>> _shorten(1234.5)
+    '1,230'
     """
-    rounded = float(f"{value:.3g}")
-    return format_signed(rounded) if signed else format_number(rounded)
+    return format_number(float(f"{value:.3g}"))
 
 
 def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from ravenlab.common.interval import Difference
 from ravenlab.dashboards.figures import get_alt_text, plot_comparison_card, plot_recommendation_card, plot_robust_card
 from ravenlab.dashboards.figures.card import HEADLINE_LETTERS, INNER, MAX_ROWS, TEXT_LETTERS
 from ravenlab.studies.results.alternatives import BetterPolicy
@@ -20,7 +21,7 @@ from tests.dashboards.figures.test_worlds import make_robust
 from tests.messages import assert_names
 from tests.studies.examples import LINES, WILD, make_comparison, make_recommendation, make_trace_facts
 
-BETTER = BetterPolicy("sw-raven", {"tau": 100.0}, 30.0, 10.0, 9.0, 11.0, 0.25, 1e-9, "raven-ucb", "mine")
+BETTER = BetterPolicy("sw-raven", {"tau": 100.0}, 30.0, Difference(10.0, 9.0, 11.0), 0.25, 1e-9, "raven-ucb", "mine")
 REASON = "2,000 worlds do not decide whether the defaults are within 2 % of the best candidate, which is what matters"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ravenlab.common.interval import Z95, Difference
 from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
 from ravenlab.dashboards.figures.grid import PlayedPoint
 from ravenlab.studies.registry import GridDefaults
@@ -20,7 +21,7 @@ RECOMMENDED = make_recommendation(params={"alpha0": 0.8, "beta0": 2.2, "epsilon"
 
 
 def test_heat_map_has_equal_cells_and_all_marks() -> None:
-    figure = plot_heat_map(make_grid(), RECOMMENDED, PlayedPoint(12.5, 0.25, -1.05, -1.5, -0.6))
+    figure = plot_heat_map(make_grid(), RECOMMENDED, PlayedPoint(12.5, 0.25, Difference(-1.05, -1.5, -0.6)))
     out = check_figure(figure)
     for axis in ("xaxis", "yaxis"):
         assert out["layout"][axis]["type"] == "linear"
@@ -114,7 +115,7 @@ def test_lines_differ_in_dash_and_marker_and_have_bands() -> None:
     assert len({trace["line"]["dash"] for trace in lines}) == len({trace["marker"]["symbol"] for trace in lines}) == 4
     assert out["layout"]["xaxis"]["type"] == "log"
     grid = make_grid()
-    assert max(bands[0]["y"]) == pytest.approx((grid.mean + 1.96 * grid.stderr)[:, 0].max(), rel=1e-4)
+    assert max(bands[0]["y"]) == pytest.approx((grid.mean + Z95 * grid.stderr)[:, 0].max(), rel=1e-4)
 
 
 def test_many_lines_are_thinned_and_keep_the_best() -> None:

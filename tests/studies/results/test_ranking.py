@@ -50,11 +50,13 @@ def test_unseen_failures_may_explain_a_difference(worlds: Floats) -> None:
     entries = [entry_with_failures("ucb1", worlds, 0), entry_with_failures("ccb", worlds + 30.0 + noise(1.0, 1), 0)]
     best, other = build_board("defaults", "all policies at their defaults", entries, seed=0).standings
     assert other.behind is not None
-    assert other.behind.p == pytest.approx(2.0 * stats.poisson.cdf(0, 200 * (other.mean - best.mean) / 4000.0))
+    assert other.behind.p == pytest.approx(
+        2.0 * stats.poisson.cdf(0, 200 * (other.regret.mean - best.regret.mean) / 4000.0)
+    )
     assert not other.behind.significant
-    assert other.behind.low < 0.0 < other.behind.difference < other.behind.high
+    assert other.behind.difference.low < 0.0 < other.behind.difference.mean < other.behind.difference.high
     assert other.behind.share is not None
-    assert other.behind.share[1] < 0.0
+    assert other.behind.share.low < 0.0
 
 
 def test_pairwise_p_values_with_holm_correction(worlds: Floats) -> None:
@@ -91,11 +93,11 @@ def test_leaderboard_order_and_significance(worlds: Floats) -> None:
     assert best.behind is None
     assert near.behind is not None
     assert far.behind is not None
-    assert far.behind.difference == pytest.approx(far.mean - best.mean)
-    assert far.behind.low < far.behind.difference < far.behind.high
+    assert far.behind.difference.mean == pytest.approx(far.regret.mean - best.regret.mean)
+    assert far.behind.difference.low < far.behind.difference.mean < far.behind.difference.high
     assert far.behind.share is not None
-    assert far.behind.share[0] == pytest.approx(far.mean / best.mean - 1.0)
-    assert best.low < best.mean < best.high
+    assert far.behind.share.mean == pytest.approx(far.regret.mean / best.regret.mean - 1.0)
+    assert best.regret.low < best.regret.mean < best.regret.high
     assert "ccb has the lowest regret" in describe_best(board, "held-out worlds")
     assert describe_margin(board).startswith("Statistically indistinguishable from it: softmax (")
     assert describe_margin(board).endswith(" 1 other policy is significantly worse.")
@@ -158,5 +160,5 @@ def test_anchors_are_compared_with_the_best_but_not_ranked(worlds: Floats) -> No
     assert (anchor.policy, anchor.place, anchor.among_the_best) == ("oracle-ucb1", 0, False)
     assert anchor.behind is not None
     assert anchor.behind.share is not None
-    assert anchor.behind.share[0] == pytest.approx(-0.5)
+    assert anchor.behind.share.mean == pytest.approx(-0.5)
     assert "avoids 50 %" in describe_anchor(anchor, board.best)

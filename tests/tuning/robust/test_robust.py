@@ -118,10 +118,9 @@ def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) 
     for setting in result.contenders:
         played = regrets(setting.params, Stream.REPORT, 40)
         for s, world in enumerate(setting.worlds):
-            regret = (world.regret.mean, world.regret.low, world.regret.high)
-            np.testing.assert_allclose(regret, mean_interval(played[:, s], 3), rtol=1e-9)
-            price = (world.price.mean, world.price.low, world.price.high)
-            np.testing.assert_allclose(price, relative_interval(played[:, s], least[:, s], 3), rtol=1e-7, atol=1e-9)
+            np.testing.assert_allclose([*world.regret], [*mean_interval(played[:, s], 3)], rtol=1e-9)
+            price = relative_interval(played[:, s], least[:, s], 3)
+            np.testing.assert_allclose([*world.price], [*price], rtol=1e-7, atol=1e-9)
         ratios = played.mean(axis=0) / least.mean(axis=0) - 1.0
         assert setting.price.mean == pytest.approx(ratios.max(), abs=1e-9)
         assert setting.price.high >= max(world.price.high for world in setting.worlds) - 1e-9

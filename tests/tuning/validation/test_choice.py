@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from ravenlab.common.interval import ERROR_RATE
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
@@ -23,7 +24,7 @@ from ravenlab.tuning.validation.choice import (
     nominate_lowest,
 )
 from ravenlab.tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
-from ravenlab.tuning.validation.race import ERROR_RATE, Race, WorldMeasurements, make_looks, most_worlds
+from ravenlab.tuning.validation.race import Race, WorldMeasurements, make_looks, most_worlds
 from tests.binomial import band
 
 SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()

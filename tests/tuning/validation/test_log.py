@@ -11,11 +11,12 @@ import pytest
 
 import ravenlab
 from ravenlab.common.errors import InputError
+from ravenlab.common.interval import Difference
+from ravenlab.common.text import format_interval
 from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.examples import example_log, log_to_csv
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.studies.results.describe import describe_recommendation
-from ravenlab.studies.results.naming import format_estimate
 from ravenlab.studies.results.recommendation import Estimate, LogFacts, RewardStatistics
 from ravenlab.studies.results.recorded import format_segment
 from ravenlab.studies.results.verdict import Excess
@@ -66,13 +67,13 @@ def test_log_recommendation_export_and_report(file: Path, tmp_path: Path) -> Non
     assert "Log: mean reward in" in page
     assert "Events by arm" in page
     for estimate in (facts.score, facts.logged):
-        assert format_estimate(estimate) in page
+        assert format_interval(estimate) in page
     for segment in facts.segments:
         assert format_segment(facts, segment) in page
     for name, count, share in share_by_arm(facts.arms, facts.events):
         assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
     for estimate in (facts.score, facts.logged):
-        assert format_estimate(estimate) in page
+        assert format_interval(estimate) in page
     for segment in facts.segments:
         assert format_segment(facts, segment) in page
     for name, count, share in share_by_arm(facts.arms, facts.events):
@@ -202,7 +203,7 @@ def test_verdict_on_a_log(low: float, high: float, expected: str | None, params:
     """The parameters are significantly better than the defaults; `low` to `high` is the loss to the logging policy."""
     spec = StudySpec(scenario="blips", horizon=1000).resolved()
     defaults = spec.resolve_params({})
-    behind = BaselineDifference(0.02, 0.01, 0.005, 0.015, conclusive=True)
+    behind = BaselineDifference(0.02, Difference(0.01, 0.005, 0.015), conclusive=True)
     validation = Validation(
         ChosenParameters(
             spec.resolve_params(params), Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)

@@ -216,11 +216,11 @@ def test_reported_numbers_match_the_report_stream() -> None:
     )  # fmt: skip
     regret, failures = played.regret, count_failures(played)
     expected = include_unseen_in_mean(mean_interval(regret[0], spec.seed), failures[0])
-    assert (result.regret.mean, result.regret.low, result.regret.high) == expected
+    assert [*result.regret] == [*expected]
     for baseline, theirs, failed in zip(result.versus, regret[1:], failures[1:], strict=True):
         assert baseline.regret == theirs.mean()
         interval = include_unseen(paired_interval(theirs, regret[0], spec.seed), failed, failures[0])
-        assert (baseline.difference, baseline.low, baseline.high) == interval
+        assert baseline.interval == interval
     assert [baseline.name for baseline in result.versus] == ["paper", "defaults"]
     assert result.regret.low < result.regret.mean < result.regret.high
 
@@ -244,7 +244,7 @@ def test_baseline_equal_to_the_recommendation_has_zero_difference() -> None:
     result = recommend(spec, study_of(spec, [{}], [1.0]), Evaluator(spec))
     baseline = result.versus[-1]
     assert baseline.params == result.params
-    assert (baseline.difference, baseline.low, baseline.high) == (0.0, 0.0, 0.0)
+    assert baseline.interval.is_zero
 
 
 def test_baselines_respect_fixed_parameters() -> None:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import ravenlab
+from ravenlab.common.interval import Difference
+from ravenlab.common.text import format_interval
 from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.export import FORMATS
-from ravenlab.studies.results.naming import format_estimate
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
 from ravenlab.studies.results.recorded import format_segment
 from ravenlab.studies.results.verdict import Excess
@@ -68,13 +69,13 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert f"Trace: means over {facts.reach} rows before and after" in page
     assert "Missing cells by arm" in page
     assert "cumulative cost" in page
-    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_estimate(facts.regret_fixed))
+    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_interval(facts.regret_fixed))
     for segment in facts.segments:
         assert format_segment(facts, segment) in page
     for name, count, share in share_by_arm(facts.arms, facts.rows):
         assert f'<th scope="row">{name}</th><td class="number">{count}</td><td class="number">{share}</td>' in page
     assert "cumulative cost" in page
-    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_estimate(facts.regret_fixed))
+    assert_names(page, f"blocks of {facts.block}", round(facts.effective), format_interval(facts.regret_fixed))
     for segment in facts.segments:
         assert format_segment(facts, segment) in page
     for name, count, share in share_by_arm(facts.arms, facts.rows):
@@ -197,7 +198,7 @@ def test_intervals_cover_although_the_report_segment_contains_few_jumps() -> Non
         rng = np.random.default_rng([seed, 7])
         scenario = process.draw(process.paths(process.rows, rng), rng)
         regret, _ = trace_coverage.estimate_intervals(process, scenario, seed)
-        hits += regret.covers(expected)
+        hits += regret.interval.contains(expected)
     assert hits >= band(tries)[0]
 
 
@@ -293,7 +294,7 @@ def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pyte
 def test_verdict_if_the_defaults_have_less_regret_on_the_report_segment(low: float, high: float, words: str) -> None:
     spec = StudySpec(scenario="blips", horizon=1000).resolved()
     excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
-    behind = BaselineDifference(1.0, (low + high) / 2, low, high, conclusive=True)
+    behind = BaselineDifference(1.0, Difference((low + high) / 2, low, high), conclusive=True)
     validation = Validation(
         ChosenParameters(spec.resolve_params({"alpha0": 0.1}), excess),
         [0],

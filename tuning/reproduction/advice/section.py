@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval
 from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
 from ravenlab.dashboards.pages.html import PageTable
@@ -100,7 +101,7 @@ def _cost_table(rows: list[dict[str, Any]]) -> PageTable:
 def _regret_table(rows: list[dict[str, Any]]) -> PageTable:
     def regret(row: dict[str, Any], name: str) -> str:
         measured = read_measurement(row, name)
-        return format_interval(measured.value, measured.low, measured.high, level=None)
+        return format_interval(Interval(*measured), name="")
 
     cells = [
         {

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_approximate, format_interval, format_number, format_range
 from ravenlab.dashboards.figures.style import (
     BLUE,
@@ -167,7 +168,7 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str) -> go.Figure:
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
         traces += make_interval_line(x, y, positive, high, name, COLORS[setting], INDICES[setting])
-        parts.append(f"{name} {format_interval(y[-1], low[-1], high[-1])}")
+        parts.append(f"{name} {format_interval(Interval(y[-1], low[-1], high[-1]))}")
     claimed = select(bounds, bound="gap-dependent")["value"].iloc[-1]
     steps = regret["T"].tolist()
     return make_figure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number, format_range
 from ravenlab.dashboards.figures.style import (
     BLUE,
@@ -128,7 +129,7 @@ def _plot_spread(spreads: DataFrame, protocols: list[str]) -> go.Figure:
             name = f"{statistic}s, as {protocol}"
             look = {
                 "mode": "markers",
-                "error_y": make_error_bars(y, low, high, color),
+                "error_y": make_error_bars(list(map(Interval, y, low, high)), color),
                 "customdata": sizes,
                 "hovertemplate": f"<b>{name}</b><br>n = %{{customdata}}: %{{y}}<extra></extra>",
                 "marker": {"size": 9, "symbol": ("circle", "square")[index], "color": color},

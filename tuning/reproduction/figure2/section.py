@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import keep_pairs_together
 from ravenlab.dashboards.figures.style import (
     BLUE,
@@ -221,7 +222,7 @@ def _plot_selection_bias(bias: DataFrame, facts: Mapping[str, Any]) -> go.Figure
         f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"
         for row in to_records(bias)
     ]
-    intervals = make_error_bars(differences, bias["difference_low"].tolist(), bias["difference_high"].tolist())
+    intervals = make_error_bars(list(map(Interval, differences, bias["difference_low"], bias["difference_high"])))
     marker = {"symbol": "square", "size": 6, "color": ORANGE}
     return make_figure(
         [make_markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],

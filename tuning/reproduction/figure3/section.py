@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_range
 from ravenlab.dashboards.pages.html import PageTable
 from ravenlab.dashboards.pages.reproduction import ReproductionSection
@@ -142,7 +143,9 @@ def _optimum_table(optima: DataFrame, protocol: str) -> PageTable:
             "selected": f"{100 * row['selected']:.0f} %",
             "verdict on the cell": row["cell_verdict"],
             "printed regret": f"{row['printed_regret']:g}",
-            "mean of the cell": format_interval(row["regret"], row["regret_low"], row["regret_high"], level=None),
+            "mean of the cell": format_interval(
+                Interval(row["regret"], row["regret_low"], row["regret_high"]), name=""
+            ),
             "smallest of 16 (95 %)": format_range((row["smallest_low"], row["smallest_high"])),
             "P(smallest ≤ printed)": format_probability(row["smallest_below_printed"]),
             "verdict on the regret": row["regret_verdict"],

@@ -102,7 +102,7 @@ def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
                     "comparison": comparison,
                     "measure": measure,
                     "policy": test.name,
-                    **interval_columns("difference", (test.difference, test.low, test.high)),
+                    **interval_columns("difference", test.difference),
                     "p": test.p,
                     "holm": test.holm,
                     "significant": test.significant,

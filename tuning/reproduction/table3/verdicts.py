@@ -177,14 +177,14 @@ def rank(policy: str, samples: Samples, seed: int) -> Ranking:
     """
     others = {name: values for name, values in samples.items() if name != policy}
     tests = paired_tests(samples[policy], others, seed)
-    closest = min(tests, key=lambda test: test.difference)
+    closest = min(tests, key=lambda test: test.difference.mean)
     return Ranking(
         tuple(others),
-        tuple(test.significant and test.difference > 0.0 for test in tests),
-        tuple(test.significant and test.difference < 0.0 for test in tests),
-        all(test.difference >= 0.0 for test in tests),
+        tuple(test.significant and test.difference.mean > 0.0 for test in tests),
+        tuple(test.significant and test.difference.mean < 0.0 for test in tests),
+        all(test.difference.mean >= 0.0 for test in tests),
         closest.name,
-        Measurement(closest.difference, closest.low, closest.high),
+        Measurement(*closest.difference),
     )
 
 
@@ -218,7 +218,7 @@ def _judge_second(protocol: str, samples: Samples, seed: int, setting: str) -> C
         f"{NAMES[runner_up]}, the best of the rest, {means[runner_up]:,.0f}) and is beaten by "
         f"{join_words(better, 'and') if better else 'none of the rest'} after Holm's correction."
     )
-    lead = Measurement(test.difference, test.low, test.high)
+    lead = Measurement(*test.difference)
     return ClaimResult(CLAIMS["table3-next"], protocol, lead, verdict, "best", reason)
 
 
