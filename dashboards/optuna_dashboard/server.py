@@ -91,20 +91,24 @@ class DashboardServer(ThreadingMixIn, WSGIServer):
         """Ignore clients that disconnect early."""
 
 
+class _Errors(io.StringIO):
+    """The file for the traceback of a failed request, of which the last line is logged: it has the error."""
+
+    def flush(self) -> None:
+        """Log what was written; this happens before the client gets its response."""
+        lines = self.getvalue().strip().splitlines()
+        self.seek(0)
+        self.truncate()
+        for line in lines[-1:]:
+            LOGGER.error(line)
+
+
 class _Handler(WSGIRequestHandler):
     timeout = IDLE_TIMEOUT
-    errors = io.StringIO()  # stays empty if a request is malformed
 
-    def get_stderr(self) -> io.StringIO:
+    def get_stderr(self) -> _Errors:
         """Return the file for the traceback of a failed request."""
-        self.errors = io.StringIO()
-        return self.errors
-
-    def finish(self) -> None:
-        """Log the last line of a traceback, which has the error."""
-        super().finish()
-        for line in self.errors.getvalue().strip().splitlines()[-1:]:
-            LOGGER.error(line)
+        return _Errors()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: pages that refresh themselves would fill the terminal."""
