@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.compat.optuna import METRIC_NAMES, storage_of, study_id
 from ravenlab.common.compat.optuna_dashboard import stored_figure
+from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
-from ravenlab.dashboards.optuna_dashboard.notes import comparison_note, grid_note, robust_note, study_note
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
+from ravenlab.studies.results.documents import (
+    comparison_document,
+    grid_document,
+    recommendation_document,
+    robust_document,
+)
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.source import ScenarioSource
@@ -220,11 +226,22 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     better = None
     if recommendation is not None:
         better = find_better_policies(storage_of(study), [recommendation]).get(recommendation.study)
-    note = study_note(spec, recommendation, len(trials), better)
+    note = _write_note(spec, recommendation, len(trials), better)
     changed = _attach_note(study, [parse_objective(spec.objective).label()], note)
     if not draw:
         return changed
     return changed + _attach_figures(study, _study_figures(spec, recommendation, better))
+
+
+def _write_note(
+    spec: StudySpec, recommendation: Recommendation | None, finished: int, better: BetterPolicy | None
+) -> str:
+    """State the recommendation of a study, or the progress of an unfinished one."""
+    if recommendation is not None:
+        return recommendation_document(recommendation, better).to_markdown()
+    problem = f"{spec.policy} in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
+    progress = f"{finished:,} of {spec.trials:,} trials are finished."
+    return Document("No recommendation yet", "", [progress], problem=problem).to_markdown()
 
 
 def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
@@ -232,7 +249,7 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     grid = read_grid(study)
     if grid is None:
         return 0
-    changed = _attach_note(study, ["mean regret"], grid_note(grid))
+    changed = _attach_note(study, ["mean regret"], grid_document(grid).to_markdown())
     if not draw:
         return changed
     from ravenlab.dashboards import figures
@@ -251,7 +268,7 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
     if recommendation is None:
         return 0
     names = [f"relative regret ({recommendation.measure})"]
-    changed = _attach_note(study, names, robust_note(recommendation))
+    changed = _attach_note(study, names, robust_document(recommendation).to_markdown())
     if not draw:
         return changed
     from ravenlab.dashboards import figures
@@ -271,7 +288,7 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     if comparison is None:
         return 0
     result = analyze_comparison(comparison)
-    changed = _attach_note(study, ["mean regret"], comparison_note(result))
+    changed = _attach_note(study, ["mean regret"], comparison_document(result).to_markdown())
     if not draw:
         return changed
     from ravenlab.dashboards import figures

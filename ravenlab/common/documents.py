@@ -1,12 +1,13 @@
-"""Results shown to people: a short text, an HTML card in notebooks, and a pandas table.
+"""Documents: what a result says to people, as data, and its renderings as text, HTML and Markdown.
 
-A result states its answer first. Cards inherit colors and fonts from the notebook, so they are readable on light and
-dark backgrounds, and they refer to no other file.
+A result states its answer first. HTML inherits colors and fonts from the notebook, so it is readable on light and dark
+backgrounds, and refers to no other file.
 """
 
 from __future__ import annotations
 
 import html
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,12 +40,15 @@ STYLE = (
     "</style>"
 )
 
-MAX_LISTED = 50  # results of a list that a card shows
+MAX_LISTED = 50  # results of a list that are shown in a notebook
+
+PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a card; cells are texts. Columns in `text` are left-aligned, all others hold numbers."""
+    """A table of a document; cells are texts. Columns in `text` are left-aligned, all others hold numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -62,6 +66,14 @@ class Table:
         body = "".join(f"<tr>{''.join(self._cells(row))}</tr>" for row in self.rows)
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+    def to_markdown(self) -> list[str]:
+        """Write the lines of the table.
+
+        >>> Table(["", "n"], [["a|b", "5"]]).to_markdown()[-2]
+        '| a\\\\|b&emsp;| 5&emsp;|'
+        """
+        return _markdown_table(self.columns, [list(map(escape_markdown, row)) for row in self.rows], self.caption)
 
     def _cells(self, row: Sequence[str]) -> list[str]:
         kinds = [
@@ -90,6 +102,14 @@ class Map:
     caption: str
     corner: str = ""
 
+    def to_markdown(self) -> list[str]:
+        """Write the lines of the map as a table; outlined cells are bold."""
+        rows = [
+            [f"**{escape_markdown(name)}**", *(f"**{cell.text}**" if cell.outlined else cell.text for cell in cells)]
+            for name, cells in zip(self.rows, self.cells, strict=True)
+        ]
+        return _markdown_table([self.corner, *self.columns], rows, self.caption.replace("outlined", "bold"))
+
     def to_html(self) -> str:
         """Write the map as a table."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
@@ -111,12 +131,22 @@ def _shade_cell(shade: Shade) -> str:
     )
 
 
+def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> list[str]:
+    """Write a table of escaped cells, and its caption below it."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    gap = "&emsp;|"  # the dashboard puts no space between cells
+    table = [
+        f"| {f'{gap} '.join(cells)}{gap}" if cells is not lines[1] else f"| {' | '.join(cells)} |" for cells in lines
+    ]
+    return [*table, "", *([escape_markdown(caption), ""] if caption else [])]
+
+
 @dataclass(frozen=True)
 class Document:
     """The parts of a result that people read, most important first."""
 
     answer: str
-    """One or two sentences."""
+    """One or a few sentences."""
     label: str
     """The kind of result, and the study it belongs to."""
     facts: Sequence[str] = ()
@@ -124,6 +154,29 @@ class Document:
     tables: Sequence[Table | Map] = field(default=(), repr=False)
     details: Sequence[str] = field(default=(), repr=False)
     """Sentences that are folded in notebooks and not part of the short text."""
+    problem: str = ""
+    """Policy, scenario and sizes, in one line."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences in their order."""
+        return [self.answer, *self.facts, *self.details]
+
+    def to_markdown(self) -> str:
+        """Write everything as Markdown, with the answer as title; names in it are never markup.
+
+        >>> print(Document("Keep *it*.", "Result", ["Regret 5."], problem="raven-ucb in blips").to_markdown())
+        # Keep \\*it\\*
+        <BLANKLINE>
+        `raven-ucb in blips`
+        <BLANKLINE>
+        - Regret 5.
+        <BLANKLINE>
+        """
+        title, *sentences = map(escape_markdown, self.sentences)
+        lines = [f"# {title.removesuffix('.')}", "", *([format_code(self.problem), ""] if self.problem else [])]
+        lines += [*(f"- {sentence}" for sentence in sentences), ""]
+        return "\n".join([*lines, *(line for table in self.tables for line in table.to_markdown())])
 
     def to_text(self) -> str:
         """Write the short text.
@@ -144,6 +197,27 @@ class Document:
             parts.append(f"<details><summary>Details</summary><ul>{items}</ul></details>")
         parts.append(f'<p class="label">{escape(self.label)}</p>')
         return f'{STYLE}<div class="ravenlab-card">{"".join(parts)}</div>'
+
+
+def format_code(text: str) -> str:
+    r"""Format a name as Markdown code, so that nothing in it is interpreted as markup, link or HTML.
+
+    >>> format_code("a`b")
+    '``a`b``'
+    """
+    clean = UNPRINTABLE.sub(" ", text) or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", clean)), default=0) + 1)
+    edge = " " if clean.startswith("`") or clean.endswith("`") else ""
+    return f"{fence}{edge}{clean}{edge}{fence}"
+
+
+def escape_markdown(text: str) -> str:
+    r"""Escape text for Markdown and put it on one line.
+
+    >>> escape_markdown("a*b\n<c>")
+    'a\\*b \\<c\\>'
+    """
+    return PUNCTUATION.sub(r"\\\1", UNPRINTABLE.sub(" ", text))
 
 
 def escape(text: object) -> str:

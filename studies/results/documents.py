@@ -1,10 +1,10 @@
-"""Cards and pandas tables of results, for the Python API and notebooks."""
+"""What each result says, as a document, and its pandas table."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ravenlab.common.documents import Document, Map, Shade, Table
 from ravenlab.common.interval import Interval
@@ -14,28 +14,39 @@ from ravenlab.common.text import (
     format_interval,
     format_number,
     format_percent,
+    format_range,
+    format_settings,
     join_words,
     plural,
 )
 from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
 from ravenlab.studies.paper.results import ReproductionResult
-from ravenlab.studies.results.baselines import format_difference
+from ravenlab.studies.results.alternatives import BetterPolicy
+from ravenlab.studies.results.baselines import describe_baseline, format_difference
 from ravenlab.studies.results.comparison import ComparisonResult
-from ravenlab.studies.results.describe import describe_recommendation, describe_robust, describe_verdict, format_price
+from ravenlab.studies.results.describe import (
+    describe_better_policy,
+    describe_recommendation,
+    describe_regret,
+    describe_robust,
+    format_price,
+)
 from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import (
     list_contenders,
 )
-from ravenlab.studies.results.recommendation import LogFacts, Parameters, Recommendation
+from ravenlab.studies.results.recommendation import Parameters, Recommendation
 from ravenlab.studies.results.recorded import describe_unit
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.symbols import format_params, format_symbol
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MAX_MAP_CELLS = 150  # of a grid in a card
+MAX_MAP_CELLS = 150  # of a grid in a document
+GRID_TESTS = "paired tests, corrected"
 FULL_SHADE = 50.0  # percent above the best from which cells of a map have the darkest shade
 
 
@@ -46,37 +57,51 @@ def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
     return DataFrame(list(records))
 
 
-def recommendation_document(recommendation: Recommendation) -> Document:
-    """State the verdict, the regret with its scale, and the baselines."""
-    facts = [_describe_regret(recommendation), *describe_unit(recommendation)]
+def recommendation_document(recommendation: Recommendation, better: BetterPolicy | None = None) -> Document:
+    """State the verdict, the regret with its scale, the baselines, and everything else that is known."""
+    answer, *sentences = describe_recommendation(recommendation, better)
+    facts = [
+        *([] if better is None else [describe_better_policy(better)]),
+        describe_regret(recommendation)[0],
+        *_list_changes(recommendation),
+        *describe_unit(recommendation),
+    ]
+    tabulated = {*facts, *map(describe_baseline, recommendation.comparisons)}
     return Document(
-        answer=describe_verdict(recommendation),
+        answer=answer,
+        problem=_name_problem(f"{recommendation.policy} in {recommendation.scenario}", recommendation),
         facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
         tables=[_baseline_table(recommendation)],
-        details=[line for line in describe_recommendation(recommendation)[1:] if line not in facts],
+        details=[sentence for sentence in sentences if sentence not in tabulated],
     )
 
 
-def _describe_regret(recommendation: Recommendation) -> str:
-    """Describe the regret in one sentence: absolute, relative to the baselines, and to the attainable reward."""
-    match recommendation.recorded:
-        case LogFacts() as facts:
-            unit = "cost" if facts.minimize else "reward"
-            return (
-                f"Mean {unit} per step {format_interval(facts.score)}; logging policy {format_interval(facts.logged)}."
-            )
-        case _:
-            sentence = f"Mean regret {format_interval(recommendation.regret)}{recommendation.regret_unit}"
-            if recommendation.attainable is not None and recommendation.attainable > 0.0:
-                share = recommendation.regret.mean / recommendation.attainable
-                sentence += f", {format_percent(share)} of the attainable reward"
-    extra = [
+def _list_changes(recommendation: Recommendation) -> list[str]:
+    """State the extra regret of the baselines in one sentence."""
+    changes = [
         f"{comparison.title} {format_difference(comparison, interval=False)}"
         for comparison in recommendation.comparisons
         if comparison.relation != "same"
     ]
-    return f"{sentence}; {join_words(extra, 'and')}." if extra else f"{sentence}."
+    return [f"Extra regret of {join_words(changes, 'and')}."] if changes else []
+
+
+class _Sizes(Protocol):
+    """What a result and its specification state about the problem."""
+
+    @property
+    def horizon(self) -> int: ...
+    @property
+    def arms(self) -> int: ...
+    @property
+    def settings(self) -> Mapping[str, int | float | str]: ...
+
+
+def _name_problem(subject: str, sizes: _Sizes) -> str:
+    """Name what a result is about, with horizon, arms and settings."""
+    settings = [format_settings(sizes.settings)] if sizes.settings else []
+    return ", ".join([subject, f"T = {format_count(sizes.horizon)}", f"K = {format_count(sizes.arms)}", *settings])
 
 
 def _baseline_table(recommendation: Recommendation) -> Table:
@@ -137,12 +162,11 @@ def grid_document(grid: Grid) -> Document:
     """State the best cell and how many others are as good; small grids are shown as a map."""
     spec, (i, j) = grid.spec, grid.best
     best = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j]}
-    others = int(grid.indistinguishable.sum()) - 1
     percent = grid.percent_above_best()
-    facts = [
-        f"{plural(others, 'other cell is', 'other cells are')} statistically indistinguishable from it; the worst of"
-        f" {format_count(grid.mean.size)} cells has {format_percent(float(percent.max()) / 100)} more regret."
-    ]
+    facts = [_describe_other_cells(grid)]
+    if grid.mean.size > 1:
+        worst = format_percent(float(percent.max()) / 100)
+        facts.append(f"The worst of {format_count(grid.mean.size)} cells has {worst} more regret.")
     size = f"{len(spec.alpha0)} × {len(spec.beta0)} cells × {format_count(spec.replications)} worlds"
     tables = []
     if grid.mean.size <= MAX_MAP_CELLS:
@@ -168,7 +192,26 @@ def grid_document(grid: Grid) -> Document:
         f" {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard error).",
         facts=facts,
         label=f"Grid {grid.study!r}, {size}",
+        problem=_name_problem(f"{GRID_POLICY} in {spec.scenario}", spec),
         tables=tables,
+        details=[
+            "The regret of the best cell is optimistically biased (selection bias); ravenlab tune validates on held-out"
+            " worlds."
+        ],
+    )
+
+
+def _describe_other_cells(grid: Grid) -> str:
+    """State which other cells of a grid may be the best."""
+    spec, others, close = grid.spec, grid.mean.size - 1, int(grid.indistinguishable.sum()) - 1
+    if not others:
+        return "The grid has no other cell."
+    if not close:
+        return f"All other {format_count(others)} cells are significantly worse ({GRID_TESTS})."
+    rows, columns = grid.indistinguishable.nonzero()
+    return (
+        f"{plural(close, 'other cell is', 'other cells are')} statistically indistinguishable from it ({GRID_TESTS}):"
+        f" α₀ {format_range(spec.alpha0[i] for i in rows)}, β₀ {format_range(spec.beta0[j] for j in columns)}."
     )
 
 
@@ -203,6 +246,7 @@ def comparison_document(result: ComparisonResult) -> Document:
         answer=answer,
         facts=facts,
         label=f"Comparison {result.comparison.study!r}",
+        problem=_name_problem(result.comparison.spec.scenario, result.comparison.spec),
         tables=[Table(list(table.columns), rows, board_caption(result, result.main), TEXT_COLUMNS)],
         details=[describe_marks([result]), *([] if search is None else [search])],
     )
@@ -225,6 +269,7 @@ def robust_document(result: RobustRecommendation) -> Document:
         answer=answer,
         facts=[price, *unit],
         label=f"Robust recommendation of study {result.study!r}",
+        problem=_name_problem(f"{result.policy} in {result.scenario}", result),
         tables=[_settings_table(result.scenarios, list_contenders(result))],
         details=[line for line in details if line not in unit],
     )

@@ -23,6 +23,7 @@ from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
 from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.describe import describe_recommendation, describe_robust
+from ravenlab.studies.results.documents import grid_document
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import list_contenders, name_defaults
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
@@ -140,9 +141,7 @@ def make_grid_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
         filters = make_filters([spec.scenario], spec.horizon, GRID_POLICY)
         link = slugs.new(grid.study)
         sections.append(
-            ReportSection(
-                link, grid.study, title, [_describe_grid(grid)], panels, filters, _grid_table(grid), more=more
-            )
+            ReportSection(link, grid.study, title, _describe_grid(grid), panels, filters, _grid_table(grid), more=more)
         )
     return sections
 
@@ -167,24 +166,9 @@ def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
     return panels, more
 
 
-def _describe_grid(grid: Grid) -> str:
-    spec, (i, j) = grid.spec, grid.best
-    return (
-        f"Lowest mean regret of the grid: {format_number(float(grid.mean[i, j]))} ±"
-        f" {format_number(float(grid.stderr[i, j]))} (standard error) at α₀ = {format_number(spec.alpha0[i])},"
-        f" β₀ = {format_number(spec.beta0[j])}. {_describe_other_cells(grid)}"
-        f" {format_count(spec.replications)} worlds per cell, ε = {format_number(spec.epsilon)}."
-    )
-
-
-def _describe_other_cells(grid: Grid) -> str:
-    others, close = grid.mean.size - 1, int(grid.indistinguishable.sum()) - 1
-    if not others:
-        return "The grid has no other cell."
-    if not close:
-        return "All other cells are significantly worse."
-    verb = "is" if close == 1 else "are"
-    return f"{close:,} of the other {others:,} cells {verb} statistically indistinguishable from it."
+def _describe_grid(grid: Grid) -> list[str]:
+    document = grid_document(grid)
+    return [document.answer, *document.facts]
 
 
 def _grid_table(grid: Grid) -> PageTable | None:
@@ -239,7 +223,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
             linked, further = _draw_grid(part, slugs)
             panels += linked
             more += further
-            lines.append(_describe_grid(part.grid))
+            lines += _describe_grid(part.grid)
             table = _grid_table(part.grid) if table is None else table
     if study.curves is not None:
         defaults = "defaults" if recommendation is None else name_defaults(recommendation)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ravenlab.dashboards.figures import get_alt_text, plot_prices
-from ravenlab.dashboards.optuna_dashboard.notes import robust_note
 from ravenlab.dashboards.pages.report.data import ReportData
 from ravenlab.dashboards.pages.report.page import render_report
+from ravenlab.studies.results.documents import robust_document
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics
 from ravenlab.studies.results.robust import (
     EvaluatedSetting,
@@ -76,7 +76,7 @@ def test_the_matrix_shows_every_price() -> None:
 
 def test_note_and_report_state_the_price() -> None:
     robust = make_robust(["blips", WILD])
-    assert_names(robust_note(robust), "α₀", 1.5, "β₀", 2, "10 %")
+    assert_names(robust_document(robust).to_markdown(), "α₀", 1.5, "β₀", 2, "10 %")
     page = render_report(
         ReportData("here", [], robust=[robust], unfinished_robust=["robust/unfinished"], fronts=["pareto/stored"])
     )

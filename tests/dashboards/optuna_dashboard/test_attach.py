@@ -14,6 +14,7 @@ import optuna_dashboard
 import plotly.graph_objects as go
 import pytest
 
+from ravenlab.common.documents import escape_markdown, format_code
 from ravenlab.dashboards.optuna_dashboard.attach import (
     FIGURES,
     attach,
@@ -23,8 +24,8 @@ from ravenlab.dashboards.optuna_dashboard.attach import (
     load_figure,
     shrink_figure,
 )
-from ravenlab.dashboards.optuna_dashboard.notes import code, escape, study_note
 from ravenlab.studies.export import export
+from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.grid import FINE_VALUES
 from ravenlab.studies.spec.objective import parse_objective
@@ -105,8 +106,8 @@ def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     study = store_search_grid(storage)
     assert attach_to_grid(study) == 4
     assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines"}
-    assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ = 0.5, β₀ = ")
-    assert "2 of 16 cells" in optuna_dashboard.get_note(study)
+    assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ 0.5, β₀ ")
+    assert "1 other cell is statistically indistinguishable" in optuna_dashboard.get_note(study)
     before = load_figure(study, "ravenlab-heat-map")
     store_search(storage)
     assert attach_to_grid(study) >= 1
@@ -127,8 +128,8 @@ def test_attaching_to_a_comparison(tmp_path: Path) -> None:
     names = {f"ravenlab-{name}" for name in ("card", "standings", "curves", "ranks")}
     assert attached_figures(study) == names <= {f"ravenlab-{name}" for name in FIGURES}
     note = optuna_dashboard.get_note(study)
-    assert note.startswith("# sw-raven has the lowest regret\n")
-    assert re.findall(r"^\| `(.*?)`", note, re.MULTILINE) == ["sw-raven", "raven-ucb"]
+    assert "sw-raven" in note.splitlines()[0]
+    assert re.findall(r"^\| \d\. ([a-z-]+)", note, re.MULTILINE) == ["sw-raven", "raven-ucb"]
     assert attach(study, missing=True) == attach(study) == 0
 
 
@@ -299,11 +300,11 @@ def test_numbers_of_stored_figures_are_short() -> None:
 
 
 def test_hostile_names_are_escaped_in_notes() -> None:
-    assert escape("a_b*c|d <script>&amp;\n#") == "a\\_b\\*c\\|d \\<script\\>\\&amp; \\#"
-    assert code("``") == "``` `` ```"
+    assert escape_markdown("a_b*c|d <script>&amp;\n#") == "a\\_b\\*c\\|d \\<script\\>\\&amp; \\#"
+    assert format_code("``") == "``` `` ```"
     for name in (WILD, LINES):
-        spec = StudySpec(scenario="blips", horizon=100, settings={"noise": "laplace"})
-        note = study_note(spec, make_recommendation(study=name, scenario=name, settings={name: name}), 3)
-        assert all(line.startswith(("#", "-", "`")) for line in note.splitlines() if line)
+        recommendation = make_recommendation(study=name, scenario=name, settings={name: name})
+        note = recommendation_document(recommendation).to_markdown()
+        assert all(line.startswith(("#", "-", "`", "|")) for line in note.splitlines() if line)
         assert "\n<" not in note
         assert "\x1b" not in note

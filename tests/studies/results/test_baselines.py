@@ -10,14 +10,13 @@ import pytest
 from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.card import plot_recommendation_card
 from ravenlab.dashboards.figures.intervals import plot_recommendations
-from ravenlab.dashboards.optuna_dashboard.notes import study_note
 from ravenlab.dashboards.pages.report.page import make_recommendation_table
 from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import Relation, relate
 from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
-from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.cli.tune import _print_recommendations
 from tests.studies.examples import make_recommendation, make_trace_facts
 
@@ -52,8 +51,8 @@ def recommend_with(
 
 
 def read_note(recommendation: Recommendation) -> str:
-    spec = StudySpec(scenario="variance-drift", horizon=1000).resolved()
-    (line,) = [line for line in study_note(spec, recommendation, 20).splitlines() if line.startswith("- The defaults")]
+    note = recommendation_document(recommendation).to_markdown()
+    (line,) = [line for line in note.splitlines() if line.startswith("| The defaults")]
     return line
 
 
