@@ -165,7 +165,8 @@ def describe_stake(comparison: BaselineComparison) -> str:
     params = (
         f" ({format_params(comparison.params)})" if comparison.name == "as constructed" and comparison.params else ""
     )
-    return f"{capitalize_first(comparison.title)}{params} {verb} {more} more regret."
+    unit = comparison.unit if comparison.share is None else ""
+    return f"{capitalize_first(comparison.title)}{params} {verb} {more} more regret{unit}."
 
 
 def _state(comparison: BaselineComparison) -> tuple[Interval, Callable[[float], str]]:

@@ -167,6 +167,7 @@ def grid_document(grid: Grid) -> Document:
     if grid.mean.size > 1:
         worst = format_percent(float(percent.max()) / 100)
         facts.append(f"The worst of {format_count(grid.mean.size)} cells has {worst} more regret.")
+    facts += describe_unit(grid)
     size = f"{len(spec.alpha0)} × {len(spec.beta0)} cells × {format_count(spec.replications)} worlds"
     tables = []
     if grid.mean.size <= MAX_MAP_CELLS:

@@ -33,6 +33,11 @@ class Grid(Result):
     indistinguishable: np.ndarray[Any, np.dtype[np.bool_]]
 
     @property
+    def unit(self) -> float:
+        """Scale of the rewards."""
+        return self.spec.unit
+
+    @property
     def best(self) -> tuple[int, int]:
         """Indices of the cell with the lowest mean."""
         alpha, beta = np.unravel_index(int(self.mean.argmin()), self.mean.shape)

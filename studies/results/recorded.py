@@ -11,6 +11,7 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.results.baselines import describe_baseline
+from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import (
     name_defaults,
 )
@@ -118,21 +119,24 @@ def _describe_segments(facts: TraceFacts | LogFacts) -> str:
     return capitalize_first(join_words(uses, "and"))
 
 
-def describe_unit(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def describe_unit(result: Recommendation | RobustRecommendation | Grid) -> list[str]:
     """Describe the scale of the rewards; an empty list if it is the usual one."""
-    if recommendation.unit == 1.0:
+    if result.unit == 1.0:
         return []
-    if isinstance(recommendation, Recommendation) and recommendation.recorded is not None:
-        return [describe_scale(recommendation.unit)]
-    return [describe_scale(recommendation.unit, "the scenario at its default settings")]
+    if isinstance(result, Recommendation) and result.recorded is not None:
+        return [describe_scale(result.unit)]
+    scenario = "the scenario at its default settings"
+    if isinstance(result, Grid):
+        return [describe_scale(result.unit, scenario, "default values of α₀ and ε")]
+    return [describe_scale(result.unit, scenario)]
 
 
-def describe_scale(scale: float, reference: str = "simulated worlds") -> str:
-    """Describe the scale of the rewards relative to that of other worlds, in one sentence."""
-    return (
-        f"The scale of the rewards is {format_number(scale)} times that of {reference}; ranges, defaults"
-        " and the paper's advice are scaled accordingly."
-    )
+def describe_scale(
+    scale: float, reference: str = "simulated worlds", scaled: str = "ranges, defaults and the paper's advice"
+) -> str:
+    """Describe the scale of the rewards relative to that of other worlds, and what follows it, in one sentence."""
+    relative = f"{format_number(scale)} times that of {reference}"
+    return f"The scale of the rewards is {relative}; {scaled} are scaled accordingly."
 
 
 def _format_needed(needed: RequiredSample, events: int) -> str:

@@ -182,6 +182,7 @@ def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager
 def print_grid(grid: Grid) -> None:
     """Print the best cell, and a map of the cells: α₀ in columns, β₀ in rows, shaded by the regret above the best."""
     from ravenlab.common.text import format_value, plural
+    from ravenlab.studies.results.recorded import describe_unit
     from ravenlab.studies.symbols import format_params
     from ravenlab.tuning.cli.output import console, print_line, print_table
 
@@ -200,6 +201,8 @@ def print_grid(grid: Grid) -> None:
         f"{grid.study}: T = {spec.horizon:,}, K = {spec.arms:,}, R = {spec.replications:,}, "
         f"ε = {format_value(spec.epsilon)}"
     )
+    for line in describe_unit(grid):
+        print_line(line)
     width = min(console().width, MAP_WIDTH)
     lines = draw_map(grid, width)
     if lines is not None:

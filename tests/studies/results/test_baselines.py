@@ -13,7 +13,7 @@ from ravenlab.dashboards.figures.intervals import plot_recommendations
 from ravenlab.dashboards.pages.report.page import make_recommendation_table
 from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
 from ravenlab.studies.export import export
-from ravenlab.studies.results.baselines import Relation, relate
+from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
 from ravenlab.studies.results.describe import describe_recommendation
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
@@ -118,6 +118,16 @@ def test_data_that_decide_nothing_are_inconclusive_whatever_the_interval() -> No
     found = recommend_with(OTHER, Interval(18.5, 16.0, 21.0), decidable=False)
     assert found.comparisons[0].relation == "inconclusive"
     assert relate(Interval(0.0, 0.0, 0.0), 41.5, conclusive=False) == "same"
+
+
+def test_more_regret_on_recorded_data_has_a_unit() -> None:
+    """A number alone could be the regret of a step, a window or the whole horizon."""
+    worse = Interval(18.5, 16.0, 21.0, of="difference")
+    simulated = BaselineComparison("defaults", "the defaults", "worse", worse, reference=50.0)
+    assert describe_stake(simulated) == "The defaults have 37 % more regret."
+    for unit in (" per window of 60 steps", " per step"):
+        recorded = BaselineComparison("defaults", "the defaults", "worse", worse, unit=unit)
+        assert describe_stake(recorded) == f"The defaults have 18.5 more regret{unit}."
 
 
 def test_only_recorded_data_have_an_alternative_to_the_policy() -> None:

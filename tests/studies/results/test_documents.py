@@ -15,6 +15,7 @@ from ravenlab.studies.laws.recommendation import RecommendationQuery, Recommende
 from ravenlab.studies.results.describe import describe_verdict
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.tuning.cli.grid import print_grid
 from tests.dashboards.figure_checks import make_grid
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
@@ -77,6 +78,15 @@ def test_another_scale_of_the_rewards_and_the_unit_of_regret_are_stated() -> Non
     robust = make_robust(["blips", "periodic"]).model_copy(update={"unit": 8.0})
     assert "The scale of the rewards is 8 times" in repr(robust)
     assert "Scaled defaults" in robust._repr_html_()
+
+
+def test_a_grid_states_another_scale_of_the_rewards(capsys: pytest.CaptureFixture[str]) -> None:
+    scale = "The scale of the rewards is 8 times that of the scenario at its default settings"
+    for unit in (1.0, 8.0):
+        grid = make_grid(unit=unit)
+        print_grid(grid)
+        surfaces = [capsys.readouterr().out, repr(grid), grid._repr_html_()]
+        assert [scale in " ".join(text.split()) for text in surfaces] == [unit == 8.0] * 3
 
 
 def test_tables_have_usual_types() -> None:
