@@ -34,8 +34,8 @@ def make_page(document: Mapping[str, Any]) -> str:
         + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
         + ".",
         "*As published* follows the authors' scripts; *as defined* follows the paper's text and Table 1. A cell has the"
-        " quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes contains"
-        " all figures, methods and reasons.",
+        " quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes has all"
+        " figures, methods, rules and reasons; `RULES` in `studies/paper/criteria.py` states the rules.",
         "",
         "```sh",
         f"ravenlab reproduce all --replications {document['replications']} --seed {document['seed']}",
@@ -43,12 +43,7 @@ def make_page(document: Mapping[str, Any]) -> str:
         "```",
         "",
         *table(["claim", "place", "paper", *(f"as {protocol}" for protocol in PROTOCOLS)], map(_row, claims.values())),
-        "",
-        "## Rules",
-        "",
     ]
-    used = {row["rule"] for row in document["verdicts"]}
-    lines += [f"- **{name}**: {text}" for name, text in document["rules"].items() if name in used]
     return "\n".join(lines) + "\n"
 
 
