@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from ravenlab.common.text import format_number
-from ravenlab.dashboards.pages.reproduction import SIGNS
 from ravenlab.studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
 from tools.docs.marks import table
@@ -31,7 +30,7 @@ def make_page(document: Mapping[str, Any]) -> str:
         "# Evidence: the paper's claims",
         "",
         f"{len(claims)} claims of the paper, tested by {len(document['verdicts'])} verdicts: "
-        + ", ".join(f"{SIGNS[verdict]} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
+        + ", ".join(f"{verdict.sign} {verdict} {counts[verdict]}" for verdict in ClaimVerdict)
         + ".",
         "*As published* follows the authors' scripts; *as defined* follows the paper's text and Table 1. A cell has the"
         " quantity that the rule of the claim tests, with its 95 % interval. The page that the command writes has all"
@@ -57,7 +56,7 @@ def _row(verdicts: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _cell(verdict: Mapping[str, Any], unit: str) -> str:
-    sign = SIGNS[ClaimVerdict(verdict["verdict"])]
+    sign = ClaimVerdict(verdict["verdict"]).sign
     return sign if verdict["measurement"] is None else f"{sign} {_format_measurement(verdict['measurement'], unit)}"
 
 

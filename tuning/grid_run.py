@@ -96,22 +96,28 @@ def grid_problem(spec: GridSpec) -> Problem:
     return Problem(GRID_POLICY, scenario, spec.horizon, spec.arms, spec.seed, burn_in=0)
 
 
+def play_cells(spec: GridSpec, evaluator: Evaluator, numbers: slice = slice(None)) -> Floats:
+    """Return the regret [cells, replications] of the cells of a grid with these numbers, all by default."""
+    cells = [spec.resolve_params(cell) for cell in spec.cells()[numbers]]
+    return np.ascontiguousarray(evaluator.play(cells, Stream.GRID, 0, spec.replications).regret)
+
+
 class _GridRun:
     """A running grid."""
 
     def __init__(self, spec: GridSpec, study: optuna.Study, evaluator: Evaluator, listener: GridListener) -> None:
         self.spec, self.study, self.evaluator, self.listener = spec, study, evaluator, listener
-        self.cells = [spec.resolve_params(cell) for cell in spec.cells()]
+        self.count = len(spec.cells())
         self.stored = [float(trial.values[0]) for trial in study.get_trials(deepcopy=False)]
-        self.samples = np.empty((len(self.cells), spec.replications))
+        self.samples = np.empty((self.count, spec.replications))
 
     def play(self) -> Floats:
         """Return the regret [cells, replications]: play missing cells first, then replay stored ones."""
         before = len(self.stored)
         self.listener.begin(self.spec, before)
-        for first in range(before, len(self.cells), BATCH):
+        for first in range(before, self.count, BATCH):
             begin = time.perf_counter()
-            numbers = self._play_batch(first, len(self.cells))
+            numbers = self._play_batch(first, self.count)
             seconds = (time.perf_counter() - begin) / len(numbers)
             samples = self.samples[numbers.start : numbers.stop]
             store_cells(self.study, self.spec, first, samples, seconds)
@@ -127,9 +133,8 @@ class _GridRun:
     def _play_batch(self, first: int, end: int) -> range:
         """Play a batch of cells; return their numbers."""
         numbers = range(first, min(first + BATCH, end))
-        cells = [self.cells[number] for number in numbers]
-        played = self.evaluator.play(cells, Stream.GRID, 0, self.spec.replications)
-        self.samples[numbers.start : numbers.stop] = played.regret
+        batch = slice(numbers.start, numbers.stop)
+        self.samples[batch] = play_cells(self.spec, self.evaluator, batch)
         return numbers
 
     def _check_replay(self, number: int) -> None:

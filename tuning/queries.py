@@ -419,25 +419,18 @@ def reproduce(
     >>> result.verdicts()[0].claim.key
     'figure1-means-settle'
     """
-    from ravenlab.tuning.files import check_folder, make_folder
-    from ravenlab.tuning.reproduction import select_experiments
-    from ravenlab.tuning.reproduction.context import make_context
     from ravenlab.tuning.reproduction.progress import ReproductionReporter
-    from ravenlab.tuning.reproduction.runner import SILENT as SILENT_REPRODUCTION
-    from ravenlab.tuning.reproduction.runner import reproduce as run
-    from ravenlab.tuning.reproduction.runner import write_reproduction
+    from ravenlab.tuning.reproduction.runner import reproduce_paper
     from ravenlab.tuning.screen import open_screen
     from ravenlab.tuning.workers.local import open_workers
 
-    folder, selected = Path(output), select_experiments(as_list(names))
-    check_folder(folder)
-    make_folder(folder)
-    with (
-        open_workers(jobs, backend, cluster) as workers,
-        open_screen(ReproductionReporter, progress) as reporter,
-    ):
-        context = make_context(folder, protocol=protocol, replications=replications, seed=seed, workers=workers)
-        listener = SILENT_REPRODUCTION if reporter is None else reporter.listener()
-        result = run(selected, context, folder, listener)
-    write_reproduction(result, folder)
+    result, _ = reproduce_paper(
+        as_list(names),
+        Path(output),
+        open_workers(jobs, backend, cluster),
+        open_screen(ReproductionReporter, progress),
+        protocol=protocol,
+        replications=replications,
+        seed=seed,
+    )
     return result

@@ -377,25 +377,28 @@ def _format_mean(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
+def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], **more: Any) -> PlotlyTrace:
+    """Draw a line around some cells of a grid [columns, rows]: every side that no two of them share."""
+    columns, rows = inside.shape
+    around = np.pad(inside, 1)
+    lines: list[list[tuple[int, int]]] = []
+    for i in range(columns + 1):
+        lines += _runs([(i, j) for j in range(rows) if around[i, j + 1] != around[i + 1, j + 1]], (0, 1))
+    for j in range(rows + 1):
+        lines += _runs([(i, j) for i in range(columns) if around[i + 1, j] != around[i + 1, j + 1]], (1, 0))
+    line = {"color": VERMILION, "width": 3}
+    return {"type": "scatter", "mode": "lines", **_path(lines), "line": line, "hoverinfo": "skip", **more}
+
+
 def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
     """Outline and hatch the cells that are statistically indistinguishable from the best."""
     inside = grid.indistinguishable
-    columns, rows = inside.shape
-
-    def at(i: int, j: int) -> bool:
-        return 0 <= i < columns and 0 <= j < rows and bool(inside[i, j])
-
-    lines: list[list[tuple[int, int]]] = []
-    for i in range(columns + 1):
-        lines += _runs([(i, j) for j in range(rows) if at(i - 1, j) != at(i, j)], (0, 1))
-    for j in range(rows + 1):
-        lines += _runs([(i, j) for i in range(columns) if at(i, j - 1) != at(i, j)], (1, 0))
+    outline = outline_cells(inside, legendgroup="region")
     boxes: list[list[tuple[int, int]]] = []
-    for i in range(columns):
-        runs = _runs([(i, j) for j in range(rows) if at(i, j)], (0, 1))
+    for i, column in enumerate(inside):
+        runs = _runs([(i, j) for j in np.flatnonzero(column).tolist()], (0, 1))
         boxes += [[low, (i + 1, low[1]), (i + 1, high[1]), high, low] for low, high in runs]
-    shared = {"type": "scatter", "mode": "lines", "legendgroup": "region", "hoverinfo": "skip"}
-    hatching = shared | {
+    hatching = outline | {
         **_path(boxes),
         "line": {"width": 0, "color": VERMILION},
         "fill": "toself",
@@ -403,8 +406,7 @@ def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
         "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
         "name": "statistically indistinguishable from the lowest cell",
     }
-    outline = shared | {**_path(lines), "line": {"color": VERMILION, "width": 3}, "showlegend": False}
-    return [hatching, outline]
+    return [hatching, outline | {"showlegend": False}]
 
 
 def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tuple[int, int]]]:

@@ -1,6 +1,6 @@
 """Claims of the paper and their verdicts.
 
-Each experiment declares its own claims in `tuning/reproduction/<experiment>/verdicts.py`.
+Each experiment states its own claims in `tuning/reproduction/<experiment>.toml`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
+
+from ravenlab.common.text import format_number
 
 
 class ClaimVerdict(StrEnum):
@@ -21,6 +23,11 @@ class ClaimVerdict(StrEnum):
     """The measurements contradict the claim."""
     INCONCLUSIVE = "inconclusive"
     """The measurements are not precise enough to decide."""
+
+    @property
+    def sign(self) -> str:
+        """A symbol that distinguishes verdicts without color."""
+        return {"confirmed": "✓", "within sampling noise": "≈", "refuted": "✗", "inconclusive": "?"}[self.value]
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,10 @@ class Claim:
     """The unit of the printed and the measured number."""
     group: str = ""
     """Heading under which many similar claims are shown together."""
+    rule: str = ""
+    """Key of the rule that judges it, in `studies/paper/rules.toml`."""
+    reason: str = ""
+    """Template of the sentences that state the numbers behind a verdict."""
 
     @property
     def printed_number(self) -> float:
@@ -45,13 +56,15 @@ class Claim:
             raise ValueError(f"the paper prints no number for {self.key}")
         return self.printed
 
+    def show(self, number: float | None) -> str:
+        """Format a number with its percent sign; other units are shown separately.
 
-def index_claims(claims: list[Claim]) -> dict[str, Claim]:
-    """Index claims by key; keys must be unique."""
-    by_key = {claim.key: claim for claim in claims}
-    if len(by_key) != len(claims):
-        raise ValueError("claims have duplicate keys")
-    return by_key
+        >>> Claim("k", "Section 1", "It is 84 %.", unit="%").show(84.0)
+        '84 %'
+        """
+        if number is None:
+            return ""
+        return f"{format_number(number)} %" if self.unit == "%" else format_number(number)
 
 
 class Measurement(NamedTuple):
@@ -72,6 +85,19 @@ class ClaimResult:
     measurement: Measurement | None
     verdict: ClaimVerdict
     rule: str
-    """Key of the rule in `studies.paper.criteria.RULES`."""
+    """Key of the rule in `studies/paper/rules.toml`."""
     reason: str
     """One sentence with the numbers behind the verdict."""
+
+    @property
+    def ours(self) -> str:
+        """The measured number; empty if there is none."""
+        return self.claim.show(None if self.measurement is None else self.measurement.value)
+
+    @property
+    def interval(self) -> str:
+        """Its interval; empty if there is none."""
+        ours = self.measurement
+        if ours is None or ours.low == ours.high:
+            return ""
+        return f"{format_number(ours.low)} to {format_number(ours.high)}"

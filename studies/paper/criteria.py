@@ -1,4 +1,4 @@
-"""Rules that derive a verdict from measurements; `RULES` states each of them in words.
+"""Rules that derive a verdict from measurements; `rules.toml` states each of them in words.
 
 Throughout, values "among the best" are those of the cells that are statistically indistinguishable from the cell with
 the lowest mean regret.
@@ -7,10 +7,13 @@ the lowest mean regret.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+import tomllib
+from collections.abc import Callable, Collection, Sequence, Set
+from functools import cache
 from itertools import combinations
 
 from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.studies.paper.numbers import FOLDER
 
 CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = ClaimVerdict
 
@@ -30,98 +33,16 @@ JOINT_LEVEL, JOINT_REFUTED = 0.05, 0.0027
 """Probabilities below which several printed numbers are jointly not within sampling noise, and are jointly refuted."""
 Cell = tuple[float, float]  # α₀ and β₀
 
-RULES: dict[str, str] = {
-    "number": (
-        "A printed number is confirmed if it is inside our 95 % interval. Outside the interval it is within sampling "
-        f"noise if it differs by at most {MAX_STANDARD_ERRORS:g} combined standard errors (ours and that of a sample "
-        f"of the paper's size), and refuted otherwise. If our interval is wider than {WIDEST_SHARE:.0%} of the number, "
-        "a verdict other than refuted becomes inconclusive."
-    ),
-    "about": (
-        f"“About x” has a tolerance of {ABOUT:g} unit of the last printed digit. It is confirmed if x is inside our "
-        "95 % interval or the interval is inside the tolerance. It is inconclusive if the interval overlaps the "
-        f"tolerance only partly or is wider than {WIDEST_ABOUT:g}. Otherwise it is within sampling noise if the "
-        f"tolerance is at most {MAX_STANDARD_ERRORS:g} combined standard errors away (ours and that of one run of the "
-        "paper's size), and refuted if it is further away or the paper made no such run."
-    ),
-    "all above": (
-        "“All above x” is confirmed if every interval is above x, refuted if one interval is below x, and inconclusive "
-        "otherwise."
-    ),
-    "best": (
-        "“A is the best” is confirmed if A beats every other policy in paired tests with Holm's correction, and "
-        "refuted if another policy beats A. Otherwise it is within sampling noise if A has the best mean, and "
-        "inconclusive if not."
-    ),
-    "cell": (
-        "A best cell is confirmed if it is statistically indistinguishable from the best cell of the grid. If it is "
-        "worse, it is within sampling noise if the paper's number of replications would select it at least "
-        f"{MIN_BEST_SHARE:.0%} of the time, and refuted otherwise."
-    ),
-    "cost": (
-        f"A recommendation is confirmed if its regret exceeds that of the validated recommendation by less than "
-        f"{MAX_COST:.0%} with 95 % confidence, refuted if it exceeds it by more with 95 % confidence, and inconclusive "
-        "otherwise. If it applies to several scenarios, it must be confirmed in each; one refutation refutes it."
-    ),
-    "smallest": (
-        "The regret printed for a best cell is confirmed if it is inside the 95 % interval of the regret of that cell. "
-        "Otherwise it is within sampling noise if it is inside the central 99.7 % of the distribution of the smallest "
-        "of sixteen means, each over the paper's number of replications, and refuted if not."
-    ),
-    "joint": (
-        "The regrets printed for all best cells are tested jointly. The probability of each is two-sided: twice the "
-        "smaller probability that the smallest of sixteen means is at most, or at least, the printed regret. Fisher's "
-        "method combines them, since the paper's runs are independent. The printed regrets are jointly within sampling "
-        f"noise if the combined probability is at least {JOINT_LEVEL:.0%}, refuted if it is below {JOINT_REFUTED:.2%} "
-        "(three standard errors), and inconclusive otherwise."
-    ),
-    "different": (
-        "“The best cells differ” is refuted if one cell is among the best in all grids, confirmed if no two grids "
-        "share a cell among the best, and inconclusive otherwise."
-    ),
-    "rises": (
-        "“The best value grows with T” is confirmed if in each scenario all values among the best at the longer "
-        "horizon are above all values among the best at the shorter horizon. It is refuted if in one scenario no value "
-        "among the best at the longer horizon is above any value among the best at the shorter horizon, and "
-        "inconclusive otherwise."
-    ),
-    "range": (
-        "“The best value is in a range” is confirmed if in each grid all values among the best are in the range, "
-        "refuted if in one grid none of them is, and inconclusive otherwise."
-    ),
-    "insensitive": (
-        "“Insensitive” is confirmed if in each grid the worst value of either parameter, with the other parameter at "
-        f"its best value, increases the regret by less than {MAX_COST:.0%} with 95 % confidence. It is refuted if one "
-        "increase is larger with 95 % confidence, and inconclusive otherwise."
-    ),
-    "growth": (
-        "“It grows” is confirmed if the 95 % interval of the change is above zero, refuted if it is below zero, and "
-        "inconclusive otherwise. “It falls” is judged by the same rule with the sign reversed."
-    ),
-    "same": (
-        "“They differ” is refuted if the worlds played under all names are identical to the last digit; otherwise the "
-        "rule “different” applies."
-    ),
-    "definition": (
-        "“The worlds satisfy the definition” is confirmed if none of the simulated worlds violates it, and refuted "
-        "otherwise."
-    ),
-    "typical": (
-        "“Typically above x” is confirmed if more than half of the values are above x with 95 % confidence, refuted if "
-        "fewer than half are, and inconclusive otherwise."
-    ),
-    "equation": (
-        f"An equation is confirmed if its two sides differ by less than {EQUATION_TOLERANCE:.0%} at all steps "
-        "examined, and refuted otherwise."
-    ),
-    "order": (
-        "A bound of lower order than T is refuted if the regret is above it with 95 % confidence or has a linear tail. "
-        "A linear tail means that the regret per step no longer falls up to the end of the run: its ratio from one "
-        f"decade to the next is between {FLAT[0]:g} and {FLAT[1]:g} with 95 % confidence, whereas growth like ln T "
-        "gives a ratio of 0.1. The bound is confirmed, as far as the run extends, if neither is the case and the last "
-        f"ratio is below {FLAT[0]:g}; otherwise the verdict is inconclusive."
-    ),
-}
+
+@cache
+def read_rules() -> dict[str, str]:
+    """Read the rules in words; they name the constants of this module.
+
+    >>> read_rules()["definition"].startswith("“The worlds satisfy the definition” is confirmed if")
+    True
+    """
+    rules = tomllib.loads((FOLDER / "rules.toml").read_text(encoding="utf-8"))
+    return {name: " ".join(text.split("\n")).strip().format(**globals()) for name, text in rules.items()}
 
 
 def judge_number(printed: float, ours: Measurement, error: float, paper_error: float) -> ClaimVerdict:
@@ -260,13 +181,13 @@ def judge_joint(probability: float) -> ClaimVerdict:
     return REFUTED if probability < JOINT_REFUTED else INCONCLUSIVE
 
 
-def judge_same(regret_hashes: Sequence[str]) -> ClaimVerdict | None:
-    """Refute that problems differ if hashes of all regrets are equal; None if another rule must decide.
+def judge_same(regret_hashes: Sequence[str]) -> ClaimVerdict:
+    """Refute that problems differ if hashes of all regrets are equal; inconclusive if another rule must decide.
 
     >>> judge_same(["3f9a", "3f9a", "3f9a"]).value
     'refuted'
     """
-    return REFUTED if len(set(regret_hashes)) == 1 else None
+    return REFUTED if len(set(regret_hashes)) == 1 else INCONCLUSIVE
 
 
 def judge_different(best: Sequence[Set[Cell]]) -> ClaimVerdict:
@@ -280,7 +201,7 @@ def judge_different(best: Sequence[Set[Cell]]) -> ClaimVerdict:
     return CONFIRMED if all(not (first & second) for first, second in combinations(best, 2)) else INCONCLUSIVE
 
 
-def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> ClaimVerdict:
+def judge_rises(best: Sequence[tuple[Collection[float], Collection[float]]]) -> ClaimVerdict:
     """Judge whether the best value grows, given the values among the best at the shorter and the longer horizon.
 
     >>> judge_rises([({1.0}, {5.0}), ({1.0}, {1.0})]).value
@@ -291,7 +212,7 @@ def judge_rises(best: Sequence[tuple[Set[float], Set[float]]]) -> ClaimVerdict:
     return CONFIRMED if all(min(longer) > max(shorter) for shorter, longer in best) else INCONCLUSIVE
 
 
-def judge_range(best: Sequence[Set[float]], ranges: Sequence[tuple[float, float]]) -> ClaimVerdict:
+def judge_range(best: Sequence[Collection[float]], ranges: Sequence[tuple[float, float]]) -> ClaimVerdict:
     """Judge whether the best values are in the claimed ranges.
 
     >>> judge_range([{0.5, 1.0}, {1.0, 5.0}], [(0.5, 1.0), (5.0, 10.0)]).value
@@ -375,3 +296,26 @@ def judge_order(tails: Sequence[bool], falling: Sequence[bool], above: Sequence[
     if any(tails) or any(above):
         return REFUTED
     return CONFIRMED if all(falling) else INCONCLUSIVE
+
+
+JUDGES: dict[str, Callable[..., ClaimVerdict]] = {
+    "number": judge_number,
+    "about": judge_about,
+    "all above": judge_all_above,
+    "best": judge_best,
+    "cell": judge_cell,
+    "cost": judge_costs,
+    "smallest": judge_smallest,
+    "joint": judge_joint,
+    "different": judge_different,
+    "rises": judge_rises,
+    "range": judge_range,
+    "insensitive": judge_costs,
+    "growth": judge_growth,
+    "same": judge_same,
+    "definition": judge_definition,
+    "typical": judge_typical,
+    "equation": judge_equation,
+    "order": judge_order,
+}
+"""The function of each rule."""

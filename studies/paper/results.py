@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.documents import Result
 from ravenlab.studies.paper.claims import ClaimResult
-from ravenlab.studies.paper.criteria import RULES
+from ravenlab.studies.paper.criteria import read_rules
 from ravenlab.studies.storage.keys import project_version
 from ravenlab.studies.tables import to_json_object
 
@@ -57,7 +57,7 @@ class ReproductionResult(Result):
             "seed": self.seed,
             "replications": self.replications,
             "protocols": list(self.protocols),
-            "rules": RULES,
+            "rules": read_rules(),
             "verdicts": [_to_object(verdict) for verdict in self.verdicts()],
             "experiments": {
                 name: {

@@ -63,26 +63,20 @@ def reproduce(
         # two figures, in a separate folder
         ravenlab reproduce figure2 figure3 -o paper
     """
-    from dataclasses import replace
-
     from ravenlab.tuning.cli.arguments import choose_workers
     from ravenlab.tuning.cli.output import print_exact
-    from ravenlab.tuning.files import check_folder, make_folder
-    from ravenlab.tuning.reproduction import select_experiments
-    from ravenlab.tuning.reproduction.context import make_context
     from ravenlab.tuning.reproduction.progress import ReproductionReporter
-    from ravenlab.tuning.reproduction.runner import reproduce as run
-    from ravenlab.tuning.reproduction.runner import write_reproduction
+    from ravenlab.tuning.reproduction.runner import reproduce_paper
 
-    selected = select_experiments(names or [])
-    seed = StudyDefaults.seed if seed is None else seed
-    context = make_context(output, protocol=protocol, replications=replications, seed=seed)
-    pool = choose_workers(jobs, backend, cluster)
-    check_folder(output)
-    make_folder(output)  # completed pieces are stored here from the start
-    with pool as workers, ReproductionReporter(quiet) as reporter:
-        result = run(selected, replace(context, workers=workers), output, reporter.listener())
-    written = write_reproduction(result, output)
+    result, written = reproduce_paper(
+        names or [],
+        output,
+        choose_workers(jobs, backend, cluster),
+        ReproductionReporter(quiet),
+        protocol=protocol,
+        replications=replications,
+        seed=StudyDefaults.seed if seed is None else seed,
+    )
     if as_json:
         print_exact(result.as_json())
     else:
@@ -96,11 +90,12 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
 
     groups = group_verdicts(result)
     rows = []
-    for claim in [claim for group in groups if not group.title for claim in group.claims]:
-        for index, row in enumerate(claim.verdicts):
+    for judged in [judged for group in groups if not group.title for judged in group.claims]:
+        claim = judged.claim
+        for index, row in enumerate(judged.verdicts):
             ours = f"{row.ours} ({row.interval})" if row.interval else row.ours
-            text, printed = (claim.text, claim.printed) if index == 0 else ("", "")
-            rows.append([text, row.protocol, printed, ours, f"{row.sign} {row.verdict}"])
+            text, printed = (claim.text, claim.show(claim.printed)) if index == 0 else ("", "")
+            rows.append([text, f"as {row.protocol}", printed, ours, f"{row.verdict.sign} {row.verdict}"])
     if rows:
         print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"], rows)
     for group in groups:

@@ -1,7 +1,8 @@
-"""Reproduction of the paper: one folder per figure or table, listed here in the order of the page.
+"""Reproduction of the paper: a module or folder and a file of texts per figure or table, in the order of the page.
 
-A folder contains the simulations (`run.py`), the claims and verdicts (`verdicts.py`) and the section of the page
-(`section.py`); its `__init__.py` combines them as `EXPERIMENT`. Figures 4 and 5 are single modules: they use the
+`<name>.toml` has all words: the claims with their rules and reasons, the section of the page, its tables, and titles
+and descriptions of its figures. `<name>.py`, or the folder of a larger experiment, has the simulations (`run.py`), the
+tables and verdicts (`verdicts.py`) and the figures (`figures.py`), combined as `EXPERIMENT`. Figures 4 and 5 use the
 runs of Table 3, and the paper makes no separate claims about them.
 """
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import capitalize_first
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.style import (
     GREY,
     PlotlyTrace,
-    format_sizes,
-    format_title,
     make_axis,
     make_box,
     make_category_axis,
     make_error_bars,
     make_figure,
 )
-from ravenlab.dashboards.pages.reproduction import ReproductionSection
 from ravenlab.environments.world import Floats
-from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
+from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.tables import make_table, select, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
@@ -35,7 +32,6 @@ from ravenlab.tuning.reproduction.logistics import (
     MEASURE_TITLES,
     NAMES,
     PRINTED_MARK,
-    RAVEN,
     describe_size,
     list_comparisons,
     list_measures,
@@ -45,6 +41,7 @@ from ravenlab.tuning.reproduction.logistics import (
     samples_by_policy,
 )
 from ravenlab.tuning.reproduction.measurements import interval_columns
+from ravenlab.tuning.reproduction.texts import Words, make_section
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -90,52 +87,19 @@ def _world_rows(context: RunContext, pieces: Mapping[str, PieceData]) -> Iterato
                 yield {"comparison": comparison, "policy": name, "world": world, **values}
 
 
-def make_section(result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
     """Box plots of each comparison."""
-    table, facts = result.tables["boxes"], result.facts
-    figures, results = [], []
-    for comparison in unique(table, "comparison"):
-        boxes = select(table, comparison=comparison)
-        context = [COMPARISON_TITLES[comparison], *format_sizes(facts["horizon"], facts["arms"], facts["worlds"])]
-        figures.append((f"figure5-{comparison}", _plot_boxes(boxes, context)))
-        results.append(_describe_spread(boxes, comparison))
-    methods = [
-        f"The {facts['worlds']} worlds of each policy in Table 3, one number per world. Boxes contain half of the "
-        "worlds, whiskers 90 %; the diamond is our mean with its 95 % interval."
+    boxes = result.tables["boxes"]
+    return [
+        (f"figure5-{name}", _plot_boxes(select(boxes, comparison=name), words)) for name in unique(boxes, "comparison")
     ]
-    if "published" in reproduction.protocols:
-        methods.append("Crosses mark the means that the paper prints. It prints no quartiles.")
-    return ReproductionSection(
-        title="Figure 5: regret, reward and suboptimal pulls by world",
-        claims=[
-            "The paper shows box plots of the regret, the reward and the suboptimal pulls (steps at which another "
-            "warehouse would have been better) of its nine policies over 50 runs, without comment."
-        ],
-        methods=methods,
-        results=results,
-        figures=figures,
-    )
 
 
-def _describe_spread(boxes: DataFrame, comparison: str) -> str:
-    rows = {row["policy"]: row for row in to_records(select(boxes, measure="regret"))}
-    widths = {name: row["high"] - row["low"] for name, row in rows.items()}
-    narrowest, widest = min(widths, key=lambda name: widths[name]), max(widths, key=lambda name: widths[name])
-    raven = rows[RAVEN]
-    return (
-        f"{capitalize_first(COMPARISON_TITLES[comparison])}, RAVEN-UCB's regret relative to the best arm at each step "
-        f"is {raven['low']:,.0f} to {raven['high']:,.0f} in 90 % of the worlds. This range is narrowest for "
-        f"{NAMES[narrowest]} (width {widths[narrowest]:,.0f}) and widest for {NAMES[widest]} ({widths[widest]:,.0f})."
-    )
-
-
-def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
+def _plot_boxes(boxes: DataFrame, words: Words) -> go.Figure:
     """Quartiles, 5 % to 95 % whiskers, the mean with its interval and the printed number; one panel per measure."""
-    title = "Distribution over worlds"
     panels = unique(boxes, "measure")
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
-    parts = []
     for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.07), strict=True)):
         rows = to_records(select(boxes, measure=measure))
         number = axis_number(index)
@@ -155,12 +119,9 @@ def _plot_boxes(boxes: DataFrame, context: Sequence[str]) -> go.Figure:
             anchor=f"x{number}",
         )
         layout[f"xaxis{number}"] = make_axis(AXIS_TITLES[measure], nticks=6, anchor=f"y{number}")
-        values = [f"{NAMES[row['policy']]} mean {row['mean']:,.0f}, median {row['median']:,.0f}" for row in rows]
-        parts.append(f"{MEASURE_TITLES[measure]}: {'; '.join(values)}.")
     return make_figure(
         show_names_once(traces),
-        format_title(title, *context),
-        f"{title}: box plots. {' '.join(parts)}",
+        *words("boxes", comparison=boxes["comparison"].iloc[0]),
         height=130 + 330 * len(panels),
         **layout,
     )
@@ -184,4 +145,6 @@ def _plot_printed(rows: list[dict[str, Any]]) -> PlotlyTrace:
     return make_markers([row["paper"] for row in rows], y, "printed in the paper", PRINTED_MARK, text)
 
 
-EXPERIMENT = Experiment(make_pieces, evaluate, make_section)
+CONSTANTS = {"comparisons": COMPARISON_TITLES, "measures": MEASURE_TITLES, "names": NAMES}
+
+EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure5", plot_figures, CONSTANTS))

@@ -7,20 +7,24 @@ Pieces with another seed, precision or version of the code are run again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import hold_lock_file
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.tables import to_csv
-from ravenlab.tuning.files import atomic_write
-from ravenlab.tuning.reproduction import find_experiment
-from ravenlab.tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece
-from ravenlab.tuning.workers.local import run_concurrently
+from ravenlab.tuning.files import atomic_write, check_folder, make_folder
+from ravenlab.tuning.reproduction import find_experiment, select_experiments
+from ravenlab.tuning.reproduction.context import STUDIES, PieceData, RunContext, RunPiece, make_context
+from ravenlab.tuning.workers.local import Workers, run_concurrently
+
+if TYPE_CHECKING:
+    from ravenlab.tuning.reproduction.progress import ReproductionReporter
 
 CSV_FOLDER = "csv"
 
@@ -35,6 +39,34 @@ class ReproductionListener:
 
 
 SILENT = ReproductionListener()
+
+
+def reproduce_paper(
+    names: Sequence[str],
+    folder: Path,
+    pool: AbstractContextManager[Workers],
+    screen: AbstractContextManager[ReproductionReporter | None],
+    **settings: Any,
+) -> tuple[ReproductionResult, list[Path]]:
+    """Run experiments and write their files: what the command and the Python function do.
+
+    Args:
+        names: Names of experiments; none selects all.
+        folder: The folder, which holds completed pieces from the start.
+        pool: The workers to open.
+        screen: What shows the progress.
+        settings: Arguments of `make_context`.
+
+    Returns:
+        The result and the paths of the files.
+    """
+    selected, context = select_experiments(names), make_context(folder, **settings)
+    check_folder(folder)
+    make_folder(folder)
+    with pool as workers, screen as reporter:
+        listener = SILENT if reporter is None else reporter.listener()
+        result = reproduce(selected, replace(context, workers=workers), folder, listener)
+    return result, write_reproduction(result, folder)
 
 
 def reproduce(

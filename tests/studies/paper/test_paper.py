@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement, index_claims
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
 from ravenlab.studies.paper.criteria import (
     MAX_COST,
-    RULES,
     judge_all_above,
     judge_best,
     judge_cell,
     judge_costs,
     judge_growth,
     judge_number,
+    read_rules,
 )
 from ravenlab.studies.paper.numbers import POLICIES, printed_rows
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
@@ -126,7 +126,7 @@ def test_verdicts_on_the_best_policy_and_the_best_cell() -> None:
 
 
 def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
-    claim = index_claims([Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")])["figure2-84"]
+    claim = Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")
     measurement = Measurement(80.4, 80.0, 80.8)
     verdicts = [
         ClaimResult(claim, protocol, measurement, ClaimVerdict.REFUTED, "number", "It is 80.4 %.")
@@ -138,7 +138,7 @@ def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
     assert shown["verdicts"][1]["measurement"] == {"value": 80.4, "low": 80.0, "high": 80.8}
     assert shown["verdicts"][1]["printed"] == 84.0
     assert shown["verdicts"][1]["verdict"] == "refuted"
-    assert set(shown["rules"]) == set(RULES)
+    assert set(shown["rules"]) == set(read_rules())
 
 
 def test_assembled_verdicts_are_in_the_order_of_the_claims() -> None:

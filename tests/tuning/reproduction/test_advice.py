@@ -10,7 +10,7 @@ from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
 from ravenlab.studies.paper.criteria import judge_costs
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.tables import to_records
-from ravenlab.tuning.reproduction.advice.run import list_cases
+from ravenlab.tuning.reproduction.advice import list_cases
 from ravenlab.tuning.reproduction.runner import reproduce
 from tests.tuning.reproduction.synthetic import small_context
 

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import select, to_records, unique
-from ravenlab.tuning.reproduction.figure1.run import SIZES, _run, theoretical_variance
+from ravenlab.tuning.reproduction.figure1 import SIZES, _run, theoretical_variance
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
 
 

@@ -18,7 +18,7 @@ from ravenlab.studies.tables import select_row
 from ravenlab.tuning.reproduction.context import RunContext
 from ravenlab.tuning.reproduction.figure2 import EXPERIMENT
 from ravenlab.tuning.reproduction.figure2 import run as runs
-from ravenlab.tuning.reproduction.figure2.verdicts import _judge_defined, _judge_published
+from ravenlab.tuning.reproduction.figure2.verdicts import judge_samples
 from tests.tuning.reproduction.synthetic import make_figure2_pieces, small_context
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {
@@ -138,10 +138,10 @@ def test_other_numbers_give_the_opposite_verdicts() -> None:
     rng = np.random.default_rng(2)
     printed, beyond = [100, 5000, 15_000], 200_000
     high = {horizon: 84.0 + place + rng.normal(size=400) for place, horizon in enumerate(printed)}
-    verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_published(high, 0)}
+    verdicts = {verdict.claim.key: verdict.verdict for verdict in judge_samples("published", high, printed, 0)}
     assert verdicts["figure2-above-80"] == verdicts["figure2-growth"] == ClaimVerdict.CONFIRMED
     falling = high | {beyond: 84.0 + rng.normal(size=200)}
-    verdicts = {verdict.claim.key: verdict.verdict for verdict in _judge_defined(falling, printed, 0)}
+    verdicts = {verdict.claim.key: verdict.verdict for verdict in judge_samples("defined", falling, printed, 0)}
     assert verdicts["figure2-above-80"] == verdicts["figure2-limit-84"] == ClaimVerdict.CONFIRMED
     assert verdicts["figure2-growth"] == ClaimVerdict.REFUTED
 

@@ -11,7 +11,7 @@ from ravenlab.environments.world import world_tables
 from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import select, to_records
-from ravenlab.tuning.reproduction.table1.run import ARMS_PLOTTED, HORIZON
+from ravenlab.tuning.reproduction.table1 import ARMS_PLOTTED, HORIZON
 from tests.tuning.reproduction.synthetic import run_experiment, small_context
 
 

@@ -7,9 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.text import format_approximate, format_number, format_range
-from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from ravenlab.studies.paper.criteria import find_tail, is_still_falling, judge_all_above, judge_equation, judge_order
+from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.criteria import find_tail, is_still_falling
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import make_table, select, select_row, to_records
 from ravenlab.tuning.reproduction.bounds.run import (
@@ -25,39 +24,12 @@ from ravenlab.tuning.reproduction.bounds.run import (
 )
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
+from ravenlab.tuning.reproduction.texts import judge, read_claims
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-CLAIMS = index_claims(
-    [
-        Claim(
-            "bounds-assumption",
-            "Appendix, proof of the bounds",
-            "α₀·sqrt(ln t) + β₀·σ equals 2·σ·sqrt(ln t), so the confidence radius is sqrt(4·σ²·ln t / N).",
-            unit="ratio of played to required value",
-        ),
-        Claim(
-            "bounds-gap-dependent",
-            "Table 2, Section 3.4",
-            "The regret is O(K·σ²max·log T / Δ): it grows like ln T and stays below the sum of 16·σ²·ln T / Δ over the "
-            "arms.",
-            unit="ratio to the bound at T = 10⁶",
-        ),
-        Claim(
-            "bounds-gap-independent",
-            "Table 2, Section 3.4",
-            "The regret is O(sqrt(K·T·log T)) for all gaps.",
-            unit="ratio to the bound at T = 10⁶",
-        ),
-        Claim(
-            "bounds-tighter",
-            "Abstract, Table 2",
-            "RAVEN-UCB's regret bound is tighter than that of UCB1.",
-            unit="UCB1's regret per step minus RAVEN-UCB's",
-        ),
-    ]
-)
+CLAIMS = read_claims("bounds")
 
 SIGMAS = (0.1, 0.2, 0.3)  # standard deviations for which the proof's assumption is evaluated
 
@@ -149,73 +121,81 @@ def _find_crossing(bound: Callable[[float], float], data: PieceData, has_tail: b
 
 
 def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
-    rows = to_records(select(tables["assumption"], setting=f"raven-{protocol}"))
-    ratios = {(row["sigma"], row["t"]): row["played"] / row["required"] for row in rows}
-    low, high = min(ratios, key=lambda at: ratios[at]), max(ratios, key=lambda at: ratios[at])
-    written = [row["written"] / row["required"] for row in rows]
-    reason = (
-        f"The played value is {format_number(ratios[high])} times the required one at t = {high[1]} (σ = {high[0]:g})"
-        f" and falls to {format_number(ratios[low])} times at t = {format_approximate(low[1])} (σ = {low[0]:g})."
-        " α_t·sqrt(ln t) tends to 0, so no fixed β₀ can correct this. With α₀ instead of α_t, as written in the proof,"
-        f" the ratio ranges from {format_range(written)}."
+    rows = [
+        {**row, "ratio": row["played"] / row["required"]}
+        for row in to_records(select(tables["assumption"], setting=f"raven-{protocol}"))
+    ]
+    low, high = (choose(rows, key=lambda row: row["ratio"]) for choose in (min, max))
+    return judge(
+        CLAIMS["bounds-assumption"],
+        protocol,
+        Measurement(low["ratio"], low["ratio"], low["ratio"]),
+        [row["ratio"] for row in rows],
+        low=low,
+        high=high,
+        written=[row["written"] / row["required"] for row in rows],
     )
-    smallest = Measurement(ratios[low], ratios[low], ratios[low])
-    verdict = judge_equation(list(ratios.values()))
-    return ClaimResult(CLAIMS["bounds-assumption"], protocol, smallest, verdict, "equation", reason)
 
 
 def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool) -> ClaimResult:
     """Judge a bound in all problems; `with_constant` if its constant is claimed too, not only its order."""
     setting, column = f"raven-{protocol}", f"crosses_{bound.replace('-', '_')}"
-    tails, falling, above, ends = [], [], [], {}
+    tails = to_records(select(tables["tails"], setting=setting))
+    falling, above, ends = [], [], {}
     for name in PROBLEMS:
         rates = to_records(select(tables["rates"], problem=name, setting=setting))
-        tails.append(select_row(tables["tails"], problem=name, setting=setting)["tail_from"] is not None)
         ratios = [None if row["ratio"] is None else read_measurement(row, "ratio") for row in rates]
         falling.append(is_still_falling(ratios))
-        regrets = to_records(select(tables["regret"], problem=name, setting=setting))
+        regrets = [
+            read_measurement(row, "regret")
+            for row in to_records(select(tables["regret"], problem=name, setting=setting))
+        ]
         values = select(tables["bounds"], problem=name, bound=bound)["value"].tolist()
-        is_above = any(row["regret_low"] > value for row, value in zip(regrets, values, strict=True))
+        is_above = any(regret.low > value for regret, value in zip(regrets, values, strict=True))
         above.append(with_constant and is_above)
-        end, last = regrets[-1], values[-1]
-        ends[name] = Measurement(end["regret"] / last, end["regret_low"] / last, end["regret_high"] / last)
+        ends[name] = Measurement(*(limit / values[-1] for limit in regrets[-1]))
     worst = max(ends, key=lambda name: ends[name].value)
-    tail = select_row(tables["tails"], problem=worst, setting=setting)
-    crossing = start = ""
-    if tail[column] is not None:
-        crossing = f", which it crosses at T ≈ {format_approximate(tail[column])} ({tail[f'{column}_how']})"
-    if tail["tail_from"] is not None:
-        start = f" from T = {format_approximate(tail['tail_from'])}"
-    reason = (
-        f"The regret has a linear tail in {sum(tails)} of {len(tails)} problems. The worst is"
-        f" {PROBLEMS[worst].title}{start}: {tail['lost']:.0%} of the runs have lost the best arm permanently, and the"
-        f" regret at T = {format_approximate(HORIZON)} is {format_number(ends[worst].value)} times the bound{crossing}."
+    tail = next(row for row in tails if row["problem"] == worst)
+    has_tail = [row["tail_from"] is not None for row in tails]
+    return judge(
+        CLAIMS[f"bounds-{bound}"],
+        protocol,
+        ends[worst],
+        has_tail,
+        falling,
+        above,
+        tails=sum(has_tail),
+        problems=len(tails),
+        title=PROBLEMS[worst].title,
+        tail=tail,
+        horizon=HORIZON,
+        crossing=tail[column],
+        how=tail[f"{column}_how"],
     )
-    verdict = judge_order(tails, falling, above)
-    return ClaimResult(CLAIMS[f"bounds-{bound}"], protocol, ends[worst], verdict, "order", reason)
 
 
 def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
     """A policy that loses more per step in the long run cannot have a tighter bound."""
-    setting, last = f"raven-{protocol}", max(tables["rates"]["to"])
-    saved, rates = {}, {}
-    for name in PROBLEMS:
-        ucb1, raven = (
-            read_measurement(select_row(tables["rates"], problem=name, setting=policy, to=last), "rate")
-            for policy in ("ucb1", setting)
-        )
-        saved[name], rates[name] = subtract(ucb1, raven), (ucb1.value, raven.value)
+    last = select(tables["rates"], to=HORIZON)
+    raven, ucb1 = (
+        {row["problem"]: row for row in to_records(select(last, setting=setting))}
+        for setting in (f"raven-{protocol}", "ucb1")
+    )
+    saved = {
+        name: subtract(read_measurement(ucb1[name], "rate"), read_measurement(raven[name], "rate")) for name in raven
+    }
     worst = min(saved, key=lambda name: saved[name].value)
-    claimed, proven = (
-        select_row(tables["bounds"], problem=worst, bound=bound, T=HORIZON)["value"]
-        for bound in ("gap-dependent", "ucb1")
+    bounds = select(tables["bounds"], problem=worst, T=HORIZON)
+    return judge(
+        CLAIMS["bounds-tighter"],
+        protocol,
+        saved[worst],
+        0.0,
+        list(saved.values()),
+        title=PROBLEMS[worst].title,
+        raven=raven[worst],
+        ucb1=ucb1[worst],
+        claimed=select_row(bounds, bound="gap-dependent")["value"],
+        proven=select_row(bounds, bound="ucb1")["value"],
+        regret=select_row(tables["regret"], problem=worst, setting=f"raven-{protocol}", T=HORIZON)["regret"],
     )
-    end = select_row(tables["regret"], problem=worst, setting=setting, T=HORIZON)["regret"]
-    reason = (
-        f"With {PROBLEMS[worst].title}, RAVEN-UCB loses {rates[worst][1]:.2g} per step in the last decade and UCB1"
-        f" {rates[worst][0]:.2g}. The claimed bound is smaller ({format_number(claimed)} versus"
-        f" {format_number(proven)} for UCB1 at T = {format_approximate(HORIZON)}), but RAVEN-UCB's regret is"
-        f" {format_number(end)}."
-    )
-    verdict = judge_all_above(0.0, list(saved.values()))
-    return ClaimResult(CLAIMS["bounds-tighter"], protocol, saved[worst], verdict, "all above", reason)

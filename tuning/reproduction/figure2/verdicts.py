@@ -6,53 +6,26 @@ Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ravenlab.environments.world import Floats
-from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement, index_claims
-from ravenlab.studies.paper.criteria import ABOUT, judge_about, judge_all_above, judge_growth
+from ravenlab.studies.paper.claims import ClaimResult, Measurement
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval, relative_shares
 from ravenlab.studies.tables import make_table
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.figure2 import run
-from ravenlab.tuning.reproduction.measurements import format_measurement, interval_columns
+from ravenlab.tuning.reproduction.measurements import interval_columns
+from ravenlab.tuning.reproduction.texts import judge, read_claims
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-CLAIMS = index_claims(
-    [
-        Claim(
-            "figure2-above-80",
-            "Section 4.1, Figure 2",
-            "The regret reduction compared with UCB1 is above 80 % at every horizon.",
-            80.0,
-            "%",
-        ),
-        Claim(
-            "figure2-84",
-            "Section 4.1",
-            "The regret reduction is about 84 % (one minus the largest variance) at T ≈ 5,000.",
-            84.0,
-            "%",
-        ),
-        Claim("figure2-average-84", "Section 1", "The average regret reduction compared with UCB1 is 84 %.", 84.0, "%"),
-        Claim(
-            "figure2-limit-84",
-            "Section 4.1",
-            "As T grows, the reduction converges to one minus the largest variance, about 84 %.",
-            84.0,
-            "%",
-        ),
-        Claim(
-            "figure2-growth", "Section 4.1", "The regret reduction improves as T increases.", unit="percentage points"
-        ),
-    ]
-)
+CLAIMS = read_claims("figure2")
 
 Samples = dict[int, Floats]
 """By horizon, values whose mean is a reduction in percent: one per run as published, one per world as defined."""
@@ -68,12 +41,12 @@ POINTS = "percentage points"
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
     """Reductions by line and horizon, the winners and the verdicts."""
-    spec = run.first_study()
+    spec, printed = run.first_study(), list(run.load_studies())
     facts: dict[str, Any] = {
         "arms": spec.arms,
         "trials": spec.trials,
         "replications": spec.replications,
-        "longest": max(run.load_studies()),
+        "longest": max(printed),
     }
     tables: dict[str, DataFrame] = {}
     verdicts: list[ClaimResult] = []
@@ -84,7 +57,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         rows += _line_rows("published", selection, context, single_runs=True)
         rows += _line_rows("published-held-out", held_out, context, single_runs=True)
         tables["selection_bias"] = make_table(_selection_bias(selection, held_out, context))
-        verdicts += _judge_published(selection, context.seed)
+        verdicts += judge_samples("published", selection, printed, context.seed)
     if "defined" in context.protocols:
         raven, tuned = _defined_samples(pieces, run.RAVEN), _defined_samples(pieces, run.UCB1)
         search = run.make_spec(context, facts["longest"])
@@ -95,7 +68,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             for horizon in raven
         )
         tables["winners"] = make_table(_winner(horizon, pieces) for horizon in raven)
-        verdicts += _judge_defined(raven, list(run.load_studies()), context.seed)
+        verdicts += judge_samples("defined", raven, printed, context.seed)
     return ExperimentResult({"reduction": make_table(rows), **tables}, facts, verdicts)
 
 
@@ -146,33 +119,28 @@ def _winner(horizon: int, pieces: Mapping[str, PieceData]) -> dict[str, Any]:
     return {"horizon": horizon, **data[run.RAVEN]["params"], **data[run.UCB1]["params"]}
 
 
-def _judge_published(samples: Samples, seed: int) -> list[ClaimResult]:
-    """Judge from single runs [horizon][run]; their standard deviation is the paper's sampling noise."""
-    horizons = list(samples)
-    first, last = horizons[0], horizons[-1]
-    average = np.mean([samples[horizon] for horizon in horizons], axis=0)
-    where_average = f"averaged over {len(horizons)} horizons"
-    where_limit = f"at T = {last:,}, the longest horizon of the paper,"
-    return [
-        _judge_above("published", samples, seed),
-        _judge_about("figure2-84", "published", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}", seed),
-        _judge_about("figure2-average-84", "published", average, where_average, seed),
-        _judge_about("figure2-limit-84", "published", samples[last], where_limit, seed),
-        _judge_growth(samples[last] - samples[first], first, last, seed),
-    ]
+def judge_samples(protocol: str, samples: Samples, printed: Sequence[int], seed: int) -> list[ClaimResult]:
+    """Judge all claims from reductions at the paper's horizons and, as defined, beyond: growth has no upper limit.
 
-
-def _judge_defined(samples: Samples, paper_horizons: Sequence[int], seed: int) -> list[ClaimResult]:
-    """Judge from held-out worlds [horizon][world], at the paper's horizons and beyond."""
-    first, last, longest = paper_horizons[0], paper_horizons[-1], max(samples)
-    average = np.mean([samples[horizon] for horizon in paper_horizons], axis=0)
-    where_average = f"averaged over the paper's {len(paper_horizons)} horizons"
+    As published, the standard deviation of single runs is the paper's sampling noise. It explains no difference at
+    horizons that the paper did not run.
+    """
+    first, last, longest = printed[0], printed[-1], max(samples)
+    is_longer = longest > last
+    average = np.mean([samples[horizon] for horizon in printed], axis=0)
+    horizons = f"the paper's {len(printed)} horizons" if is_longer else f"{len(printed)} horizons"
+    where_limit = f"at T = {longest:,}" if is_longer else f"at T = {last:,}, the longest horizon of the paper,"
+    early = measure_groups(_change(samples, first, last), seed)
+    late = measure_groups(_change(samples, last, longest), seed) if is_longer else None
+    growth = partial(judge, CLAIMS["figure2-growth"], protocol, first=first, last=last, longest=longest)
     return [
-        _judge_above("defined", {horizon: samples[horizon] for horizon in paper_horizons}, seed),
-        _judge_about("figure2-84", "defined", samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}", seed),
-        _judge_about("figure2-average-84", "defined", average, where_average, seed),
-        _judge_about("figure2-limit-84", "defined", samples[longest], f"at T = {longest:,}", seed, in_paper=False),
-        _judge_growth_beyond(samples, first, last, longest, seed),
+        _judge_above(protocol, {horizon: samples[horizon] for horizon in printed}, seed),
+        _judge_about("figure2-84", protocol, samples[CLAIM_HORIZON], f"at T = {CLAIM_HORIZON:,}", seed),
+        _judge_about("figure2-average-84", protocol, average, f"averaged over {horizons}", seed),
+        _judge_about("figure2-limit-84", protocol, samples[longest], where_limit, seed, in_paper=not is_longer),
+        growth(early, rule="growth", early=early, late=None)
+        if late is None
+        else growth(min(early, late, key=lambda change: change.low), 0.0, [early, late], early=early, late=late),
     ]
 
 
@@ -181,59 +149,27 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
     threshold = claim.printed_number
     ours = {horizon: measure_groups(sample, seed) for horizon, sample in samples.items()}
     worst = min(ours, key=lambda horizon: ours[horizon].high)
-    below = sum(reduction.high < threshold for reduction in ours.values())
-    above = sum(reduction.low > threshold for reduction in ours.values())
-    reason = (
-        f"At T = {worst:,} the reduction is {format_measurement(ours[worst])}. Of {len(ours)} horizons, it is "
-        f"significantly above {threshold:g} % at {above} and significantly below at {below}."
+    return judge(
+        claim,
+        protocol,
+        ours[worst],
+        threshold,
+        list(ours.values()),
+        worst=worst,
+        count=len(ours),
+        above=sum(reduction.low > threshold for reduction in ours.values()),
+        below=sum(reduction.high < threshold for reduction in ours.values()),
     )
-    verdict = judge_all_above(threshold, list(ours.values()))
-    return ClaimResult(claim, protocol, ours[worst], verdict, "all above", reason)
 
 
 def _judge_about(key: str, protocol: str, sample: Floats, where: str, seed: int, in_paper: bool = True) -> ClaimResult:
-    """Judge "about x"; noise of the paper explains no difference at horizons that it did not run."""
+    """Judge "about x" at one horizon, or averaged over some."""
     claim, ours = CLAIMS[key], measure_groups(sample, seed)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     paper_error = spread / PAPER_SIZES[protocol] ** 0.5 if in_paper else None
-    verdict = judge_about(claim.printed_number, ours, error, paper_error)
-    reason = f"The reduction {where} is {format_measurement(ours)}; {_describe_position(claim.printed_number, ours)}"
-    if paper_error is not None:
-        reason += f"; one run of the paper's size has a standard error of {paper_error:.1f} percentage points"
-    return ClaimResult(claim, protocol, ours, verdict, "about", f"{reason}.")
-
-
-def _describe_position(printed: float, ours: Measurement) -> str:
-    """Describe the position of an interval relative to "about x"."""
-    tolerance = f"the tolerance of “about {printed:g} %” ({printed - ABOUT:g} to {printed + ABOUT:g})"
-    if ours.low <= printed <= ours.high:
-        return f"the interval contains {printed:g} %"
-    if ours.high < printed - ABOUT:
-        return f"the interval is below {tolerance}"
-    if ours.low > printed + ABOUT:
-        return f"the interval is above {tolerance}"
-    is_inside = printed - ABOUT <= ours.low and ours.high <= printed + ABOUT
-    return f"the interval is inside {tolerance}" if is_inside else f"the interval partly overlaps {tolerance}"
-
-
-def _judge_growth(change: Floats, first: int, last: int, seed: int) -> ClaimResult:
-    ours = measure_groups(change, seed)
-    reason = f"From T = {first:,} to T = {last:,} the reduction changes by {format_measurement(ours, POINTS)}."
-    return ClaimResult(CLAIMS["figure2-growth"], "published", ours, judge_growth(ours), "growth", reason)
-
-
-def _judge_growth_beyond(samples: Samples, first: int, last: int, longest: int, seed: int) -> ClaimResult:
-    """Judge growth over the paper's horizons and beyond them: the claim has no upper limit."""
-    early = measure_groups(_change(samples, first, last), seed)
-    late = measure_groups(_change(samples, last, longest), seed)
-    verdict = judge_all_above(0.0, [early, late])
-    reason = (
-        f"From T = {first:,} to T = {last:,} the reduction changes by {format_measurement(early, POINTS)}, and from "
-        f"there to T = {longest:,} by {format_measurement(late, POINTS)}."
-    )
-    weaker = min(early, late, key=lambda change: change.low)
-    return ClaimResult(CLAIMS["figure2-growth"], "defined", weaker, verdict, "all above", reason)
+    evidence = claim.printed_number, ours, error, paper_error
+    return judge(claim, protocol, ours, *evidence, where=where, paper_error=paper_error)
 
 
 def _change(samples: Samples, before: int, after: int) -> Floats:

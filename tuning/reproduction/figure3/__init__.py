@@ -1,8 +1,11 @@
 """Figure 3 and the six optima of Section 4.2: 4 × 4 grids over α₀ and β₀."""
 
-from ravenlab.tuning.reproduction.context import Experiment
-from ravenlab.tuning.reproduction.figure3.run import make_pieces
-from ravenlab.tuning.reproduction.figure3.section import make_section
-from ravenlab.tuning.reproduction.figure3.verdicts import CLAIMS, evaluate
+from functools import partial
 
-EXPERIMENT = Experiment(make_pieces, evaluate, make_section, CLAIMS)
+from ravenlab.tuning.reproduction.context import Experiment
+from ravenlab.tuning.reproduction.figure3.figures import plot_figures
+from ravenlab.tuning.reproduction.figure3.run import make_pieces
+from ravenlab.tuning.reproduction.figure3.verdicts import CLAIMS, CONSTANTS, evaluate
+from ravenlab.tuning.reproduction.texts import make_section
+
+EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure3", plot_figures, CONSTANTS), CLAIMS)

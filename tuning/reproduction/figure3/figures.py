@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ravenlab.common.text import format_number, format_range
 from ravenlab.dashboards.figures import plot_sensitivity_lines
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
+from ravenlab.dashboards.figures.grid import outline_cells
 from ravenlab.dashboards.figures.style import (
     BLUE,
     COLOR_SCALE,
@@ -28,11 +29,18 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.spec.grid import GridSpec
-from ravenlab.studies.tables import select, select_row, to_records, unique
-from ravenlab.tuning.reproduction.figure3.run import PAPER_REPLICATIONS
-from ravenlab.tuning.reproduction.figure3.verdicts import QUANTILE_COLUMNS, format_cell, format_share
+from ravenlab.studies.tables import select, to_records
+from ravenlab.tuning.reproduction.figure3.run import PAPER_REPLICATIONS, make_spec
+from ravenlab.tuning.reproduction.figure3.verdicts import (
+    QUANTILE_COLUMNS,
+    PlayedGrid,
+    format_cell,
+    format_share,
+    list_grids,
+)
 from ravenlab.tuning.reproduction.figures import (
     HOVER_TEXT,
     DotSeries,
@@ -41,10 +49,10 @@ from ravenlab.tuning.reproduction.figures import (
     make_markers,
     plot_dots,
 )
+from ravenlab.tuning.reproduction.texts import Row, Words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 
 ARMS = 10
@@ -53,68 +61,71 @@ PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"colo
 MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 
-def plot_heat_maps(cells: DataFrame, protocol: str) -> go.Figure:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+    """The grids, and for the first protocol the printed optima and their sampling distribution."""
+    cells, optima = result.tables["cells"], result.tables["optima"]
+    figures = []
+    for index, protocol in enumerate(protocols):
+        grids = list_grids(to_records(cells), protocol)
+        rows = to_records(select(optima, protocol=protocol))
+        plots = {"lines": plot_lines(grids, rows), "heat-maps": plot_heat_maps(grids)}
+        if index == 0:
+            plots |= {"printed": plot_printed(rows), "selection": plot_selection(grids), "spread": plot_boxes(grids)}
+        figures += [(f"figure3-{name}-{protocol}", figure) for name, figure in plots.items()]
+    return figures
+
+
+def plot_heat_maps(grids: Sequence[PlayedGrid]) -> go.Figure:
     """Mean regret of every cell of the six grids; each grid has its own log color scale."""
-    grids = _read_grids(cells, protocol)
-    panels = [
-        (title, _plot_cells(_grid_rows(cells, protocol, grid), "regret", "{:.3g}".format, math.log))
-        for title, grid in grids
-    ]
-    lowest = "; ".join(f"{_plain(title)}: lowest {_describe_lowest(grid)}" for title, grid in grids)
+    panels = [(_panel_title(grid), _plot_cells(grid, "regret", "{:.3g}".format, math.log)) for grid in grids]
+    lowest = "; ".join(
+        f"{grid.title}: lowest {format_number(grid.lowest['regret'])} at {format_cell(grid.lowest)}" for grid in grids
+    )
     return combine_panels(
         panels,
-        _make_title("Mean regret over α₀ and β₀ (darker is higher)", protocol, cells),
-        f"Six heat maps of the mean regret over α₀ and β₀, as {protocol}, with the printed cell marked. {lowest}.",
+        _make_title("Mean regret over α₀ and β₀ (darker is higher)", grids),
+        f"Six heat maps of the mean regret over α₀ and β₀, as {grids[0].protocol}, with the printed cell marked. "
+        f"{lowest}.",
     )
 
 
-def plot_lines(cells: DataFrame, optima: DataFrame, protocol: str) -> go.Figure:
+def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> go.Figure:
     """The paper's Figure 3: regret against α₀ with one line per β₀, and the printed optimum."""
-    panels = []
-    for title, grid in _read_grids(cells, protocol):
+    panels, parts = [], []
+    for played, row in zip(grids, optima, strict=True):
+        grid = _make_grid(played)
         figure = plot_sensitivity_lines(grid)
-        printed = select_row(optima, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon)
-        low = min(float(grid.mean.min()), printed["printed_regret"])
-        text = (
-            f"<b>The paper's optimum</b><br>{format_cell(printed['alpha0'], printed['beta0'])}<br>"
-            f"printed regret {printed['printed_regret']:g}, here {format_number(printed['regret'])}"
-        )
-        point = [printed["alpha0"]], [printed["printed_regret"]]
+        printed, ours = f"{row['printed_regret']:g}", format_number(row["regret"])
+        text = f"<b>The paper's optimum</b><br>{format_cell(row)}<br>printed regret {printed}, here {ours}"
+        point = [row["alpha0"]], [row["printed_regret"]]
         figure.add_trace(make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
+        low = min(float(grid.mean.min()), row["printed_regret"])
         ticks = choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
         figure.update_layout(xaxis_title_text="α₀", yaxis=make_axis("mean regret", "log", ticks))
-        panels.append((title, figure))
-    text = "; ".join(
-        f"{row['scenario']}, T = {row['horizon']:,}: printed {row['printed_regret']:g}, here "
-        f"{format_number(row['regret'])}"
-        for row in to_records(select(optima, protocol=protocol))
-    )
+        panels.append((_panel_title(played), figure))
+        parts.append(f"{played.title}: printed {printed}, here {ours}")
     return combine_panels(
         panels,
-        _make_title("Mean regret against α₀, one line per β₀", protocol, cells),
-        f"Six panels, as {protocol}: regret against α₀ for each β₀, with the printed optimum. {text}.",
+        _make_title("Mean regret against α₀, one line per β₀", grids),
+        f"Six panels, as {grids[0].protocol}: regret against α₀ for each β₀, with the printed optimum. "
+        f"{'; '.join(parts)}.",
     )
 
 
-def plot_selection(cells: DataFrame, protocol: str) -> go.Figure:
+def plot_selection(grids: Sequence[PlayedGrid]) -> go.Figure:
     """The share of resamples, with the paper's replications per cell, that select each cell as the best."""
-    panels, parts = [], []
-    for title, grid in _read_grids(cells, protocol):
-        rows = _grid_rows(cells, protocol, grid)
-        panels.append((title, _plot_cells(rows, "selected", _format_percent)))
-        printed = next(row for row in rows if row["printed"])
-        parts.append(f"{_plain(title)}: the printed cell {_format_percent(printed['selected'])} %")
+    panels = [(_panel_title(grid), _plot_cells(grid, "selected", _format_percent)) for grid in grids]
+    parts = [f"{grid.title}: the printed cell {_format_percent(grid.printed['selected'])} %" for grid in grids]
     return combine_panels(
         panels,
-        _make_title(f"How often {PAPER_REPLICATIONS} replications select each cell (%)", protocol, cells),
+        _make_title(f"How often {PAPER_REPLICATIONS} replications select each cell (%)", grids),
         f"Six heat maps of how often {PAPER_REPLICATIONS} replications per cell would select each cell as the best, as "
-        f"{protocol}. {'; '.join(parts)}.",
+        f"{grids[0].protocol}. {'; '.join(parts)}.",
     )
 
 
-def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
+def plot_printed(rows: Sequence[Row]) -> go.Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
-    rows = to_records(select(optima, protocol=protocol))
     tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
     diamond, circle = {"symbol": "diamond", "size": 7, "color": ORANGE}, {"symbol": "circle", "color": BLUE}
     smallest = f"smallest of 16 means of {PAPER_REPLICATIONS}: median and 95 %"
@@ -129,92 +140,66 @@ def plot_printed(optima: DataFrame, protocol: str) -> go.Figure:
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
     x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
     title, margin = "Printed regret and its sampling distribution", {"t": 70, "r": 16, "b": 118, "l": 60}
-    return plot_dots(labels, series, title, _describe_setting(protocol, optima), x_axis, margin=margin)
+    return plot_dots(labels, series, title, _describe_setting(rows), x_axis, margin=margin)
 
 
-def plot_boxes(cells: DataFrame, protocol: str) -> go.Figure:
+def plot_boxes(grids: Sequence[PlayedGrid]) -> go.Figure:
     """Regret of single worlds in the lowest and in the printed cell of each grid."""
     traces: list[PlotlyTrace] = []
-    labels: list[str] = []
     parts: list[str] = []
-    for grid_index, (title, grid) in enumerate(_read_grids(cells, protocol)):
-        rows = _grid_rows(cells, protocol, grid)
-        lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
+    for place, grid in enumerate(grids):
         for row, name, color, shift in (
-            (lowest, "lowest cell", BLUE, -0.18),
-            (printed, "printed cell", VERMILION, 0.18),
+            (grid.lowest, "lowest cell", BLUE, -0.18),
+            (grid.printed, "printed cell", VERMILION, 0.18),
         ):
-            y = grid_index + shift
-            legend = {"name": name, "legendgroup": name, "showlegend": grid_index == 0}
-            traces.append(make_box(y, [row[column] for column in QUANTILE_COLUMNS], color, width=0.3, **legend))
+            legend = {"name": name, "legendgroup": name, "showlegend": place == 0}
+            quantiles = [row[column] for column in QUANTILE_COLUMNS]
+            traces.append(make_box(place + shift, quantiles, color, width=0.3, **legend))
+            mean, median = format_number(row["regret"]), format_number(row["q50"])
             text = (
-                f"<b>{name}</b>: {format_cell(row['alpha0'], row['beta0'])}<br>"
-                f"mean {format_number(row['regret'])}, median {format_number(row['q50'])}<br>"
-                f"quartiles {format_range((row['q25'], row['q75']))}, 5 % to 95 %: "
-                f"{format_range((row['q05'], row['q95']))}"
+                f"<b>{name}</b>: {format_cell(row)}<br>mean {mean}, median {median}<br>quartiles "
+                f"{format_range(quantiles[1:4:2])}, 5 % to 95 %: {format_range(quantiles[::4])}"
             )
-            traces.append(
-                make_markers([row["regret"]], [y], name, MEAN_MARKER, [text], legendgroup=name, showlegend=False)
-            )
-            parts.append(
-                f"{_plain(title)}, {name}: median {format_number(row['q50'])}, mean {format_number(row['regret'])}"
-            )
-        labels.append(title)
-    whiskers = select(cells, protocol=protocol)[["q05", "q95"]]
+            look = {"legendgroup": name, "showlegend": False}
+            traces.append(make_markers([row["regret"]], [place + shift], name, MEAN_MARKER, [text], **look))
+            parts.append(f"{grid.title}, {name}: median {median}, mean {mean}")
+    whiskers = [cell[name] for grid in grids for cell in grid.cells for name in ("q05", "q95")]
     return make_figure(
         traces,
-        _make_title("Regret of single worlds", protocol, cells),
-        f"Box plots, as {protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
+        _make_title("Regret of single worlds", grids),
+        f"Box plots, as {grids[0].protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
         f"{'; '.join(parts)}.",
-        height=190 + 62 * len(labels),
-        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks(whiskers.to_numpy().flat)),
-        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        height=190 + 62 * len(grids),
+        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks(whiskers)),
+        yaxis=make_category_axis(
+            [_panel_title(grid) for grid in grids], range=[len(grids) - 0.5, -0.5], showgrid=False
+        ),
     )
 
 
-def _read_grids(cells: DataFrame, protocol: str) -> list[tuple[str, Grid]]:
-    """The grids of a protocol with their titles: by scenario, shorter horizon first."""
-    out = []
-    played = select(cells, protocol=protocol)
-    for scenario in unique(played, "scenario"):
-        for horizon in sorted(unique(played, "horizon")):
-            rows = select(played, scenario=scenario, horizon=horizon)
-            alpha0, beta0 = (tuple(unique(rows, name)) for name in ("alpha0", "beta0"))
-            spec = GridSpec(
-                scenario=rows["world"].iloc[0],
-                horizon=horizon,
-                arms=ARMS,
-                replications=rows["worlds"].iloc[0],
-                alpha0=alpha0,
-                beta0=beta0,
-            )
-            mean, stderr, among_best = (
-                np.array(rows[name].tolist()).reshape(len(alpha0), len(beta0))
-                for name in ("regret", "stderr", "among_best")
-            )
-            grid = Grid(spec, spec.study_name(), mean, stderr, among_best)
-            out.append((f"{scenario}<br>T = {horizon:,}", grid))
-    return out
-
-
-def _grid_rows(cells: DataFrame, protocol: str, grid: Grid) -> list[dict[str, Any]]:
-    """The cells of one grid."""
-    return to_records(select(cells, protocol=protocol, world=grid.spec.scenario, horizon=grid.spec.horizon))
+def _make_grid(played: PlayedGrid) -> Grid:
+    """The grid that was played, for the figures that grids share."""
+    spec = make_spec(played.protocol, played.optimum, played.cells[0]["worlds"])
+    mean, stderr, among_best = (
+        np.array([cell[name] for cell in played.cells]).reshape(len(spec.alpha0), len(spec.beta0))
+        for name in ("regret", "stderr", "among_best")
+    )
+    return Grid(spec, spec.study_name(), mean, stderr, among_best)
 
 
 def _plot_cells(
-    rows: list[dict[str, Any]], column: str, text: Callable[[float], str], shade: Callable[[float], float] = float
+    grid: PlayedGrid, column: str, text: Callable[[float], str], shade: Callable[[float], float] = float
 ) -> go.Figure:
     """A heat map of one column over α₀ and β₀, with the best cells outlined and the printed one marked."""
-    alpha0, beta0 = (list(dict.fromkeys(row[name] for row in rows)) for name in ("alpha0", "beta0"))
-    by_cell = {(row["alpha0"], row["beta0"]): row for row in rows}
-    shades = {cell: shade(row[column]) for cell, row in by_cell.items()}
+    shape = len(PAPER_VALUES), len(PAPER_VALUES)
+    shades = np.array([shade(cell[column]) for cell in grid.cells])
+    places = list(np.ndindex(*shape))
     heat_map: PlotlyTrace = {
         "type": "heatmap",
-        "x": list(range(len(alpha0))),
-        "y": list(range(len(beta0))),
-        "z": [round_numbers(shades[a, b] for a in alpha0) for b in beta0],
-        "text": [[_describe_cell(by_cell[a, b]) for a in alpha0] for b in beta0],
+        "x": list(range(shape[0])),
+        "y": list(range(shape[1])),
+        "z": [round_numbers(row) for row in shades.reshape(shape).T],
+        "text": np.array([_describe_cell(cell) for cell in grid.cells]).reshape(shape).T.tolist(),
         "colorscale": COLOR_SCALE,
         "reversescale": True,
         "showscale": False,
@@ -223,86 +208,58 @@ def _plot_cells(
     labels: PlotlyTrace = {
         "type": "scatter",
         "mode": "text",
-        "x": [alpha0.index(a) for a, _ in by_cell],
-        "y": [beta0.index(b) - MARK_OFFSET for _, b in by_cell],
-        "text": [text(row[column]) for row in rows],
-        "textfont": {"size": 11, "color": choose_text_colors(list(shades.values()))},
+        "x": [i for i, _ in places],
+        "y": [j - MARK_OFFSET for _, j in places],
+        "text": [text(cell[column]) for cell in grid.cells],
+        "textfont": {"size": 11, "color": choose_text_colors(shades.tolist())},
         "hoverinfo": "skip",
         "showlegend": False,
     }
-    lowest, printed = min(rows, key=lambda row: row["regret"]), next(row for row in rows if row["printed"])
+    among_best = np.array([cell["among_best"] for cell in grid.cells]).reshape(shape)
 
-    def mark(row: dict[str, Any], symbol: str, label: str, shift: float) -> PlotlyTrace:
-        x, y = alpha0.index(row["alpha0"]) + shift, beta0.index(row["beta0"]) + MARK_OFFSET
+    def mark(cell: Row, symbol: str, label: str, shift: float) -> PlotlyTrace:
+        i, j = places[grid.cells.index(cell)]
         marker = {"symbol": symbol, "size": 11, **WHITE_MARKER}
-        return make_markers([x], [y], label, marker, [f"{label}: {format_cell(row['alpha0'], row['beta0'])}"])
+        return make_markers([i + shift], [j + MARK_OFFSET], label, marker, [f"{label}: {format_cell(cell)}"])
 
-    def cell_axis(title: str, values: list[float]) -> dict[str, Any]:
-        return make_category_axis([f"{v:g}" for v in values], title, showgrid=False, range=[-0.5, len(values) - 0.5])
-
-    distance = 0.2 if lowest is printed else 0.0
-    best = [(alpha0.index(a), beta0.index(b)) for (a, b), row in by_cell.items() if row["among_best"]]
+    distance = 0.2 if grid.lowest is grid.printed else 0.0
+    axis = {"showgrid": False, "range": [-0.5, len(PAPER_VALUES) - 0.5]}
+    ticks = [f"{value:g}" for value in PAPER_VALUES]
     return make_figure(
         [
             heat_map,
-            _plot_outline(best),
+            outline_cells(among_best, name="indistinguishable from the lowest cell"),
             labels,
-            mark(lowest, "circle", "lowest cell", -distance),
-            mark(printed, "square", "best cell printed in the paper", distance),
+            mark(grid.lowest, "circle", "lowest cell", -distance),
+            mark(grid.printed, "square", "best cell printed in the paper", distance),
         ],
         "",
         "",
-        xaxis=cell_axis("α₀", alpha0),
-        yaxis=cell_axis("β₀", beta0),
+        xaxis=make_category_axis(ticks, "α₀", **axis),
+        yaxis=make_category_axis(ticks, "β₀", **axis),
     )
 
 
-def _describe_cell(row: dict[str, Any]) -> str:
+def _describe_cell(cell: Row) -> str:
     return (
-        f"{format_cell(row['alpha0'], row['beta0'])}<br>"
-        f"mean regret {format_number(row['regret'])} ± {format_number(row['stderr'])} (standard error)<br>"
-        f"selected by {PAPER_REPLICATIONS} replications: {format_share(row['selected'])}<br>"
-        f"significantly worse than the lowest: {'no' if row['among_best'] else 'yes'}"
+        f"{format_cell(cell)}<br>"
+        f"mean regret {format_number(cell['regret'])} ± {format_number(cell['stderr'])} (standard error)<br>"
+        f"selected by {PAPER_REPLICATIONS} replications: {format_share(cell['selected'])}<br>"
+        f"significantly worse than the lowest: {'no' if cell['among_best'] else 'yes'}"
     )
-
-
-def _plot_outline(cells: list[tuple[int, int]]) -> PlotlyTrace:
-    """A line around cells: every side that no two of them share."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for i, j in cells:
-        for di, dj in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            if (i + di, j + dj) not in cells:
-                x += [i + di / 2 - dj / 2, i + di / 2 + dj / 2, None]
-                y += [j + dj / 2 - di / 2, j + dj / 2 + di / 2, None]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "line": {"color": VERMILION, "width": 3},
-        "name": "indistinguishable from the lowest cell",
-        "hoverinfo": "skip",
-    }
 
 
 def _format_percent(share: float) -> str:
     return "<1" if 0 < share < 0.01 else f"{100 * share:.0f}"
 
 
-def _plain(title: str) -> str:
-    return title.replace("<br>", ", ")
+def _panel_title(grid: PlayedGrid) -> str:
+    return grid.title.replace(", ", "<br>")
 
 
-def _describe_lowest(grid: Grid) -> str:
-    i, j = grid.best
-    return f"{format_number(float(grid.mean[i, j]))} at {format_cell(grid.spec.alpha0[i], grid.spec.beta0[j])}"
+def _make_title(main: str, grids: Sequence[PlayedGrid]) -> str:
+    return format_title(main, *_describe_setting([grid.cells[0] for grid in grids]))
 
 
-def _make_title(main: str, protocol: str, table: DataFrame) -> str:
-    return format_title(main, *_describe_setting(protocol, table))
-
-
-def _describe_setting(protocol: str, table: DataFrame) -> list[str]:
-    worlds = format_worlds(to_records(select(table, protocol=protocol)))
-    return [f"raven-ucb, as {protocol}", "ε = 0.1", f"K = {ARMS} arms", worlds]
+def _describe_setting(rows: Sequence[Row]) -> list[str]:
+    return [f"raven-ucb, as {rows[0]['protocol']}", "ε = 0.1", f"K = {ARMS} arms", format_worlds(rows)]

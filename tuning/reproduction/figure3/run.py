@@ -21,12 +21,13 @@ from ravenlab.studies.paper.numbers import Optimum, played_scenario, read_optima
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
-from ravenlab.tuning.grid_run import grid_problem
+from ravenlab.tuning.grid_run import grid_problem, play_cells
 from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 from ravenlab.tuning.workers.problem import Evaluator
 
 PAPER_REPLICATIONS = 10  # replications per cell in the paper
 RESAMPLES = 10_000
+CELLS = [(alpha0, beta0) for alpha0 in PAPER_VALUES for beta0 in PAPER_VALUES]  # in the order of `GridSpec.cells`
 
 CENTRAL_95 = (0.025, 0.5, 0.975)
 CENTRAL_997 = (0.00135, 0.99865)  # three standard errors on either side, if the distribution were normal
@@ -39,7 +40,7 @@ def make_pieces(context: RunContext) -> list[RunPiece]:
         RunPiece(
             piece_key(protocol, optimum),
             1.8 if optimum.horizon <= 1000 else 4.2,
-            partial(play_grid, scenario=played_scenario(protocol, optimum.scenario), optimum=optimum),
+            partial(play_grid, protocol=protocol, optimum=optimum),
         )
         for protocol in context.protocols
         for optimum in read_optima()
@@ -56,21 +57,24 @@ def count_worlds(context: RunContext, horizon: int) -> int:
     return context.count(4000 if horizon <= 1000 else 2000, least=40)
 
 
-def play_grid(context: RunContext, scenario: str, optimum: Optimum) -> PieceData:
-    """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
-    worlds = count_worlds(context, optimum.horizon)
-    spec = GridSpec(
-        scenario=scenario,
+def make_spec(protocol: str, optimum: Optimum, worlds: int, seed: int = 0) -> GridSpec:
+    """The grid in which the paper found an optimum."""
+    return GridSpec(
+        scenario=played_scenario(protocol, optimum.scenario),
         horizon=optimum.horizon,
         replications=worlds,
-        seed=context.seed,
+        seed=seed,
         alpha0=PAPER_VALUES,
         beta0=PAPER_VALUES,
     )
-    evaluator = Evaluator(grid_problem(spec), context.workers)
-    candidates = [spec.resolve_params(cell) for cell in spec.cells()]
-    regrets = np.ascontiguousarray(evaluator.play(candidates, Stream.GRID, 0, worlds).regret)
-    printed = [(cell["alpha0"], cell["beta0"]) for cell in spec.cells()].index(optimum.cell)
+
+
+def play_grid(context: RunContext, protocol: str, optimum: Optimum) -> PieceData:
+    """Everything that tables and verdicts need of one grid, cells in the order of `GridSpec.cells`."""
+    worlds = count_worlds(context, optimum.horizon)
+    spec = make_spec(protocol, optimum, worlds, context.seed)
+    regrets = play_cells(spec, Evaluator(grid_problem(spec), context.workers))
+    printed = CELLS.index(optimum.cell)
     lowest = regrets.mean(axis=1).argmin()
     return {
         "worlds": worlds,

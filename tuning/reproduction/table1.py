@@ -1,4 +1,4 @@
-"""Draw worlds of the scenarios of Table 1 and check them against the table's definitions.
+"""Table 1: worlds of the seven kinds of change, checked against the table's definitions.
 
 As defined, all seven scenarios with our parameters; as published, the three scenarios of the paper's sensitivity study
 as the authors' script implements them.
@@ -6,20 +6,29 @@ as the authors' script implements them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ravenlab.dashboards.figures.world import plot_world_view
 from ravenlab.environments import find_scenario
 from ravenlab.environments.blocks import split_into_blocks
 from ravenlab.environments.draw import draw_worlds
-from ravenlab.environments.view import change_steps, thin_view, view_world
+from ravenlab.environments.view import View, change_steps, thin_view, view_world
 from ravenlab.environments.world import Floats, world_tables
 from ravenlab.studies.paper.numbers import played_scenario, printed_rows
-from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
-from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share
+from ravenlab.studies.paper.results import ExperimentResult
+from ravenlab.studies.tables import make_table, select, to_records, unique
+from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece, tables_by_protocol
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, to_percent
+from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+CLAIMS = read_claims("table1")
 
 HORIZON = 10_000
 ARMS_PLOTTED = 5  # arms of the plotted worlds: few enough to distinguish
@@ -113,3 +122,62 @@ def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
         **interval_columns("share", measure_share(violations, count)),
         "changing_steps": changing / count,
     }
+
+
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """The paper's table, the plotted worlds, and the shares of worlds that violate their definition."""
+    tables = tables_by_protocol("table1", context, pieces, ("worlds", "moments", "checks"))
+    scenarios = []
+    for row in printed_rows("scenarios_table.csv"):
+        (effect,) = find_scenario(row["name"]).effects
+        parameters = ", ".join(f"{key} {value}" for key, value in vars(effect).items())
+        scenarios.append({**row, "meaning": effect.meaning, "parameters": parameters})
+    verdicts = [
+        judge(
+            CLAIMS[f"table1-{check['scenario']}"],
+            check["protocol"],
+            to_percent(read_measurement(check, "share")),
+            check["share"],
+            check=check,
+            horizon=HORIZON,
+        )
+        for check in to_records(tables["checks"])
+    ]
+    facts = {"horizon": HORIZON, "arms": ARMS_PLOTTED, "arms_checked": ARMS_CHECKED, "seed": context.seed}
+    return ExperimentResult({"scenarios": make_table(scenarios), **tables}, facts, verdicts)
+
+
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+    """One world of each scenario and protocol that has one."""
+    worlds = result.tables["worlds"]
+    return [
+        (f"table1-{row['name']}-{protocol}", _plot_world(result, row, protocol))
+        for row in to_records(result.tables["scenarios"])
+        for protocol in reversed(protocols)
+        if len(select(worlds, scenario=row["name"], protocol=protocol))
+    ]
+
+
+def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) -> go.Figure:
+    key = {"scenario": row["name"], "protocol": protocol}
+    points = select(result.tables["worlds"], **key)
+    steps = np.array(unique(points, "step"), dtype=np.int64)
+    shape = (steps.size, len(unique(points, "arm")))
+    means, variances = (
+        points[name].to_numpy(dtype=float, na_value=np.nan).reshape(shape) for name in ("mean", "variance")
+    )
+    implemented = f"{row['scenario']} as implemented by the authors' script"
+    return plot_world_view(
+        View(steps, means, variances),
+        name=row["name"],
+        meaning=row["meaning"] if protocol == "defined" else implemented,
+        horizon=result.facts["horizon"],
+        arms=result.facts["arms"],
+        changes=select(result.tables["moments"], **key)["step"].tolist(),
+        which=f"seed {result.facts['seed']}",
+        title=f"{row['scenario']}, as {protocol}",
+        height=440,
+    )
+
+
+EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "table1", plot_figures, {}), CLAIMS)

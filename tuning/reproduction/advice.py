@@ -1,4 +1,4 @@
-"""Compare the parameters recommended in Section 5 with a validated recommendation.
+"""The parameters recommended in Section 5, compared with a validated recommendation.
 
 "Long" and "short" are the two horizons of Section 4.2. Each recommendation of ours comes from a search; it, the paper's
 advice and the defaults are then played on held-out worlds not used for selection.
@@ -6,17 +6,31 @@ advice and the defaults are then played on held-out worlds not used for selectio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
+from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.criteria import MAX_COST, judge_costs
 from ravenlab.studies.paper.numbers import played_scenario, printed_rows, read_optima
+from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
-from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
+from ravenlab.studies.tables import make_table, to_records
+from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
+from ravenlab.tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots
+from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement, to_percent
+from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims, unique_by, where
 from ravenlab.tuning.workers.problem import Evaluator
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+CLAIMS = read_claims("advice")
 
 TRIALS, REPLICATIONS, CANDIDATES = 64, 200, 8
 MIN_TRIALS = 32  # fewer trials would be only a few random batches, too weak a competitor for the advice
@@ -120,3 +134,74 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
         "cost": list(relative_interval(regrets[1], regrets[0], context.seed)),
         "defaults_cost": list(relative_interval(regrets[2], regrets[0], context.seed)),
     }
+
+
+def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
+    """The excess regret of each recommendation of the paper."""
+    costs = make_table(_make_row(case, pieces[case.piece_key]) for case in list_cases(context.protocols))
+    rows = to_records(costs)
+    return ExperimentResult(
+        tables={"costs": costs},
+        facts={
+            "trials": context.count(TRIALS, least=MIN_TRIALS),
+            "replications": context.count(REPLICATIONS, least=4),
+            "selection": {term: context.count(worlds, least=20) for term, worlds in SELECTION.items()},
+            "held_out": {term: context.count(worlds, least=40) for term, worlds in HELD_OUT.items()},
+        },
+        verdicts=[_judge(rows, first) for first in unique_by(rows, "advice", "term", "protocol")],
+    )
+
+
+def _make_row(case: AdviceCase, data: PieceData) -> dict[str, Any]:
+    return {
+        "advice": case.number,
+        "context": case.context,
+        "term": case.term,
+        "protocol": case.protocol,
+        "scenario": case.scenario,
+        "world": case.played_scenario,
+        "horizon": case.horizon,
+        "worlds": data["worlds"],
+        "advised_alpha0": case.alpha0,
+        "advised_beta0": case.beta0,
+        "advised_epsilon": EPSILON,
+        **data["params"],
+        **interval_columns("recommended_regret", data["recommended"]),
+        **interval_columns("advised_regret", data["advice"]),
+        **interval_columns("defaults_regret", data["defaults"]),
+        **interval_columns("cost", data["cost"]),
+        **interval_columns("defaults_cost", data["defaults_cost"]),
+        "verdict": judge_costs([Measurement(*data["cost"])]),
+    }
+
+
+def _judge(rows: Sequence[Mapping[str, Any]], first: Mapping[str, Any]) -> ClaimResult:
+    """Judge a recommendation under a protocol; the number shown is the largest cost over the scenarios."""
+    judged = where(rows, advice=first["advice"], term=first["term"], protocol=first["protocol"])
+    costs = [read_measurement(row, "cost") for row in judged]
+    largest = max(costs, key=lambda cost: cost.value)
+    claim = CLAIMS[f"advice-{first['advice']}-{first['term']}"]
+    return judge(claim, first["protocol"], to_percent(largest), costs, rows=judged)
+
+
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+    """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
+    rows = to_records(result.tables["costs"])
+    limit = 100 * MAX_COST
+    y, label = [-0.5, len(rows) - 0.5], f"{limit:g} %: limit for advice"
+    figure = plot_dots(
+        [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
+        [
+            DotSeries.from_rows("the paper's advice", rows, "cost", {"symbol": "circle", "color": BLUE}, 100.0),
+            DotSeries.from_rows("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}, 100.0),
+        ],
+        "Excess regret of the advice",
+        ["over our recommendation", "raven-ucb", "K = 10 arms", format_worlds(rows)],
+        make_axis("excess regret (%)"),
+        extra_traces=[make_guide_line([limit, limit], y, label, "dash", VERMILION)],
+        shapes=[make_shading(0, limit, fade(GREEN, 0.15))],
+    )
+    return [("advice-costs", figure)]
+
+
+EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "advice", plot_figures, {}), CLAIMS)

@@ -1,0 +1,117 @@
+"""Figures of Table 3: our numbers beside the paper's, the effect of tuning, and the variance estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ravenlab.dashboards.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    PlotlyTrace,
+    format_sizes,
+    make_axis,
+    make_figure,
+)
+from ravenlab.studies.paper.results import ExperimentResult, Facts
+from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots
+from ravenlab.tuning.reproduction.logistics import NAMES, PRINTED_MARK
+from ravenlab.tuning.reproduction.texts import Words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+    from pandas import DataFrame
+
+
+ESTIMATOR_TITLES = {
+    "welford": "sample variance (Proposition 1)",
+    "printed": "Algorithm 1 as printed",
+    "accumulated": "the logistics script's",
+    "none": "no variance bonus (β₀ = 0)",
+}
+
+ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
+
+
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+    """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
+    tables, facts = result.tables, result.facts
+    size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
+    figures: list[tuple[str, go.Figure]] = []
+    if "published" in protocols:
+        figures.append(("table3-published", _plot_published(tables["scores"], size)))
+    if "defined" in protocols:
+        figures.append(("table3-defined", _plot_defined(tables["scores"], size)))
+    figures.append(("table3-variances", _plot_variances(tables["variances"], words)))
+    figures.append(("table3-estimators", _plot_estimators(tables["estimators"], facts)))
+    return figures
+
+
+def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
+    ours, square = {"symbol": "circle", "color": BLUE}, {"symbol": "square-open", "color": GREEN}
+    constant, best_arm = (
+        to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
+    )
+    series = [
+        DotSeries.from_rows("printed in the paper", constant, "paper", PRINTED_MARK),
+        DotSeries.from_rows("ours, relative to 0.8", constant, "mean", ours),
+        DotSeries.from_rows("ours, relative to the best arm", best_arm, "mean", square),
+    ]
+    labels = [NAMES[row["policy"]] for row in constant]
+    return _plot_regrets(labels, series, "Regrets of Table 3 and ours", ["as published", *size])
+
+
+def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
+    defaults, tuned = (
+        to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
+    )
+    series = [
+        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": GREY}),
+        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": ORANGE}),
+    ]
+    labels = [NAMES[row["policy"]] for row in tuned]
+    return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
+
+
+def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
+    """Regret of RAVEN-UCB with each estimator."""
+    styles = {
+        "published": ("as published (α₀ 0.5, β₀ 1, ε 10⁻⁶)", {"symbol": "circle", "color": BLUE}),
+        "defined": ("as defined, defaults", {"symbol": "square", "color": GREEN}),
+    }
+    series = []
+    for protocol in unique(estimators, "protocol"):
+        name, marker = styles[protocol]
+        rows = to_records(select(estimators, protocol=protocol, measure="regret"))
+        series.append(DotSeries.from_rows(name, rows, "mean", marker))
+    size = format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
+    labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
+    return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
+
+
+def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> go.Figure:
+    x_axis = make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
+    return plot_dots(labels, series, title, context, x_axis)
+
+
+def _plot_variances(variances: DataFrame, words: Words) -> go.Figure:
+    """S² against the number of rewards on log axes."""
+    traces: list[PlotlyTrace] = []
+    sizes = unique(variances, "n")
+    for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
+        rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
+        mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
+        positive = [max(value, min(mean) / 3) for value in low]  # a log axis has no zero
+        hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
+        traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
+    traces.append(make_guide_line([sizes[0], sizes[-1]], [1.0, 1.0], "true variance", "longdash"))
+    return make_figure(
+        traces,
+        *words("variances"),
+        height=430,
+        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
+        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
+    )
