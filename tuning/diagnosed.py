@@ -23,8 +23,7 @@ from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.symbols import format_params
-from ravenlab.tuning.validation.choice import ChosenParameters
-from ravenlab.tuning.validation.recorded import validate_on_trace
+from ravenlab.tuning.validation.trace import TraceData
 from ravenlab.tuning.workers.problem import Evaluator
 
 WINDOWS = 200  # windows of the report segment
@@ -122,16 +121,14 @@ def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> 
     scenario = evaluator.problem.scenario
     assert isinstance(scenario, TraceScenario)
     result = recommend_for_diagnosis(diagnosis, spec.horizon, in_steps=True)
-    values, defaults = spec.resolve_params(result.params), spec.resolve_params({})
-    validation = validate_on_trace(
-        spec, str(path), scenario, evaluator, [values], [defaults], lambda _: ChosenParameters(values)
-    )
-    (difference,) = validation.differences
+    values = [spec.resolve_params(params) for params in (result.params, {})]
+    report = TraceData(spec, scenario, evaluator).evaluate(values)
+    (defaults,) = report.differences
     return TraceCheck(
         window=spec.horizon,
         params=result.params,
-        regret=validation.regret.mean,
-        defaults=difference.regret,
-        difference=difference.difference,
-        enough=bool(difference.conclusive),
+        regret=report.regret.mean,
+        defaults=defaults.regret,
+        difference=defaults.difference,
+        enough=bool(defaults.conclusive),
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ravenlab.common.interval import Interval
+from ravenlab.common.interval import CONFIDENCE_LEVEL, Interval
 from ravenlab.environments.recorded.recording import BLOCK_FACTOR, optimal_block_length, segment_of
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
@@ -32,13 +32,31 @@ class SerialDependence:
     """Block length."""
     effective: float
     """Effective sample size, at most n."""
-    widening: float
-    """Factor for resampled deviations, because blocks are few and were centered."""
+    blocks: float
+    """Number of blocks."""
+    centering: float
+    """Factor by which centering reduces the variance of block sums."""
 
     @property
     def enough(self) -> bool:
         """Whether the effective sample size suffices for reliable intervals."""
         return self.effective >= MIN_EFFECTIVE_ROWS
+
+    def widening(self, level: float = CONFIDENCE_LEVEL) -> float:
+        """Return the factor for resampled deviations in an interval, because blocks are few and were centered.
+
+        It contains the ratio of Student's quantile for this number of blocks to the normal one.
+        """
+        from scipy.stats import norm, t
+
+        tail = _tail(level)
+        student = float(t.ppf(1.0 - tail, max(2.0, self.blocks) - 1.0) / norm.ppf(1.0 - tail))
+        return student * float(np.sqrt(self.centering))
+
+
+def _tail(level: float) -> float:
+    """Return the error rate of each end of an interval; 0.025 exactly for a level of 0.95."""
+    return round((1.0 - level) / 2.0, 12)
 
 
 def estimate_dependence(series: Floats, min_block: int = 1, offsets: int | None = None) -> SerialDependence:
@@ -59,13 +77,15 @@ def estimate_dependence(series: Floats, min_block: int = 1, offsets: int | None 
     centered = series - series.mean()
     min_block = min(max(1, min_block), max_block)
     if n < 2 * MIN_BLOCKS or not np.abs(centered).max() > 1e-12 * max(1e-300, np.abs(series).max()):
-        return SerialDependence(min_block, float(n), _widening(n, min_block, offsets))
+        centering = _centering_factor(n, min_block, offsets)
+        return SerialDependence(min_block, float(n), n / min_block, centering)
     best, variance = optimal_block_length(centered, max_block)
     block = min(max(min_block, round(BLOCK_FACTOR * best)), max_block)
-    spread = float(np.var(_block_sums(centered[None], block))) / block * _centering_factor(n, block, offsets)
+    centering = _centering_factor(n, block, offsets)
+    spread = float(np.var(_block_sums(centered[None], block))) / block * centering
     # Negative correlation never counts as more than n independent rows.
     effective = float(np.clip(n * variance / max(spread, 1e-300), 1.0, n))
-    return SerialDependence(block, effective, _widening(n, block, offsets))
+    return SerialDependence(block, effective, n / block, centering)
 
 
 def _centering_factor(n: int, block: int, offsets: int | None) -> float:
@@ -73,15 +93,6 @@ def _centering_factor(n: int, block: int, offsets: int | None) -> float:
     blocks = max(2.0, n / block)
     subtracted = 1.0 if offsets is None else offsets / max(1.0, offsets - block)
     return subtracted * blocks / (blocks - 1.0)
-
-
-def _widening(n: int, block: int, offsets: int | None) -> float:
-    """Ratio of Student's t to the normal quantile for this number of blocks, times the effect of centering."""
-    from scipy.stats import norm, t
-
-    half = 0.975
-    student = float(t.ppf(half, max(2.0, n / block) - 1.0) / norm.ppf(half))
-    return student * float(np.sqrt(_centering_factor(n, block, offsets)))
 
 
 def _block_sums(series: Floats, block: int) -> Floats:
@@ -124,7 +135,7 @@ def sum_p_value(total: float, series: Floats, dependence: SerialDependence, seed
     """
     from scipy.stats import norm, t
 
-    spread = dependence.widening * float(resample_sums(series[None], dependence.block, seed).std())
+    spread = dependence.widening() * float(resample_sums(series[None], dependence.block, seed).std())
     if spread == 0.0:
         return 1.0 if total == 0.0 else 0.0
     degrees = max(2.0, series.size / dependence.block) - 1.0
@@ -132,17 +143,20 @@ def sum_p_value(total: float, series: Floats, dependence: SerialDependence, seed
     return float(2.0 * t.sf(statistic, degrees))
 
 
-def sum_interval(total: float, series: Floats, dependence: SerialDependence, seed: int) -> Interval:
-    """Compute the 95 % interval of a total whose error is the sum of the series.
+def sum_interval(
+    total: float, series: Floats, dependence: SerialDependence, seed: int, level: float = CONFIDENCE_LEVEL
+) -> Interval:
+    """Compute the interval of a total whose error is the sum of the series.
 
     >>> series = np.random.default_rng(1).normal(size=400)
     >>> total = sum_interval(100.0, series, estimate_dependence(series), seed=0)
     >>> 20 < total.low < 80 and 120 < total.high < 180
     True
     """
-    low, high = np.quantile(resample_sums(series[None], dependence.block, seed)[:, 0], [0.025, 0.975])
-    widening = dependence.widening
-    return Interval(total, total + -widening * float(high), total + -widening * float(low))
+    tail = _tail(level)
+    low, high = np.quantile(resample_sums(series[None], dependence.block, seed)[:, 0], [tail, 1.0 - tail])
+    widening = dependence.widening(level)
+    return Interval(total, total + -widening * float(high), total + -widening * float(low), level=level)
 
 
 def row_autocorrelation(rows: int, window: int, parts: Floats, stream: Stream) -> SerialDependence:

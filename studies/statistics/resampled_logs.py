@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ravenlab.common.interval import Interval
+from ravenlab.common.interval import CONFIDENCE_LEVEL, Interval
 from ravenlab.environments.recorded.log_world import RUNS_PER_LOG, source_log
 from ravenlab.environments.world import Floats
 
@@ -22,8 +22,8 @@ def split_by_log(values: Floats) -> tuple[Floats, Floats]:
     return values[log == 0], values[np.isin(log, complete)].reshape(complete.size, RUNS_PER_LOG)
 
 
-def estimate_interval(values: Floats, simulated: bool = False) -> Interval:
-    """Return an estimate and its 95 % confidence interval for a value per replication, arranged as by `source_log`.
+def estimate_interval(values: Floats, simulated: bool = False, level: float = CONFIDENCE_LEVEL) -> Interval:
+    """Return an estimate and its confidence interval for a value per replication, arranged as by `source_log`.
 
     The sampling variance is that between resampled logs, minus the part due to the small number of runs on each. The
     difference between resampled logs and the log estimates the bias of the mean on the log. Half of it is subtracted,
@@ -61,5 +61,5 @@ def estimate_interval(values: Floats, simulated: bool = False) -> Interval:
     # Satterthwaite's degrees of freedom: the sampling variance is a difference of two estimates.
     noise = between**2 / (count - 1) + (within / RUNS_PER_LOG) ** 2 / (groups.size - count)
     degrees = variance**2 / max(1e-300, factor**2 * noise)
-    half = float(t.ppf(0.975, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
-    return Interval(scale * mean, scale * (mean - half), scale * (mean + half))
+    half = float(t.ppf(0.5 + level / 2.0, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
+    return Interval(scale * mean, scale * (mean - half), scale * (mean + half), level=level)

@@ -18,7 +18,7 @@ from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
 from ravenlab.studies.statistics.paired import holm_adjust
 from ravenlab.tuning.study_run import run_study
-from ravenlab.tuning.validation.recorded import TracePlay, play_fixed_arm, play_on_trace
+from ravenlab.tuning.validation.trace import TracePlay, play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.project import DOCS
@@ -72,7 +72,7 @@ def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, flo
     assert found.trace is not None
     evaluator = Evaluator(spec, LocalWorkers(2))
     chosen = {name: value for name, value in found.params.items() if name in spec.space}
-    placed = play_on_trace(evaluator, [spec.resolve_params(chosen)], Stream.REPORT, REPORT)
+    (placed,) = play_on_trace(evaluator, [spec.resolve_params(chosen)], Stream.REPORT, REPORT)
     regret = format_interval(found.regret, name="")
     one = Tuned(policy, {**chosen}, regret, evaluator, placed)
     return spec, one, found.trace.effective, found.trace.enough
@@ -96,9 +96,10 @@ class Difference:
 
 def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:
     """Compare a policy with the reference; `enough` says whether the regrets of both have enough effective rows."""
-    series = one.placed.parts[0] - reference.placed.parts[0]
+    difference = one.placed.regret - reference.placed.regret
+    series = difference.parts
     known = row_autocorrelation(series.size, one.evaluator.problem.horizon, series, Stream.REPORT)
-    mean = float((one.placed.regret[0] - reference.placed.regret[0]).mean())
+    mean = float(difference.windows.mean())
     p = sum_p_value(mean, series, known, seed)
     return Difference(sum_interval(mean, series, known, seed), p, enough and known.enough)
 
@@ -107,14 +108,14 @@ def section(path: Path, storage: Path) -> list[str]:
     """The Markdown section of one trace."""
     found = {policy: tuned(path, policy, storage) for policy in POLICIES}
     spec, reference, *_ = found[REFERENCE]
-    fixed, _ = play_fixed_arm(reference.evaluator.problem, Stream.REPORT, REPORT)
-    ordered = sorted(found.values(), key=lambda each: float(each[1].placed.regret.mean()))
+    fixed = play_fixed_arm(reference.evaluator.problem, Stream.REPORT, REPORT)
+    ordered = sorted(found.values(), key=lambda each: float(each[1].placed.regret.windows.mean()))
     lines = [
         f"## {path.name}",
         "",
         f"{TRACES[path.name]}; {spec.arms} arms, windows of {spec.horizon} rows. The best "
         f"fixed arm of each window has a regret of "
-        f"{format_number(float((reference.placed.regret + reference.placed.reward - fixed).mean()))}.",
+        f"{format_number(float((reference.placed.regret.windows + reference.placed.reward + fixed.windows).mean()))}.",
         "",
         f"| tuned policy | regret (95 % CI) | difference from {REFERENCE} (95 % CI, p after Holm) "
         "| effective sample size |",

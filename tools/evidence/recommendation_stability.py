@@ -27,8 +27,9 @@ from ravenlab.studies.statistics.intervals import relative_interval
 from ravenlab.studies.statistics.surface import fit_surface
 from ravenlab.tuning.search.loop import search
 from ravenlab.tuning.search.samplers import first_candidates
+from ravenlab.tuning.validation.candidates import complete_trials
 from ravenlab.tuning.validation.points import COPIES, from_point, make_copies, to_point
-from ravenlab.tuning.validation.recommend import complete_trials, recommend
+from ravenlab.tuning.validation.recommend import recommend
 from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import Evaluator
 from tools.evidence.harness import make_parser
@@ -57,7 +58,7 @@ def run_study(spec: StudySpec, jobs: int, law: bool) -> tuple[Recommendation, Pa
 
 def find_lowest(spec: StudySpec, study: optuna.Study) -> Parameters:
     """Return the lowest point, within the best trials, of a surface fitted to all trials."""
-    complete = complete_trials(spec, study)
+    complete = complete_trials(spec, study.get_trials(deepcopy=False))
     points = np.stack([to_point(spec, trial.values) for trial in complete.candidates])
     near = points[np.argsort(complete.values)[: spec.candidates]]
     return dict(from_point(spec, fit_surface(points, complete.values).lowest(near.min(axis=0), near.max(axis=0))))

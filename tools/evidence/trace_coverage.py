@@ -40,7 +40,7 @@ from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.paired import holm_adjust
 from ravenlab.tuning.api import compare
-from ravenlab.tuning.validation.recorded import NO_MARKS, locate_parts, play_on_trace
+from ravenlab.tuning.validation.trace import NO_MARKS, locate_parts, play_on_trace
 from ravenlab.tuning.workers.problem import Evaluator, Problem
 from tools.evidence.harness import make_parser
 
@@ -209,16 +209,13 @@ def estimate_intervals(process: Process, scenario: TraceScenario, seed: int) -> 
     for name in POLICIES:
         problem = Problem(name, scenario, process.window, ARMS, seed, burn_in=0)
         values = scaled_defaults(name, scenario, process)
-        played.append(play_on_trace(Evaluator(problem), [values], Stream.REPORT, WINDOWS))
-    first, second = played
+        played += play_on_trace(Evaluator(problem), [values], Stream.REPORT, WINDOWS)
+    first, second = (candidate.regret for candidate in played)
     intervals = []
-    for sample, parts in (
-        (first.regret[0], first.parts[0]),
-        (second.regret[0] - first.regret[0], second.parts[0] - first.parts[0]),
-    ):
-        mean = float(sample.mean())
-        dependence = row_autocorrelation(process.rows, process.window, parts, Stream.REPORT)
-        intervals.append(Reported(sum_interval(mean, parts, dependence, seed), dependence.enough))
+    for sample in (first, second - first):
+        mean = float(sample.windows.mean())
+        dependence = row_autocorrelation(process.rows, process.window, sample.parts, Stream.REPORT)
+        intervals.append(Reported(sum_interval(mean, sample.parts, dependence, seed), dependence.enough))
     return intervals[0], intervals[1]
 
 

@@ -134,9 +134,9 @@ def search_policy(
 
     The first candidates are the defaults and `first`, so that a measurement depends on a law only if it is given one.
     """
-    from ravenlab.tuning.validation.recommend import complete_trials
+    from ravenlab.tuning.validation.candidates import complete_trials
 
-    complete = complete_trials(spec, _search(spec, evaluator, first))
+    complete = complete_trials(spec, _search(spec, evaluator, first).get_trials(deepcopy=False))
     return [candidate.values for candidate in complete.candidates], complete.values
 
 

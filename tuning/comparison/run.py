@@ -203,17 +203,17 @@ def _play(
     played = play_entry(_make_evaluator(spec, policy, workers), values, spec.replications)
     trials, replications = (0, 0) if params is None else (spec.tune, spec.search_replications)
     return ComparisonEntry(
-        policy,
-        setting,
-        values,
-        played.regret,
-        played.curve,
-        trials,
-        replications,
-        played.failures,
-        played.uniform,
-        round(played.nanoseconds, 1),
-        played.recorded,
+        policy=policy,
+        setting=setting,
+        params=values,
+        regret=played.regret,
+        curve=played.curve,
+        trials=trials,
+        search_replications=replications,
+        failures=played.failures,
+        uniform=played.uniform,
+        nanoseconds=round(played.nanoseconds, 1),
+        recorded=played.recorded,
     )
 
 

@@ -21,7 +21,7 @@ from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.lock import run_as_driver
 from ravenlab.studies.storage.trials import check_trials
 from ravenlab.tuning.robust.evaluation import RelativeEvaluator
-from ravenlab.tuning.robust.validation import recommend_robust, tuned_candidate
+from ravenlab.tuning.robust.validation import ScenarioWorlds, tuned_candidate
 from ravenlab.tuning.search.loop import Progress, ProgressCallback, search
 from ravenlab.tuning.search.samplers import TrialParams, advice_for, inside_search_space
 from ravenlab.tuning.search.widening import widest_spec
@@ -36,6 +36,7 @@ from ravenlab.tuning.study_run import (
     run_study,
     update_budget,
 )
+from ravenlab.tuning.validation.recommend import recommend_on
 from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def run_robust(
         listener.validate()
         for scenario_evaluator in evaluator.evaluators:
             scenario_evaluator.on_steps = lambda steps: listener.validated(steps / len(resolved.scenarios))
-        result = recommend_robust(resolved, study, evaluator, tuned)
+        result = recommend_on(ScenarioWorlds(resolved, evaluator, tuned), study)
         keys.write_robust(study, result)
         listener.finish()
         return RobustRun(name, result.trials, already_complete, scenario_runs, result)

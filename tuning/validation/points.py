@@ -9,14 +9,14 @@ import numpy as np
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.studies.spec.study import ResolvedStudy
+from ravenlab.studies.spec.study import StudySpec
 
 COPIES = 8  # copies of a candidate in each world at the first look of a race
 SPREAD = 0.02  # largest relative difference of a copy's parameters
 MAX_DIGITS = 2  # significant digits of recommended values
 
 
-def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
+def to_point(spec: StudySpec, values: Mapping[str, object]) -> Floats:
     """Return the searched parameters on their search scale, in units that do not depend on the scale of the rewards."""
     units = spec.units()
     point = []
@@ -25,7 +25,7 @@ def to_point(spec: ResolvedStudy, values: Mapping[str, object]) -> Floats:
     return np.array(point)
 
 
-def from_point(spec: ResolvedStudy, point: Floats) -> Values:
+def from_point(spec: StudySpec, point: Floats) -> Values:
     """Return the searched parameters of a point on the search scale."""
     units = spec.units()
     values: Values = {}
@@ -34,14 +34,14 @@ def from_point(spec: ResolvedStudy, point: Floats) -> Values:
     return values
 
 
-def find_bounds(spec: ResolvedStudy) -> tuple[Floats, Floats]:
+def find_bounds(spec: StudySpec) -> tuple[Floats, Floats]:
     """Return the ends of the search space on the search scale."""
     rows = zip(*(range_.bounds() for range_ in spec.space.values()), strict=True)
     ends = [to_point(spec, dict(zip(spec.space, row, strict=True))) for row in rows]
     return np.minimum(*ends), np.maximum(*ends)
 
 
-def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digits: int) -> Values:
+def round_values(spec: StudySpec, values: Values, names: Sequence[str], digits: int) -> Values:
     """Round to significant digits, in units of the scale of the rewards (of 1 − x where that is searched)."""
     units = spec.units()
     rounded: Values = {}
@@ -54,7 +54,7 @@ def round_values(spec: ResolvedStudy, values: Values, names: Sequence[str], digi
     return rounded
 
 
-def make_copies(spec: ResolvedStudy, values: Values) -> list[Values]:
+def make_copies(spec: StudySpec, values: Values) -> list[Values]:
     """Return copies whose searched parameters (1 − x where that is searched) differ by up to `SPREAD`.
 
     The nearest come first.
@@ -70,7 +70,7 @@ def make_copies(spec: ResolvedStudy, values: Values) -> list[Values]:
     return copies
 
 
-def clip_value(spec: ResolvedStudy, name: str, value: float) -> float:
+def clip_value(spec: StudySpec, name: str, value: float) -> float:
     """Return a value that the policy allows: within its limits, and whole if the parameter is."""
     (param,) = (param for param in find_policy(spec.policy).parameters if param.name == name)
     value = min(max(value, param.least), param.most)

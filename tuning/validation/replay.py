@@ -23,8 +23,8 @@ from ravenlab.policies.engine.plugins import resolve_policy
 from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from ravenlab.studies.registry import DEFAULT_ESTIMATOR, ESTIMATORS
 from ravenlab.studies.spec.fields import check_registered
-from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
 from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.validation.log import summarize_logs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -135,20 +135,16 @@ def estimate_score(
     values = policy_class.resolve(params, scenario.arms, scenario.log.events)
     worlds = scenario.draw(scenario.log.events, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(policy_class, values, worlds, seed, 0, Stream.SIMULATE)
-    sign = -1.0 if scenario.minimize else 1.0
-    prepared = scenario.prepared(Stream.SIMULATE)
-    simulated = prepared.simulator is not None
-    score = estimate_interval(played.score, simulated).scaled(sign)
-    effective = float(split_by_log(played.effective)[0].mean())
-    inconclusive = prepared.describe_shortage(scenario.log.names, effective)
+    result = summarize_logs(scenario, Stream.SIMULATE, played)
+    conclusive = result.inconclusive is None
     return Replay(
         policy=policy_class.name,
         params=values,
-        score=score if inconclusive is None else replace(score, low=np.nan, high=np.nan),
-        matched=round(float(split_by_log(played.matched)[0].mean())),
-        effective=effective,
+        score=result.score if conclusive else replace(result.score, low=np.nan, high=np.nan),
+        matched=result.matched,
+        effective=result.effective,
         events=played.events,
-        logged=estimate_interval(played.logged, simulated).scaled(sign),
-        estimator=prepared.describe_estimator(),
-        inconclusive=inconclusive,
+        logged=result.logged,
+        estimator=result.estimator,
+        inconclusive=result.inconclusive,
     )

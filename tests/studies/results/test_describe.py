@@ -23,7 +23,7 @@ from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.space import Range
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.cli.options import parse_range
-from ravenlab.tuning.validation.recommend import boundary_hits
+from ravenlab.tuning.validation.candidates import boundary_hits
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import make_recommendation, make_trace_facts
 

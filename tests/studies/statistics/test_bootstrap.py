@@ -51,8 +51,8 @@ def test_blocks_have_a_minimal_length() -> None:
     assert estimate_dependence(series, min_block=40).block >= 40
     assert estimate_dependence(series, min_block=4000).block == 100
     assert (
-        estimate_dependence(series, min_block=40, offsets=80).widening
-        > estimate_dependence(series, min_block=40).widening
+        estimate_dependence(series, min_block=40, offsets=80).widening()
+        > estimate_dependence(series, min_block=40).widening()
     )
 
 

@@ -47,14 +47,14 @@ def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.
             assert recorded.parts is not None
             assert recorded.parts.shape == (600,)
             assert 0 < recorded.reward < 50
-            assert standing.low < standing.mean < standing.high
+            assert standing.regret.low < standing.regret.mean < standing.regret.high
             assert standing.behind is None or standing.behind.share is None
     best, second = result.main.standings
     assert second.behind is not None
     assert best.entry.recorded is not None
     assert second.entry.recorded is not None
     lost = (best.entry.recorded.reward - second.entry.recorded.reward) * 40
-    np.testing.assert_allclose(second.behind.difference, lost)
+    np.testing.assert_allclose(second.behind.difference.mean, lost)
     parallel = ravenlab.compare(
         trace=str(trace_file), horizon=40, storage=f"sqlite:///{tmp_path}/t.sqlite3", jobs=2, **SMALL
     )

@@ -7,7 +7,7 @@ import pytest
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.spec.space import Range
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.tuning.validation.recommend import boundary_hits
+from ravenlab.tuning.validation.candidates import boundary_hits
 
 
 def hits(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:

@@ -12,10 +12,11 @@ import pytest
 from ravenlab.common.interval import ERROR_RATE
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.studies.spec.study import ResolvedStudy, StudySpec
+from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.surface import fit_surface, tied_range
+from ravenlab.tuning.validation.candidates import Candidate, CompleteTrials
 from ravenlab.tuning.validation.choice import (
-    ChosenParameters,
+    Finalists,
     Nomination,
     choose,
     find_ranges,
@@ -23,8 +24,11 @@ from ravenlab.tuning.validation.choice import (
     nominate,
     nominate_lowest,
 )
+from ravenlab.tuning.validation.held_out import ChosenParameters, Screening, Selection
 from ravenlab.tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
-from ravenlab.tuning.validation.race import Race, WorldMeasurements, make_looks, most_worlds
+from ravenlab.tuning.validation.race import Race
+from ravenlab.tuning.validation.worlds import WorldData, make_looks, most_worlds
+from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 
 SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
@@ -55,6 +59,24 @@ class FakeWorlds:
         return sum(candidates * count for candidates, _, count in self.calls)
 
 
+class FakeData(WorldData[None]):
+    """Held-out data of such worlds."""
+
+    def __init__(self, spec: StudySpec, worlds: FakeWorlds, first: int) -> None:
+        super().__init__(spec, Evaluator(spec))
+        self.worlds = worlds
+        self.screened = first
+
+    def play(self, candidates: Sequence[Values], first: int, count: int) -> Floats:
+        return self.worlds(candidates, first, count)
+
+    def screen(self, candidates: Sequence[Values], design: Sequence[Values]) -> Screening:
+        raise NotImplementedError
+
+    def report(self, selection: Selection) -> None:
+        raise NotImplementedError
+
+
 def squared_distance(values: Values, name: str, best: float) -> float:
     return math.log(float(values[name]) / best) ** 2
 
@@ -66,20 +88,22 @@ def nominate_on(worlds: FakeWorlds) -> Nomination:
     trials = [SPEC.resolve_params(dict(zip(SPEC.space, row, strict=True))) for row in np.exp(points).round(6).tolist()]
     values = worlds(trials, 10**6, 100).mean(axis=1)
     candidates = [*(trials[i] for i in np.argsort(values)[:16]), DEFAULTS]
-    design = make_design(SPEC, candidates[:16], DEFAULTS, IMPORTANCE)
+    finalists = Finalists(SPEC, candidates, DEFAULTS, IMPORTANCE)
+    design = make_design(finalists)
     objective = worlds([*candidates, *design], 0, NOMINATION_WORLDS).mean(axis=1)
-    return nominate(SPEC, candidates, design, objective, trials, values, DEFAULTS, IMPORTANCE)
+    searched = CompleteTrials([Candidate(trial, {}) for trial in trials], values)
+    return nominate(finalists, design, objective, searched)
 
 
 def choose_on(worlds: FakeWorlds) -> ChosenParameters:
     nomination = nominate_on(worlds)
     worlds.calls.clear()
     race = start_race(worlds, nomination.references, first=NOMINATION_WORLDS)
-    return choose(SPEC, race, DEFAULTS, nomination.proposals, most_worlds(SPEC))
+    return choose(race, DEFAULTS, nomination.proposals, most_worlds(SPEC))
 
 
-def start_race(worlds: FakeWorlds, references: Sequence[Values], spec: ResolvedStudy = SPEC, first: int = 0) -> Race:
-    return Race(WorldMeasurements(spec, worlds, first), references)
+def start_race(worlds: FakeWorlds, references: Sequence[Values], spec: StudySpec = SPEC, first: int = 0) -> Race:
+    return Race(FakeData(spec, worlds, first), references)
 
 
 def test_the_defaults_are_kept_where_nothing_matters() -> None:
@@ -156,7 +180,7 @@ def test_the_better_reference_is_kept() -> None:
 def test_a_weak_study_adds_no_worlds() -> None:
     worlds = FakeWorlds(lambda values: 1.0, noise=100.0)
     race = start_race(worlds, [{**DEFAULTS, "alpha0": 2.0}])
-    excess = choose(SPEC, race, DEFAULTS, [], most_worlds(SPEC, conclusive=False)).excess_of_defaults
+    excess = choose(race, DEFAULTS, [], most_worlds(SPEC, conclusive=False)).excess_of_defaults
     assert excess is not None
     assert excess.worlds == 200
 
@@ -169,7 +193,7 @@ def test_an_undecided_proposal_is_preferred_to_the_best(share: float, undecided:
         return 2.0 if float(values["alpha0"]) < 1.5 else 1.0 + share * (float(values["beta0"]) > 0.5)
 
     race = start_race(FakeWorlds(relative, noise=120.0), [best])
-    choice = choose(SPEC, race, DEFAULTS, [simple], 1000)
+    choice = choose(race, DEFAULTS, [simple], 1000)
     assert choice.values == (simple if undecided else best)
     assert (choice.excess is not None) == undecided
     if choice.excess is not None:
@@ -179,7 +203,7 @@ def test_an_undecided_proposal_is_preferred_to_the_best(share: float, undecided:
 def test_without_a_surface_the_lowest_candidate_is_rounded() -> None:
     """An objective of any sign, as on logs. Parameters with their default values are not changed."""
     candidates = [{**DEFAULTS, "alpha0": 2.345, "beta0": 0.0678}, DEFAULTS]
-    nomination = nominate_lowest(SPEC, candidates, np.array([-0.5, -0.4]), DEFAULTS, IMPORTANCE)
+    nomination = nominate_lowest(Finalists(SPEC, candidates, DEFAULTS, IMPORTANCE), np.array([-0.5, -0.4]))
     assert nomination.references == [{**DEFAULTS, "alpha0": 2.3, "beta0": 0.068}]
     assert nomination.proposals == [{**DEFAULTS, "alpha0": 2.3}, {**DEFAULTS, "alpha0": 2.3, "beta0": 0.068}]
 
@@ -202,7 +226,7 @@ def test_copies_differ_by_the_spread() -> None:
 
 
 def test_values_are_rounded_on_their_scale() -> None:
-    spec: ResolvedStudy = StudySpec(scenario="stationary", policy="d-raven").resolved()
+    spec: StudySpec = StudySpec(scenario="stationary", policy="d-raven").resolved()
     values = spec.resolve_params({"gamma": 0.99876, "alpha0": 2.763})
     assert round_values(spec, values, ["alpha0", "gamma"], 1) == {"alpha0": 3.0, "gamma": 0.999}
     assert round_values(spec, values, ["alpha0", "gamma"], 2) == {"alpha0": 2.8, "gamma": 0.9988}

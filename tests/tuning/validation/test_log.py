@@ -23,9 +23,8 @@ from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.files import load_study_file
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.validation.choice import ChosenParameters
-from ravenlab.tuning.validation.recommend import make_verdict
-from ravenlab.tuning.validation.recorded import BaselineDifference, Validation
+from ravenlab.tuning.validation.held_out import ChosenParameters
+from ravenlab.tuning.validation.report import BaselineDifference, Report, judge
 from tests.command import refused
 from tests.environments.recordings import draw_log
 from tests.messages import assert_names, raises_naming
@@ -103,7 +102,7 @@ def test_warning_about_few_effective_events(tmp_path: Path) -> None:
     recommendation = ravenlab.tune(log=str(file), storage=f"sqlite:///{tmp_path}/s.sqlite3", **SMALL)
     assert recommendation.log is not None
     assert not recommendation.log.enough
-    assert not any(baseline.significant for baseline in recommendation.versus)
+    assert not any(baseline.decidable for baseline in recommendation.versus)
     assert recommendation.log.inconclusive is not None
     assert_names("\n".join(describe_recommendation(recommendation)), recommendation.log.inconclusive)
     needed = recommendation.log.versus_logged
@@ -204,17 +203,14 @@ def test_verdict_on_a_log(low: float, high: float, expected: str | None, params:
     spec = StudySpec(scenario="blips", horizon=1000).resolved()
     defaults = spec.resolve_params({})
     behind = BaselineDifference(0.02, Difference(0.01, 0.005, 0.015), conclusive=True)
-    validation = Validation(
-        ChosenParameters(
-            spec.resolve_params(params), Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
-        ),
-        [0],
+    report = Report(
         Estimate(mean=(low + high) / 2, low=low, high=high, replications=128),
         [behind],
         RewardStatistics(mean=0.05, spread=0.2),
-        LogFacts.model_construct(enough=True, inconclusive=None),
+        log=LogFacts.model_construct(enough=True, inconclusive=None),
     )
-    verdict = make_verdict(spec, validation, defaults, behind, trials=100)
+    excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
+    verdict = judge(spec, ChosenParameters(spec.resolve_params(params), excess), defaults, trials=100, report=report)
     assert verdict.decision == (expected or ("set one parameter" if len(params) == 1 else "use these values"))
     assert (verdict.reason is not None) == (expected == "inconclusive")
     if verdict.reason is not None:

@@ -26,9 +26,9 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import read_recommendation
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.study_run import StudyListener, run_study
-from ravenlab.tuning.validation.choice import ChosenParameters
-from ravenlab.tuning.validation.recommend import make_verdict
-from ravenlab.tuning.validation.recorded import BaselineDifference, Validation, play_fixed_arm, play_on_trace
+from ravenlab.tuning.validation.held_out import ChosenParameters
+from ravenlab.tuning.validation.report import BaselineDifference, Report, judge
+from ravenlab.tuning.validation.trace import play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 from tests.command import refused
@@ -181,13 +181,13 @@ def test_contributions_of_rows(file: Path) -> None:
     evaluator = Evaluator(spec)
     values = [spec.resolve_params({}), spec.resolve_params({"alpha0": 5.0})]
     placed = play_on_trace(evaluator, values, Stream.REPORT, 50)
-    assert placed.parts.shape == (2, 500)
-    fixed, fixed_parts = play_fixed_arm(evaluator.problem, Stream.REPORT, 50)
-    np.testing.assert_allclose([*placed.parts.sum(axis=1), fixed_parts.sum()], 0.0, atol=1e-9)
-    assert np.abs(placed.parts).max(axis=1).min() > 1e-3
-    assert (fixed.shape, fixed_parts.shape) == ((50,), (500,))
+    fixed = play_fixed_arm(evaluator.problem, Stream.REPORT, 50)
+    for sample in (placed[0].regret, placed[1].regret, fixed):
+        assert (sample.windows.shape, sample.parts.shape) == ((50,), (500,))
+        np.testing.assert_allclose(sample.parts.sum(), 0.0, atol=1e-9)
+        assert np.abs(sample.parts).max() > 1e-3
     played = evaluator.play(values, Stream.REPORT, 0, 50)
-    np.testing.assert_array_equal(played.regret, placed.regret)
+    np.testing.assert_array_equal(played.regret, [candidate.regret.windows for candidate in placed])
 
 
 def test_intervals_cover_although_the_report_segment_contains_few_jumps() -> None:
@@ -295,14 +295,13 @@ def test_verdict_if_the_defaults_have_less_regret_on_the_report_segment(low: flo
     spec = StudySpec(scenario="blips", horizon=1000).resolved()
     excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
     behind = BaselineDifference(1.0, Difference((low + high) / 2, low, high), conclusive=True)
-    validation = Validation(
-        ChosenParameters(spec.resolve_params({"alpha0": 0.1}), excess),
-        [0],
+    report = Report(
         Estimate(mean=1.5, low=1.0, high=2.0, replications=80),
         [behind],
         RewardStatistics(mean=0.5, spread=0.2),
-        TraceFacts.model_construct(enough=True, fixed_arm=None),
+        trace=TraceFacts.model_construct(enough=True, fixed_arm=None),
     )
-    verdict = make_verdict(spec, validation, spec.resolve_params({}), behind, trials=100)
+    choice = ChosenParameters(spec.resolve_params({"alpha0": 0.1}), excess)
+    verdict = judge(spec, choice, spec.resolve_params({}), trials=100, report=report)
     assert verdict.decision == "inconclusive"
     assert_names(str(verdict.reason), words, "defaults")

@@ -1,0 +1,194 @@
+"""The report of a study of one source of rewards: the verdict and the recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from ravenlab.common.interval import TIE_MARGIN, Interval
+from ravenlab.common.text import format_count, format_ends, format_interval, format_percent, plural
+from ravenlab.policies.engine.parameters import Values
+from ravenlab.studies.results.recommendation import (
+    Baseline,
+    BaselineName,
+    Estimate,
+    Failures,
+    LogFacts,
+    Recommendation,
+    RewardStatistics,
+    TraceFacts,
+)
+from ravenlab.studies.results.verdict import Decision, Verdict
+from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.validation.choice import find_changed, least_trials
+from ravenlab.tuning.validation.held_out import MIN_WORLDS, ChosenParameters, HeldOutData, Selection
+
+
+@dataclass(frozen=True)
+class BaselineDifference:
+    """A baseline's regret, and its excess over the selected parameters' regret."""
+
+    regret: float
+    difference: Interval
+    conclusive: bool | None = None
+    """Whether a trace or log has enough independent rows or events; None in simulated worlds."""
+    failure_rate: float | None = None
+    """Share of the worlds in which the baseline fails; None on recorded data."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The selected parameters and the baselines on the report data."""
+
+    regret: Estimate
+    differences: list[BaselineDifference]
+    """In the order of the baselines; the defaults are the last one."""
+    scale: RewardStatistics
+    trace: TraceFacts | None = None
+    log: LogFacts | None = None
+    failures: Failures | None = None
+    """None on recorded data."""
+    attainable: float | None = None
+    """Mean reward of the best arms over the horizon; None on recorded data."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the data are a trace or log."""
+        return self.trace is not None or self.log is not None
+
+    @property
+    def shortage(self) -> str | None:
+        """Why recorded data are not sufficient, if they are not."""
+        if self.trace is not None and not self.trace.enough:
+            return "the report segment has too few independent rows"
+        return None if self.log is None else self.log.inconclusive
+
+
+def make_recommendation(data: HeldOutData[Recommendation], selection: Selection, report: Report) -> Recommendation:
+    """Return the recommendation of a study."""
+    defaults = selection.baselines["defaults"].values
+    versus = [
+        Baseline(
+            name=cast(BaselineName, name),
+            params=baseline.shown,
+            regret=measured.regret,
+            difference=measured.difference.mean,
+            low=measured.difference.low,
+            high=measured.difference.high,
+            decidable=measured.conclusive,
+            failure_rate=measured.failure_rate,
+        )
+        for (name, baseline), measured in zip(selection.baselines.items(), report.differences, strict=True)
+    ]
+    return Recommendation(
+        **data.shared_fields(selection),
+        scenario=selection.spec.scenario,
+        objective=selection.spec.objective,
+        verdict=judge(selection.spec, selection.choice, defaults, selection.complete, report),
+        regret=report.regret,
+        versus=versus,
+        scale=report.scale,
+        trace=report.trace,
+        log=report.log,
+        failures=report.failures,
+        attainable=report.attainable,
+    )
+
+
+def judge(spec: StudySpec, choice: ChosenParameters, defaults: Values, trials: int, report: Report) -> Verdict:
+    """Decide between the defaults and the chosen parameters and, on recorded data, what was done without them.
+
+    Args:
+        spec: The study.
+        choice: The chosen parameters.
+        defaults: The policy's defaults.
+        trials: Number of complete trials.
+        report: The evaluation on the report data.
+    """
+    behind = report.differences[-1]
+    verdict = decide(
+        spec,
+        choice,
+        defaults,
+        trials,
+        better=behind.difference.low > 0.0,
+        recorded=report.recorded,
+        shortage=report.shortage,
+        beaten=behind.difference.high < 0.0 and behind.conclusive is not False,
+    )
+    if report.trace is not None and report.trace.fixed_arm is not None and report.trace.fixed_arm.wins:
+        arm = report.trace.fixed_arm.name
+        return verdict.model_copy(update={"decision": "use one arm", "arm": arm, "reason": None})
+    if report.log is not None and report.log.enough:
+        return _compare_with_logging(verdict, report.regret)
+    return verdict
+
+
+def _compare_with_logging(verdict: Verdict, loss: Estimate) -> Verdict:
+    """Return the verdict after a comparison with the logging policy, whose mean reward minus the score is the loss."""
+    if loss.low > 0.0:
+        return verdict.model_copy(update={"decision": "keep the logging policy", "reason": None})
+    if loss.high < 0.0 or verdict.decision == "inconclusive":
+        return verdict
+    reason = f"the gain over the logging policy is not significant: {format_interval(-loss)} per step"
+    return verdict.model_copy(update={"decision": "inconclusive", "reason": reason})
+
+
+def decide(
+    spec: StudySpec,
+    choice: ChosenParameters,
+    defaults: Values,
+    trials: int,
+    better: bool,
+    recorded: bool = False,
+    shortage: str | None = None,
+    beaten: bool = False,
+) -> Verdict:
+    """Return the verdict.
+
+    Args:
+        spec: The study.
+        choice: The chosen parameters.
+        defaults: The policy's defaults.
+        trials: Number of complete trials.
+        better: Whether the chosen parameters are significantly better than the defaults on the report data.
+        recorded: Whether the data are a trace or log, which may be too short to bound the excess.
+        shortage: Why recorded data are not sufficient, if they are not.
+        beaten: Whether the defaults are significantly better than the chosen parameters on the report data.
+    """
+    named = "the defaults"
+    if spec.reward_factor() != 1.0:
+        named = f"the scaled defaults ({format_params({name: defaults[name] for name in spec.space})})"
+    report = f"the report {'segment' if recorded else 'worlds'}"
+    changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
+    worse = better if recorded else excess is not None and excess.worse
+    reason = shortage
+    if reason is None and excess is None and spec.space:
+        reason = (
+            f"{format_count(spec.selection)} selection worlds are too few to compare candidates with {named};"
+            f" at least {format_count(MIN_WORLDS)} are needed"
+        )
+    if reason is None and trials < least_trials(spec) and not (changed and worse):
+        reason = (
+            f"{plural(trials, 'complete trial')} are too few to find out whether other parameters are better than"
+            f" {named}; at least {format_count(least_trials(spec))} are needed"
+        )
+    if reason is None and excess is not None and not (worse or recorded if changed else excess.tied):
+        data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
+        reason = (
+            f"{data} not decide whether {named} are within {format_percent(TIE_MARGIN)} of the best: their excess is"
+            f" {format_ends(excess, format_percent)}"
+        )
+    if reason is None and changed and beaten:
+        reason = f"tuning did not help: {named} have less regret on {report}"
+    if reason is None and changed and not better:
+        reason = f"the difference from {named} on {report} is not significant"
+    decision: Decision = "use these values"
+    if reason is not None:
+        decision = "inconclusive"
+    elif not changed:
+        decision = "keep the defaults"
+    elif len(changed) == 1 < len(spec.space):
+        decision = "set one parameter"
+    return Verdict(decision=decision, set=changed, defaults=excess, excess=choice.excess, reason=reason)
