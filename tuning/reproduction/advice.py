@@ -54,11 +54,6 @@ class AdviceCase:
     scenario: str
 
     @property
-    def claim_key(self) -> str:
-        """Key of its claim."""
-        return f"advice-{self.number}-{self.term}"
-
-    @property
     def played_scenario(self) -> str:
         """The scenario that is played."""
         return played_scenario(self.protocol, self.scenario)

@@ -143,8 +143,3 @@ def tables_by_protocol(
         table: make_table({"protocol": protocol, **row} for protocol, piece in data.items() for row in piece[table])
         for table in tables
     }
-
-
-def list_reasons(result: ExperimentResult) -> list[str]:
-    """The reasons of all verdicts, as sentences for a section; groups of similar claims are left to the tables."""
-    return [f"As {verdict.protocol}: {verdict.reason}" for verdict in result.verdicts if not verdict.claim.group]

@@ -20,7 +20,6 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-from ravenlab.dashboards.pages.html import PageTable
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -226,10 +225,3 @@ def format_worlds(rows: Sequence[Mapping[str, Any]]) -> str:
     """Format the number of worlds at each horizon, for a title."""
     worlds = {row["horizon"]: row["worlds"] for row in rows}
     return ", ".join(f"R = {count:,} at T = {horizon:,}" for horizon, count in sorted(worlds.items()))
-
-
-def show_table(caption: str, rows: Sequence[Mapping[str, str]], folded: bool = False) -> PageTable:
-    """Make a table from rows of formatted cells; their keys are the column titles."""
-    from pandas import DataFrame
-
-    return PageTable(caption, DataFrame(rows), folded)

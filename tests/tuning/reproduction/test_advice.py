@@ -24,16 +24,17 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> ReproductionResult:
 
 def test_cases_are_those_of_the_paper() -> None:
     published, defined = list_cases(["published"]), list_cases(["defined"])
-    assert [(case.claim_key, case.played_scenario, case.horizon) for case in published] == [
+    assert [(f"advice-{case.number}-{case.term}", case.played_scenario, case.horizon) for case in published] == [
         ("advice-1-long", "published-variance-drift", 10000),
         ("advice-2-long", "published-incremental-drift", 10000),
         ("advice-2-short", "published-incremental-drift", 1000),
         ("advice-3-long", "published-blips", 10000),
     ]
     assert len(defined) == 6
-    assert {case.claim_key for case in defined} == {case.claim_key for case in published}
+    assert {(case.number, case.term) for case in defined} == {(case.number, case.term) for case in published}
     assert {case.played_scenario for case in defined if case.number == "2"} == {"incremental-drift", "gradual-drift"}
-    assert {(case.alpha0, case.beta0) for case in defined if case.claim_key == "advice-2-short"} == {(0.5, 10.0)}
+    short = next(case for case in defined if (case.number, case.term) == ("2", "short"))
+    assert (short.alpha0, short.beta0) == (0.5, 10.0)
 
 
 def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult) -> None:
