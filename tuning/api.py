@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import product
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -16,44 +15,48 @@ from ravenlab.common.checks import check_nonnegative
 from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import load_scenario_plugin
-from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, StudyDefaults
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
-from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
+from ravenlab.studies.spec.grid import FINE_VALUES
 from ravenlab.studies.spec.parse import parse_grid_spec, parse_study_spec
 from ravenlab.studies.spec.robust import parse_robust_spec
-from ravenlab.studies.spec.source import HasSource, list_warnings
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.urls import storage_url
-from ravenlab.tuning.comparison.run import SILENT_COMPARISON, comparison_specs, run_comparisons
+from ravenlab.tuning.comparison.run import plan_comparisons
+from ravenlab.tuning.driver import run_plan
 from ravenlab.tuning.files import check_folder
-from ravenlab.tuning.grid_run import SILENT_GRID, run_grid
+from ravenlab.tuning.listener import SILENT
 from ravenlab.tuning.page_files import write_comparison, write_report
-from ravenlab.tuning.progress import ComparisonReporter, Reporter
+from ravenlab.tuning.plan import Plan, combine
+from ravenlab.tuning.progress import Reporter
 from ravenlab.tuning.queries import as_list, is_one
-from ravenlab.tuning.robust.run import run_robust
 from ravenlab.tuning.screen import open_screen
-from ravenlab.tuning.study_run import SILENT, FinishedStudy, StudyRun, run_study
-from ravenlab.tuning.workers.local import DEFAULT_BACKEND, open_workers, run_concurrently
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND, Workers, open_workers
 
 
-def _check_timeout(timeout: float | None) -> float | None:
-    return None if timeout is None else check_nonnegative("timeout", timeout)
-
-
-def _warn(specs: Iterable[HasSource]) -> None:
-    """Warn of what is allowed but probably not intended, at the line that called the function of the API."""
-    for text in list_warnings(specs):
+def _run(
+    plan: Plan,
+    storage: str | None,
+    open_pool: AbstractContextManager[Workers],
+    progress: bool,
+    timeout: float | None = None,
+) -> ResultList[Any]:
+    """Run a plan and return the results of finished studies; warnings point to the call of the API."""
+    for text in plan.warnings():
         warnings.warn(text, UserWarning, stacklevel=3)
-
-
-def _load_policy(fields: dict[str, Any]) -> dict[str, Any]:
-    """Load the policy if it is a plugin, given as ./file.py:Name."""
-    return {**fields, "policy": load_policy_plugin(fields["policy"])} if "policy" in fields else fields
+    url = storage_url(storage)
+    limit = None if timeout is None else check_nonnegative("timeout", timeout)
+    steps = plan.concurrent_steps()
+    with (
+        open_pool as workers,
+        open_screen(Reporter, progress, many=workers.concurrent_studies > 1, steps=steps) as reporter,
+    ):
+        runs = run_plan(plan, url, workers, SILENT if reporter is None else reporter, limit)
+    return ResultList(run.result for run in runs if run.result is not None)
 
 
 @overload
@@ -134,34 +137,21 @@ def tune(
     >>> sorted(recommendation.params)
     ['alpha0', 'beta0', 'epsilon']
     """
-    specs = _study_specs(as_list(scenario), as_list(horizon), _load_policy(fields))
-    _warn(specs)
-    url, limit = storage_url(storage), _check_timeout(timeout)
-    steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}
-    with (
-        open_workers(jobs, backend, cluster) as workers,
-        open_screen(Reporter, progress, many=workers.concurrent_studies > 1, steps=steps) as reporter,
-    ):
-
-        def run(spec: StudySpec) -> StudyRun:
-            return run_study(spec, url, workers, limit, SILENT if reporter is None else reporter.listener())
-
-        runs = run_concurrently(workers, [partial(run, spec) for spec in specs])
-    results = ResultList(run.recommendation for run in runs if isinstance(run, FinishedStudy))
+    plan = _plan_studies(as_list(scenario), as_list(horizon), fields)
+    results = _run(plan, storage, open_workers(jobs, backend, cluster), progress, timeout)
     if is_one(scenario) and is_one(horizon):
         return results[0] if results else None
     return results
 
 
-def _study_specs(scenarios: list[Any], horizons: list[Any], fields: dict[str, Any]) -> list[StudySpec]:
-    """Return one specification per scenario and horizon; specifications are taken as they are."""
-    specs = [each for each in scenarios if isinstance(each, StudySpec)]
-    if specs:
-        if len(specs) < len(scenarios) or horizons != [None] or fields:
-            raise InputError("specifications of studies can't be combined with names, horizons or other fields.")
-        return specs
-    sources = [{} if name is None else {"scenario": load_scenario_plugin(name)} for name in scenarios]
-    return [parse_study_spec({"horizon": steps, **source, **fields}) for source, steps in product(sources, horizons)]
+def _plan_studies(scenarios: list[Any], horizons: list[Any], fields: dict[str, Any]) -> Plan:
+    """Plan one study per scenario and horizon; specifications are taken as they are."""
+    specs = [item for item in scenarios if isinstance(item, StudySpec)]
+    if not specs:
+        return combine(parse_study_spec, [name for name in scenarios if name is not None], horizons, fields)
+    if len(specs) < len(scenarios) or horizons != [None] or fields:
+        raise InputError("specifications of studies can't be combined with names, horizons or other fields.")
+    return Plan.of(specs)
 
 
 def tune_robust(
@@ -209,13 +199,9 @@ def tune_robust(
     ['recommended', 'tuned for stationary', 'tuned for blips', 'defaults']
     """
     names = [load_scenario_plugin(name) for name in as_list(scenarios)]
-    fields = {"scenarios": names, "horizon": horizon, "measure": measure, **_load_policy(fields)}
-    spec = parse_robust_spec({key: value for key, value in fields.items() if value is not None})
-    _warn(spec.scenario_specs())
-    limit = _check_timeout(timeout)
-    with open_workers(jobs, backend, cluster) as workers, open_screen(Reporter, progress) as reporter:
-        make_listener = (lambda: SILENT) if reporter is None else reporter.listener
-        return run_robust(spec, storage_url(storage), workers, limit, make_listener).result
+    plan = combine(parse_robust_spec, [], [horizon], {"scenarios": names, "measure": measure, **fields})
+    results = _run(plan, storage, open_workers(jobs, backend, cluster), progress, timeout)
+    return results[0] if results else None
 
 
 @overload
@@ -285,19 +271,8 @@ def grid(
     if fine or paper:
         values = FINE_VALUES if fine else PAPER_VALUES
         fields = {"alpha0": values, "beta0": values, **fields}
-    problems = product(map(load_scenario_plugin, as_list(scenario)), as_list(horizon))
-    specs = [parse_grid_spec({"scenario": name, "horizon": steps, **fields}) for name, steps in problems]
-    _warn(specs)
-    url = storage_url(storage)
-    with (
-        open_workers(jobs, backend, cluster) as workers,
-        open_screen(Reporter, progress, many=workers.concurrent_studies > 1) as reporter,
-    ):
-
-        def run(spec: GridSpec) -> Grid:
-            return run_grid(spec, url, workers, SILENT_GRID if reporter is None else reporter.grid_listener())
-
-        grids = ResultList(run_concurrently(workers, [partial(run, spec) for spec in specs]))
+    plan = combine(parse_grid_spec, as_list(scenario), as_list(horizon), fields)
+    grids = _run(plan, storage, open_workers(jobs, backend, cluster), progress)
     return grids[0] if is_one(scenario) and is_one(horizon) else grids
 
 
@@ -378,17 +353,11 @@ def compare(
     ['ccb', 'ucb1']
     """
     names = [] if scenario is None else as_list(scenario)
-    specs = comparison_specs(names, as_list(horizon), policies, fields)
-    _warn(specs)
+    plan = plan_comparisons(names, as_list(horizon), policies, fields)
     folder = None if output is None else Path(output)
     if folder is not None:
         check_folder(folder)
-    with (
-        open_workers(jobs, backend, cluster) as workers,
-        open_screen(ComparisonReporter, progress) as reporter,
-    ):
-        listener = SILENT_COMPARISON if reporter is None else reporter.comparison_listener()
-        document = run_comparisons(specs, storage_url(storage), workers, listener)
+    document = ComparisonDocument(_run(plan, storage, open_workers(jobs, backend, cluster), progress))
     if folder is not None:
         write_comparison(document, folder)
     return document[0] if is_one(scenario) and is_one(horizon) and scenario != ALL_KEYWORD else document

@@ -1,13 +1,16 @@
 """Figures of results, as Plotly figures: the public module `ravenlab.figures`.
 
-Every function takes a result, or the name of a stored study and its storage. `plot` draws the main figure of any
-result. Figures are readable on light and dark backgrounds; `apply_theme` adapts one to a known background, and
-`get_alt_text` describes it in words.
+Functions of results also take names of stored studies, and the keyword argument `storage`: the URL of their database,
+by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3. `plot` draws the main figure of any result. Figures are
+readable on light and dark backgrounds; `apply_theme` adapts one to a known background, and `get_alt_text` describes it
+in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,19 +40,6 @@ from ravenlab.tuning.validation.replay import Replay
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Plottable = (
-    Recommendation
-    | RecommendedParameters
-    | Grid
-    | ComparisonResult
-    | RobustRecommendation
-    | Diagnosis
-    | Simulation
-    | Replay
-    | Scenario
-    | str
-)
-
 T = TypeVar("T")
 
 __all__ = [
@@ -75,13 +65,63 @@ __all__ = [
 ]
 
 
-def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go.Figure:
+STORAGE = (
+    "Results may be names of stored studies; `storage` is the URL of their database, by default RAVENLAB_STORAGE or"
+    " sqlite:///studies.sqlite3."
+)
+
+
+def loading(**kinds: type | list[type]) -> Callable[[Callable[..., go.Figure]], Callable[..., go.Figure]]:
+    """Make a figure take names of stored studies for some arguments, and the keyword argument `storage`.
+
+    Args:
+        kinds: The kind of result of each of these arguments; [kind] for one or several results, which the figure gets
+            as a list.
+    """
+
+    def decorate(draw: Callable[..., go.Figure]) -> Callable[..., go.Figure]:
+        signature = inspect.signature(draw)
+
+        @wraps(draw)
+        def plot(*args: Any, storage: str | None = None, **options: Any) -> go.Figure:
+            bound = signature.bind(*args, **options)
+            for name, kind in kinds.items():
+                given = bound.arguments.get(name)
+                if isinstance(kind, list):
+                    bound.arguments[name] = [_load(item, kind[0], storage) for item in as_list(given)]
+                    if not bound.arguments[name]:
+                        raise InputError("there is nothing to plot: the list of results is empty.")
+                elif given is not None:
+                    bound.arguments[name] = _load(given, kind, storage)
+            return draw(*bound.args, **bound.kwargs)
+
+        location = inspect.Parameter("storage", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+        parameters = [*signature.parameters.values(), location]
+        plot.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        plot.__doc__ = f"{inspect.getdoc(draw)}\n\n{STORAGE}"
+        return plot
+
+    return decorate
+
+
+def _load(result: Any, kind: type[T], storage: str | None) -> T:
+    """Return a result of the expected kind; a name is loaded."""
+    return _check_kind(load_result(result, storage=storage) if isinstance(result, str) else result, kind)
+
+
+def _check_kind(result: Any, kind: type[T]) -> T:
+    if not isinstance(result, kind):
+        raise InputError(f"the figure needs a result of kind {kind.__name__} but got {type(result).__name__}.")
+    return result
+
+
+@loading(result=[object])
+def plot(result: list[Any]) -> go.Figure:
     """Plot the main figure of a result, of a list of results of the same kind, or of a stored study.
 
     Args:
         result: Anything that `tune`, `grid`, `compare`, `simulate`, `replay`, `diagnose`, `recommend` or `tune_robust`
             returns, a scenario, or the name of a stored study.
-        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
 
     Returns:
         A Plotly figure: regret of the recommended parameters and the baselines, heat map of a grid, ranking of
@@ -96,7 +136,7 @@ def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go
     >>> plot(simulate("ucb1", "blips", horizon=100, arms=3, replications=4, checkpoints=10)).layout.xaxis.title.text
     'step t'
     """
-    items: list[Any] = _load_all(result, object, storage)
+    items: list[Any] = result
     first: Any = items[0]
     kind = type(first)
     if any(type(item) is not kind for item in items):
@@ -127,69 +167,60 @@ def plot(result: Plottable | Sequence[Any], *, storage: str | None = None) -> go
     raise InputError(f"there is no figure of {kind.__name__!r}.")
 
 
-def plot_recommendations(
-    recommendations: Recommendation | str | Sequence[Recommendation | str], *, storage: str | None = None
-) -> go.Figure:
+@loading(recommendations=[Recommendation])
+def plot_recommendations(recommendations: list[Recommendation]) -> go.Figure:
     """Plot the mean regret of the recommended parameters, the paper's advice and the defaults with 95 % intervals.
 
     Args:
-        recommendations: One or several recommendations, or names of stored studies.
-        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        recommendations: One or several recommendations.
     """
-    return figures.plot_recommendations(_load_all(recommendations, Recommendation, storage))
+    return figures.plot_recommendations(recommendations)
 
 
-def plot_params_by_horizon(
-    recommendations: Sequence[Recommendation | str] | str, *, storage: str | None = None
-) -> go.Figure:
+@loading(recommendations=[Recommendation])
+def plot_params_by_horizon(recommendations: list[Recommendation]) -> go.Figure:
     """Plot recommended parameters against the horizon, with the range of indistinguishable candidates.
 
     Args:
-        recommendations: Recommendations for different horizons, or names of stored studies.
-        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        recommendations: Recommendations for different horizons.
     """
-    return figures.plot_params_by_horizon(_load_all(recommendations, Recommendation, storage))
+    return figures.plot_params_by_horizon(recommendations)
 
 
-def plot_heat_map(
-    grid: Grid | str, recommendation: Recommendation | str | None = None, *, storage: str | None = None
-) -> go.Figure:
+@loading(grid=Grid, recommendation=Recommendation)
+def plot_heat_map(grid: Grid, recommendation: Recommendation | None = None) -> go.Figure:
     """Plot by how much the regret of every cell exceeds the lowest, and outline the cells that are as good.
 
     Args:
-        grid: A grid, or the name of a stored one.
+        grid: A grid.
         recommendation: The recommendation for the same problem, or its name; it is played in the worlds of the grid and
             marked.
-        storage: Database URL of studies given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
-    cells = _load(grid, Grid, storage)
-    recommended = None if recommendation is None else _load(recommendation, Recommendation, storage)
-    return figures.plot_heat_map(cells, recommended, play_recommendation(cells, recommended))
+    return figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation))
 
 
-def plot_sensitivity_lines(grid: Grid | str, *, storage: str | None = None) -> go.Figure:
+@loading(grid=Grid)
+def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Plot the regret against α₀, one line per β₀.
 
     Args:
-        grid: A grid, or the name of a stored one.
-        storage: Database URL of a grid given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        grid: A grid.
     """
-    return figures.plot_sensitivity_lines(_load(grid, Grid, storage))
+    return figures.plot_sensitivity_lines(grid)
 
 
-def plot_curves(
-    results: Simulation | Recommendation | str | Sequence[Simulation], *, storage: str | None = None
-) -> go.Figure:
+@loading(results=[object])
+def plot_curves(results: list[Any]) -> go.Figure:
     """Plot mean cumulative regret and reward over time with 95 % bands.
 
     Args:
-        results: One or several simulations with checkpoints; or a recommendation, or the name of a stored study: its
+        results: One or several simulations with checkpoints; or a recommendation : its
             parameters and the baselines are simulated on up to 100 worlds.
-        storage: Database URL of a study; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
-    if not isinstance(results, str | Recommendation):
-        return figures.plot_curves(_load_all(results, Simulation, storage))
-    recommendation = _load(results, Recommendation, storage)
+    first = results[0]
+    if isinstance(first, Simulation):
+        return figures.plot_curves(results)
+    recommendation = _check_kind(first, Recommendation)
     if recommendation.recorded is not None:
         raise InputError("regret over time of a recorded trace or log is shown in the report only.")
     spec = parse_study_spec({"scenario": recommendation.scenario, "policy": recommendation.policy})
@@ -199,23 +230,23 @@ def plot_curves(
     return figures.plot_curves(list(curves.simulations.values()), curves.changes, list(curves.simulations))
 
 
-def plot_distributions(results: Simulation | Sequence[Simulation], *, measure: str = "regret") -> go.Figure:
+@loading(results=[Simulation])
+def plot_distributions(results: list[Simulation], *, measure: str = "regret") -> go.Figure:
     """Plot the distribution over worlds: quartiles, whiskers from 5 % to 95 %, and the mean with its 95 % interval.
 
     Args:
-        results: One or several simulations of the same scenario and horizon.
+        results: One or several results of the same scenario and horizon.
         measure: "regret", "reward" or "suboptimal_pulls".
     """
-    simulations = _load_all(results, Simulation, None)
-    problems = {(each.scenario, each.horizon, each.arms) for each in simulations}
+    problems = {(each.scenario, each.horizon, each.arms) for each in results}
     if len(problems) != 1:
         raise InputError("distributions can be compared only for one scenario, horizon and number of arms.")
     ((scenario, horizon, arms),) = problems
-    if any(measure not in each.measures() for each in simulations):
-        raise InputError(f"measure must be {', '.join(simulations[0].measures())} but got {measure!r}.")
-    policies = [each.policy for each in simulations]
+    if any(measure not in each.measures() for each in results):
+        raise InputError(f"measure must be {', '.join(results[0].measures())} but got {measure!r}.")
+    policies = [each.policy for each in results]
     samples = {}
-    for number, each in enumerate(simulations, start=1):
+    for number, each in enumerate(results, start=1):
         name = each.policy if policies.count(each.policy) == 1 else f"{each.policy} ({number})"
         samples[name] = each.measures()[measure]
     policy = policies[0] if len(policies) == 1 else f"{len(policies)} policies"
@@ -225,67 +256,56 @@ def plot_distributions(results: Simulation | Sequence[Simulation], *, measure: s
     )
 
 
-def plot_standings(result: ComparisonResult | str, *, storage: str | None = None) -> go.Figure:
+@loading(result=ComparisonResult)
+def plot_standings(result: ComparisonResult) -> go.Figure:
     """Plot the mean regret of every policy with its 95 % interval, tuned and at its defaults.
 
     Args:
-        result: A comparison, or the name of a stored one.
-        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        result: A comparison.
     """
-    comparison = _load(result, ComparisonResult, storage)
-    return figures.plot_standings(comparison, order_by_relative_regret([comparison]))
+    return figures.plot_standings(result, order_by_relative_regret([result]))
 
 
-def plot_comparison_curves(
-    result: ComparisonResult | str, setting: SettingKind | None = None, *, storage: str | None = None
-) -> go.Figure:
+@loading(result=ComparisonResult)
+def plot_comparison_curves(result: ComparisonResult, setting: SettingKind | None = None) -> go.Figure:
     """Plot the mean cumulative regret of every policy over time.
 
     Args:
-        result: A comparison, or the name of a stored one.
+        result: A comparison.
         setting: "tuned" or "defaults"; by default the main one.
-        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
-    comparison = _load(result, ComparisonResult, storage)
-    order = order_by_relative_regret([comparison])
-    return figures.plot_comparison_curves(comparison, _find_board(comparison, setting), order)
+    return figures.plot_comparison_curves(result, _find_board(result, setting), order_by_relative_regret([result]))
 
 
-def plot_critical_difference(
-    result: ComparisonResult | str, setting: SettingKind | None = None, *, storage: str | None = None
-) -> go.Figure:
+@loading(result=ComparisonResult)
+def plot_critical_difference(result: ComparisonResult, setting: SettingKind | None = None) -> go.Figure:
     """Plot the mean ranks of the policies with Nemenyi's critical difference.
 
     Args:
-        result: A comparison, or the name of a stored one.
+        result: A comparison.
         setting: "tuned" or "defaults"; by default the main one.
-        storage: Database URL of a comparison given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
     """
-    comparison = _load(result, ComparisonResult, storage)
-    order = order_by_relative_regret([comparison])
-    return figures.plot_critical_difference(comparison, _find_board(comparison, setting), order)
+    return figures.plot_critical_difference(result, _find_board(result, setting), order_by_relative_regret([result]))
 
 
-def plot_relative_regret(
-    results: Sequence[ComparisonResult | str] | ComparisonResult | str, *, storage: str | None = None
-) -> go.Figure:
+@loading(results=[ComparisonResult])
+def plot_relative_regret(results: list[ComparisonResult]) -> go.Figure:
     """Plot the regret of every policy above the best one, by scenario and horizon.
 
     Args:
-        results: Comparisons of the same policies, or names of stored ones.
-        storage: Database URL of comparisons given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        results: Comparisons of the same policies.
     """
-    return figures.plot_relative_regret(_load_all(results, ComparisonResult, storage))
+    return figures.plot_relative_regret(results)
 
 
-def plot_prices(result: RobustRecommendation | str, *, storage: str | None = None) -> go.Figure:
+@loading(result=RobustRecommendation)
+def plot_prices(result: RobustRecommendation) -> go.Figure:
     """Plot the regret of each setting above that of the setting tuned for the scenario.
 
     Args:
-        result: A robust recommendation, or the name of a stored one.
-        storage: Database URL of a study given by name; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
+        result: A robust recommendation.
     """
-    return figures.plot_prices(_load(result, RobustRecommendation, storage))
+    return figures.plot_prices(result)
 
 
 def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
@@ -298,19 +318,19 @@ def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
     return figures.plot_diagnosis(diagnosis, source)
 
 
-def plot_replays(results: Replay | Sequence[Replay]) -> go.Figure:
+@loading(results=[Replay])
+def plot_replays(results: list[Replay]) -> go.Figure:
     """Plot the estimated mean reward of policies with 95 % intervals, next to that of the logging policy.
 
     Args:
-        results: One or several replays of the same log; inconclusive ones are left out.
+        results: One or several results of the same log; inconclusive ones are left out.
     """
-    replays = _load_all(results, Replay, None)
     rows = []
-    for each in replays:
+    for each in results:
         if each.inconclusive is None:
             hover = f"{each.policy}<br>{format_params(each.params)}<br>{format_interval(each.score)}"
             rows.append(figures.IntervalRow(each.policy, each.score, hover))
-    logged = replays[0].logged
+    logged = results[0].logged
     rows.append(figures.IntervalRow("logging policy", logged, f"logging policy<br>{format_interval(logged)}"))
     return figures.plot_scores(rows, "Mean reward per step if deployed", "mean reward per step")
 
@@ -376,22 +396,6 @@ def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
 def get_alt_text(figure: go.Figure) -> str:
     """Return the description of a figure as plain text."""
     return figures.get_alt_text(figure)
-
-
-def _load_all(results: Any, kind: type[T], storage: str | None) -> list[T]:
-    """Return one or several results of one kind as a list; names are loaded."""
-    loaded = [_load(item, kind, storage) for item in as_list(results)]
-    if not loaded:
-        raise InputError("there is nothing to plot: the list of results is empty.")
-    return loaded
-
-
-def _load(result: Any, kind: type[T], storage: str | None) -> T:
-    """Return a result of the expected kind; a name is loaded."""
-    loaded: Any = load_result(result, storage=storage) if isinstance(result, str) else result
-    if not isinstance(loaded, kind):
-        raise InputError(f"the figure needs a result of kind {kind.__name__} but got {type(loaded).__name__}.")
-    return loaded
 
 
 def _find_board(result: ComparisonResult, setting: SettingKind | None) -> Leaderboard:

@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING
 from ravenlab.common.kernel_cache import is_cached
 from ravenlab.common.text import format_duration, format_number
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
-from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
-from ravenlab.studies.spec.study import StudySpec
-from ravenlab.tuning.grid_run import GridListener
+from ravenlab.studies.kinds import kind_of
+from ravenlab.studies.spec.comparison import ComparisonSpec
+from ravenlab.tuning.listener import Listener
 from ravenlab.tuning.screen import ProgressScreen
 from ravenlab.tuning.search.loop import Progress
-from ravenlab.tuning.study_run import StudyListener
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
-    from ravenlab.studies.results.comparison import ComparisonEntry
-    from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
-    from ravenlab.tuning.comparison.run import ComparisonListener
+    from ravenlab.studies.spec.fields import Specification
 
 
 LINE_INTERVAL = 10.0  # minimum number of seconds between plain lines
@@ -111,8 +108,8 @@ class StartedStudy:
     stored: int = 0
 
 
-class Reporter(ProgressScreen):
-    """Progress of studies and grids.
+class Reporter(ProgressScreen, Listener):
+    """Progress of the studies of a plan.
 
     Args:
         quiet: Whether nothing is printed.
@@ -180,19 +177,12 @@ class Reporter(ProgressScreen):
         left = format_left(self.overall.seconds_left())
         return f", {left} for all studies" if left and len(self.steps) > 1 else ""
 
-    def listener(self) -> StudyListener:
-        """Return new callbacks for `run_study`; every study needs its own."""
-        return StudyProgress(self).listener()
-
-    def grid_listener(self) -> GridListener:
-        """Return new callbacks for `run_grid`."""
-        progress = StudyProgress(self)
-        return GridListener(
-            progress.begin_grid, progress.batch, progress.compare, progress.finish_grid, progress.complete
-        )
+    def child(self, spec: Specification) -> Listener:
+        """Return the progress of a study of the plan."""
+        return ComparisonProgress(self) if isinstance(spec, ComparisonSpec) else StudyProgress(self)
 
 
-class StudyProgress:
+class StudyProgress(Listener):
     """Progress of one study or grid.
 
     The time left is that of the whole study: of the remaining trials, at their recent speed, and of the validation.
@@ -213,35 +203,37 @@ class StudyProgress:
         self.compiling = False
         self.search, self.validation = Pace(0.0), Pace(0.0)
 
-    def listener(self) -> StudyListener:
-        """Return the callbacks for `run_study`."""
-        return StudyListener(self.begin, self.batch, self.validate, self.validated, self.finish)
+    def child(self, spec: Specification) -> Listener:
+        """Return the progress of a study that this one runs first."""
+        return StudyProgress(self.reporter)
 
-    def begin(self, spec: StudySpec, stored: int) -> None:
+    def begin(self, spec: Specification, stored: int) -> None:
         """Show that a study starts or resumes."""
-        self.validation = Pace(float(spec.validation_steps()))
-        self._start(spec.study_name(), spec.trials, "trials", spec.replications, stored, spec.policy)
-
-    def begin_grid(self, spec: GridSpec, stored: int) -> None:
-        """Show that a grid starts or resumes."""
-        self._start(spec.study_name(), len(spec.cells()), "cells", spec.replications, stored, GRID_POLICY)
-
-    def _start(self, name: str, total: int, unit: str, replications: int, stored: int, policy: str) -> None:
-        self.name, self.total, self.unit, self.steps, self.stored = name, total, unit, 0.0, stored
-        self.search = Pace(float(total), float(stored))
-        self.started = self.printed = time.monotonic()
-        if self.counted:
-            self.reporter.started_studies[name] = StartedStudy(name, total, unit, stored)
+        self._start(spec, stored)
+        policy = spec.summary()["policy"]
         self.compiling = not is_cached(policy) and policy not in POLICY_PLUGINS.names()
         bars = self.reporter.bars
         if bars is not None and self.task is None:
             note = COMPILING if self.compiling else "starting"
-            self.task = self.reporter.add_bar(bars, name, total, stored, f"{stored:,}/{total:,}", note)
+            count = f"{stored:,}/{self.total:,}"
+            self.task = self.reporter.add_bar(bars, self.name, self.total, stored, count, note)
         elif bars is None:
             resuming = f", resuming after {stored:,}" if stored else ""
-            self.reporter.line(f"{name}: {total:,} {unit} × {replications:,} replications{resuming}")
+            self.reporter.line(f"{self.name}: {self.total:,} {self.unit} × {spec.worlds():,} replications{resuming}")
             if self.compiling:
                 self._print(COMPILING)
+
+    def _start(self, spec: Specification, stored: int) -> None:
+        self.name = spec.study_name()
+        self.total = spec.planned
+        self.unit = kind_of(spec).unit
+        self.stored = stored
+        self.steps = 0.0
+        self.search = Pace(float(self.total), float(stored))
+        self.validation = Pace(float(spec.validation_steps()))
+        self.started = self.printed = time.monotonic()
+        if self.counted:
+            self.reporter.started_studies[self.name] = StartedStudy(self.name, self.total, self.unit, stored)
 
     def batch(self, progress: Progress) -> None:
         """Show the state after a batch. Speed and time left do not count a first batch that includes compilation."""
@@ -278,14 +270,20 @@ class StudyProgress:
             end = f", about {format_left(left)} left{self.reporter.describe_overall()}" if left else ""
             self._print(f"{amount}, {note}{end}")
 
-    def validate(self) -> None:
-        """Show that the validation starts; it has a bar of its own."""
+    def validate(self, replayed: int = 0) -> None:
+        """Show that the validation starts, which has a bar of its own, or the comparison of the cells of a grid."""
+        if not self.validation.total:
+            self.reporter.add_steps(self.name, 0.0, done=True)
+            replaying = f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
+            self._note("comparing", replaying)
+            return
         self.validation.updated = time.monotonic()
         self._note("done", "validating on held-out worlds")
         bars = self.reporter.bars
         if bars is not None:
-            total = self.validation.total or 1.0
-            self.task = self.reporter.add_bar(bars, "  validation", total, 0.0, "0 %", "held-out worlds")
+            self.task = self.reporter.add_bar(
+                bars, "  validation", self.validation.total, 0.0, "0 %", "held-out worlds"
+            )
 
     def validated(self, steps: float) -> None:
         """Show how much of the validation is done."""
@@ -294,28 +292,20 @@ class StudyProgress:
         self.reporter.add_steps(self.name, steps)
         adding = pace.done >= pace.total  # a close race needs more worlds than planned; their number is not known
         left = None if adding else pace.seconds_left()
-        self._update(pace.done, pace.total or 1.0, "%", "adding worlds" if adding else "held-out worlds", left)
+        self._update(pace.done, pace.total, "%", "adding worlds" if adding else "held-out worlds", left)
 
     def finish(self) -> None:
-        """Show on the bar that there is a recommendation; otherwise the result is printed anyway."""
+        """Show on the bar that the result was stored; otherwise the result is printed anyway."""
         self.reporter.add_steps(self.name, 0.0, done=True)
-        if self.reporter.bars is not None and self.task is not None:
-            total = self.validation.total or 1.0
+        if self.reporter.bars is None or self.task is None:
+            return
+        if self.validation.total:
+            total = self.validation.total
             self.reporter.bars.update(self.task, completed=total, count="100 %", note="validated", left="")
+        else:
+            self.reporter.bars.update(self.task, note="done", left="")
 
-    def compare(self, replayed: int) -> None:
-        """Show that the comparison of the cells starts."""
-        self.reporter.add_steps(self.name, 0.0, done=True)
-        self._note(
-            "comparing", f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
-        )
-
-    def finish_grid(self) -> None:
-        """Show on the bar that the cells were compared; otherwise the result is printed anyway."""
-        if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, note="done")
-
-    def complete(self, spec: GridSpec) -> None:
+    def complete(self, spec: Specification) -> None:
         """Show that there was nothing to do."""
         self.reporter.add_steps(spec.study_name(), 0.0, done=True)
         self.reporter.line(f"{spec.study_name()}: already complete.")
@@ -332,77 +322,64 @@ class StudyProgress:
         self.reporter.line(f"  {self.name}: {text}" if self.reporter.many else f"  {text}")
 
 
-class ComparisonReporter(Reporter):
-    """Progress of comparisons, with more bars for the current search.
+class ComparisonProgress(StudyProgress):
+    """Progress of a comparison, with more bars for the current search.
 
     An entry counts with the steps that it simulates, so that the time left is right: tuned entries take much longer.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
-        super().__init__(quiet)
-        self.task: TaskID | None = None
-        self.current: StartedStudy | None = None
-        self.entries = 0
-        self.printed = 0.0
-        self.costs: list[float] = []
-        self.pace = Pace(0.0)
+    def __init__(self, reporter: Reporter) -> None:
+        super().__init__(reporter)
+        self.label = ""
+        self.printed = -LINE_INTERVAL
+        self.searches = _SearchProgress(reporter)
 
-    def comparison_listener(self) -> ComparisonListener:
-        """Return the callbacks for `run_comparison`."""
-        from ravenlab.tuning.comparison.run import ComparisonListener
+    def child(self, spec: Specification) -> Listener:
+        """Return the progress of the searches, which share their bars."""
+        return self.searches
 
-        return ComparisonListener(
-            self._begin_comparison, self._play_entry, self._store_entry, _SearchProgress(self).listener()
-        )
-
-    def _begin_comparison(self, spec: ComparisonSpec, stored: int) -> None:
-        name, self.entries = spec.study_name(), len(spec.entries())
-        self.started_studies[name] = self.current = StartedStudy(name, self.entries, "entries", stored)
-        self.costs = [entry_steps(spec, policy, setting) for policy, setting in spec.entries()]
-        self.pace = Pace(sum(self.costs), sum(self.costs[:stored]))
-        if stored == self.entries:
-            self.line(f"{name}: already complete.")
-        elif self.bars is not None:
-            count = f"{stored}/{self.entries}"
-            self.task = self.add_bar(self.bars, name, self.pace.total, self.pace.done, count, "starting")
+    def begin(self, spec: Specification, stored: int) -> None:
+        """Show that a comparison starts or resumes."""
+        assert isinstance(spec, ComparisonSpec)
+        self._start(spec, stored)
+        self.printed = -LINE_INTERVAL
+        costs = [float(spec.entry_steps(policy, setting)) for policy, setting in spec.entries()]
+        self.search = Pace(sum(costs), sum(costs[:stored]))
+        bars = self.reporter.bars
+        if bars is not None:
+            count = f"{stored}/{self.total}"
+            self.task = self.reporter.add_bar(bars, self.name, self.search.total, self.search.done, count, "starting")
         else:
             resuming = f", resuming after {stored:,}" if stored else ""
             budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
-            self.line(f"{name}: {self.entries} entries × {spec.replications:,} worlds{budget}{resuming}")
+            line = f"{self.name}: {self.total} entries × {spec.replications:,} worlds{budget}{resuming}"
+            self.reporter.line(line)
 
-    def _play_entry(self, policy: str, setting: SettingKind) -> None:
-        if self.bars is not None and self.task is not None:
-            self.bars.update(self.task, note=f"{policy}, {setting}")
+    def entry(self, label: str) -> None:
+        """Show which entry is played."""
+        self.label = label
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(self.task, note=label)
 
-    def _store_entry(self, count: int, entry: ComparisonEntry) -> None:
-        mean = format_number(float(entry.regret.mean()))
-        if self.current is not None:
-            self.current.stored = count
-        self.pace.add(self.costs[count - 1])
-        left = format_left(self.pace.seconds_left() if count < self.entries else None)
-        if self.bars is not None and self.task is not None:
-            self.bars.update(
+    def batch(self, progress: Progress) -> None:
+        """Show the regret of an entry."""
+        count = progress.trials
+        self.reporter.started_studies[self.name].stored = count
+        self.search.add(progress.steps)
+        left = format_left(self.search.seconds_left() if count < self.total else None)
+        mean = "–" if progress.best is None else format_number(progress.best)
+        if self.reporter.bars is not None and self.task is not None:
+            self.reporter.bars.update(
                 self.task,
-                completed=self.pace.done,
-                count=f"{count}/{self.entries}",
-                note=f"{entry.policy} {mean}",
+                completed=self.search.done,
+                count=f"{count}/{self.total}",
+                note=f"{self.label}: {mean}",
                 left=left,
             )
-        elif count == self.entries or time.monotonic() - self.printed > LINE_INTERVAL:
+        elif count == self.total or time.monotonic() - self.printed > LINE_INTERVAL:
             self.printed = time.monotonic()
             end = f", about {left} left" if left else ""
-            self.line(f"  {count} of {self.entries} entries; {entry.policy}, {entry.setting}: {mean}{end}")
-
-
-def entry_steps(spec: ComparisonSpec, policy: str, setting: SettingKind) -> float:
-    """Return the number of steps that an entry simulates, with its search if it is tuned.
-
-    >>> from ravenlab.studies.spec.comparison import ComparisonSpec
-    >>> entry_steps(ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0), "ucb1", "defaults")
-    2000.0
-    """
-    steps = spec.replications * spec.horizon
-    return float(steps + (spec.search_spec(policy).simulated_steps() if setting == "tuned" else 0))
+            self.reporter.line(f"  {count} of {self.total} entries; {self.label}: {mean}{end}")
 
 
 class _SearchProgress(StudyProgress):
@@ -416,7 +393,10 @@ class _SearchProgress(StudyProgress):
         self.tasks: list[TaskID] = []
         self.shown = False
 
-    def begin(self, spec: StudySpec, stored: int) -> None:
+    def complete(self, spec: Specification) -> None:
+        """Show nothing: another comparison ran the search."""
+
+    def begin(self, spec: Specification, stored: int) -> None:
         """Replace the bars of the previous search; without bars, print some of the searches."""
         bars = self.reporter.bars
         if bars is not None:
@@ -435,10 +415,10 @@ class _SearchProgress(StudyProgress):
         if self.shown:
             super().batch(progress)
 
-    def validate(self) -> None:
+    def validate(self, replayed: int = 0) -> None:
         """Show it on a bar only: there are many searches."""
         if self.reporter.bars is not None:
-            super().validate()
+            super().validate(replayed)
             if self.task is not None:
                 self.tasks.append(self.task)
 

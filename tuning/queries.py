@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
-from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
@@ -27,15 +27,13 @@ if TYPE_CHECKING:
     from ravenlab.policies.engine.base import Policy
     from ravenlab.policies.engine.parameters import Value
     from ravenlab.studies.diagnosis.result import Diagnosis
+    from ravenlab.studies.kinds import StudyResult
     from ravenlab.studies.laws.recommendation import RecommendedParameters
     from ravenlab.studies.paper.results import ReproductionResult
-    from ravenlab.studies.results.comparison import ComparisonResult
-    from ravenlab.studies.results.grid import Grid
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import RobustRecommendation
 
     ExportableResult: TypeAlias = Recommendation | RobustRecommendation | RecommendedParameters
-    StoredResult: TypeAlias = Recommendation | Grid | ComparisonResult | RobustRecommendation
 
 
 def is_one(value: Any) -> bool:
@@ -281,7 +279,7 @@ def recommend(
         raise describe_missing(query, reason, storage) from None
 
 
-def load_result(study: str, *, storage: str | None = None) -> StoredResult:
+def load_result(study: str, *, storage: str | None = None) -> StudyResult:
     """Load the result of a study, grid, comparison or robust search, also one that the command line ran.
 
     Args:
@@ -304,27 +302,12 @@ def load_result(study: str, *, storage: str | None = None) -> StoredResult:
     ...     load_result("raven-ucb/stationary", storage=url) == result
     True
     """
-    from ravenlab.studies.results.ranking import analyze_comparison
-    from ravenlab.studies.storage import keys
     from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.library import find_studies
-    from ravenlab.studies.storage.trials import read_comparison, read_grid
+    from ravenlab.studies.storage.library import find_study, read_result
 
-    result: StoredResult | None
     with use_storage(storage) as store:
-        matches = find_studies(store, [study])
-        if len(matches) > 1:
-            raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
-        (stored,) = matches
-        if keys.GRID in stored.user_attrs:
-            result = read_grid(stored, store.get_all_trials(study_id(stored), deepcopy=False))
-        elif keys.COMPARISON in stored.user_attrs:
-            comparison = read_comparison(stored, store.get_all_trials(study_id(stored), deepcopy=False))
-            result = None if comparison is None else analyze_comparison(comparison)
-        elif keys.ROBUST in stored.user_attrs:
-            result = keys.read_robust(stored)
-        else:
-            result = keys.read_recommendation(stored)
+        stored = find_study(store, study)
+        result: StudyResult | None = read_result(store, stored)
     if result is None:
         raise InputError(f"study {stored.study_name!r} has no result: it is unfinished, or ravenlab did not create it.")
     return result
@@ -348,7 +331,10 @@ def export(
         The text of the file.
 
     Raises:
-        InputError: No study matches, a result has no recommendation, or the format is unknown.
+        InputError: No study matches, there is no recommendation, or the format is unknown.
+
+    Warns:
+        UserWarning: A named study has no recommendation, and why.
 
     Example:
 
@@ -365,7 +351,7 @@ def export(
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import RobustRecommendation
     from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.library import read_recommendations, read_robust_results
+    from ravenlab.studies.storage.library import read_exportable
 
     names = None if studies is None else as_list(studies)
     if names and not all(isinstance(name, str) for name in names):
@@ -377,7 +363,10 @@ def export(
                 raise InputError(f"studies must be names or recommendations but got {type(result).__name__}.")
         return export_text(results, form)
     with use_storage(storage) as store:
-        return export_text([*read_recommendations(store, names), *read_robust_results(store, names)], form)
+        exportable = read_exportable(store, names)
+    for note in exportable.notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    return export_text(exportable.recommendations, form)
 
 
 def reproduce(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.compat.optuna import METRIC_NAMES, storage_of, study_id
@@ -13,6 +13,7 @@ from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
+from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, StudyKindName, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
 from ravenlab.studies.results.documents import (
     comparison_document,
@@ -26,7 +27,6 @@ from ravenlab.studies.spec.source import ScenarioSource
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.library import find_better_policies, is_internal, list_comparison_specs
-from ravenlab.studies.storage.trials import read_comparison, read_grid
 
 if TYPE_CHECKING:
     import optuna
@@ -126,21 +126,17 @@ def digest(text: str) -> str:
 
 def compute_stamp(study: optuna.Study) -> str | None:
     """Hash everything that the note and figures of a finished study depend on; None if it is unfinished."""
-    attributes = study.user_attrs
-    inputs = [keys.project_version(), *(attributes.get(key) for key in (keys.SPEC, keys.GRID))]
-    robust = attributes.get(keys.ROBUST_RECOMMENDATION)
-    if robust is not None:
-        inputs.append(robust)
-    elif attributes.get(keys.RECOMMENDATION) is not None:
-        inputs += [attributes[keys.RECOMMENDATION], _list_evidence(study)]
-    elif attributes.get(keys.COMPARISON) is not None and attributes.get(keys.FURTHER_WORLDS) is not None:
-        inputs += [attributes[keys.COMPARISON], attributes[keys.FURTHER_WORLDS]]
-    elif attributes.get(keys.INDISTINGUISHABLE) is not None:
-        spec = keys.read_grid_spec(study)
-        recommendation = None if spec is None else find_recommendation(spec, list_recommendations(study))
-        inputs += [attributes[keys.INDISTINGUISHABLE], None if recommendation is None else recommendation.as_object()]
-    else:
+    kind = find_kind(study)
+    if kind is None or not kind.is_complete(study):
         return None
+    attributes = study.user_attrs
+    inputs = [keys.project_version(), attributes[kind.key], attributes[kind.result_key]]
+    if kind is TUNE:
+        inputs.append(_list_evidence(study))
+    elif kind is GRID:
+        spec = GRID.read_spec(study)
+        recommendation = None if spec is None else find_recommendation(spec, list_recommendations(study))
+        inputs.append(None if recommendation is None else recommendation.as_object())
     return digest(json.dumps(inputs, sort_keys=True))
 
 
@@ -148,7 +144,7 @@ def _list_evidence(study: optuna.Study) -> list[Any]:
     """List the comparisons that may show a policy to be better than the recommended one, with their state."""
     recommendation = keys.read_recommendation(study)
     return [
-        [other.study_name, spec.model_dump(mode="json"), keys.FURTHER_WORLDS in other.user_attrs]
+        [other.study_name, spec.model_dump(mode="json"), COMPARISON.is_complete(other)]
         for other, spec in list_comparison_specs(storage_of(study).get_all_studies())
         if recommendation is not None and is_evidence(spec, recommendation)
     ]
@@ -204,13 +200,8 @@ def attach(study: optuna.Study, *, missing: bool = False, figures: bool = True) 
         return 0
     if keys.is_front(study):  # keeps the note that an earlier version attached
         return 0
-    if keys.ROBUST in study.user_attrs:
-        changed = attach_to_robust(study, figures)
-    elif keys.COMPARISON in study.user_attrs:
-        changed = attach_to_comparison(study, figures)
-    else:
-        kind = attach_to_grid if keys.GRID in study.user_attrs else attach_to_study
-        changed = kind(study, figures)
+    kind = find_kind(study)
+    changed = 0 if kind is None else ATTACH[kind.name](study, figures)
     if figures:
         save_stamp(study, stamp)
     return changed
@@ -218,7 +209,7 @@ def attach(study: optuna.Study, *, missing: bool = False, figures: bool = True) 
 
 def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a tuned study."""
-    spec = keys.read_spec(study)
+    spec = TUNE.read_spec(study)
     if spec is None:
         return 0
     recommendation = keys.read_recommendation(study)
@@ -246,7 +237,7 @@ def _write_note(
 
 def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished grid."""
-    grid = read_grid(study)
+    grid = GRID.read_result(storage_of(study), study)
     if grid is None:
         return 0
     changed = _attach_note(study, ["mean regret"], grid_document(grid).to_markdown())
@@ -282,12 +273,9 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
 
 def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     """Attach to a finished comparison."""
-    from ravenlab.studies.results.ranking import analyze_comparison
-
-    comparison = read_comparison(study, study.get_trials(deepcopy=False))
-    if comparison is None:
+    result = COMPARISON.read_result(storage_of(study), study)
+    if result is None:
         return 0
-    result = analyze_comparison(comparison)
     changed = _attach_note(study, ["mean regret"], comparison_document(result).to_markdown())
     if not draw:
         return changed
@@ -300,6 +288,14 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     if board.ranks is not None:
         drawn["ranks"] = figures.plot_critical_difference(result, board, order)
     return changed + _attach_figures(study, drawn)
+
+
+ATTACH: dict[StudyKindName, Callable[[optuna.Study, bool], int]] = {
+    TUNE.name: attach_to_study,
+    ROBUST.name: attach_to_robust,
+    GRID.name: attach_to_grid,
+    COMPARISON.name: attach_to_comparison,
+}
 
 
 def _attach_note(study: optuna.Study, values: list[str], note: str) -> int:

@@ -153,6 +153,37 @@ class ComparisonSpec(SimulatedSpec):
             return [f"the content of the {self.source.kind} has changed"]
         return describe_differences(requested, existing)
 
+    @property
+    def planned(self) -> int:
+        """Number of entries."""
+        return len(self.entries())
+
+    def worlds(self) -> int:
+        """Return the number of worlds per entry."""
+        return self.replications
+
+    def entry_steps(self, policy: str, setting: SettingKind) -> int:
+        """Return the number of steps that an entry simulates, with its search if it is tuned.
+
+        >>> ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0).entry_steps("ucb1", "defaults")
+        2000
+        """
+        search = self.search_spec(policy).simulated_steps() if setting == "tuned" else 0
+        return self.replications * self.horizon + search
+
+    def simulated_steps(self) -> int:
+        """Return the number of steps of all entries; further worlds are not counted."""
+        return sum(self.entry_steps(policy, setting) for policy, setting in self.entries())
+
+    def searched_policies(self) -> list[str]:
+        """Return the policies that are tuned."""
+        return [policy for policy, setting in self.entries() if setting == "tuned"]
+
+    def summary(self) -> dict[str, Any]:
+        """Return policy, scenario, horizon, arms and seed for listings."""
+        fields = self.model_dump(include={"scenario", "horizon", "arms", "seed"})
+        return {"policy": f"{len(self.policies)} policies", **fields}
+
     def entries(self) -> list[tuple[str, SettingKind]]:
         """Return policy and kind of setting of each entry in the order of the trials: defaults first, then tuned.
 

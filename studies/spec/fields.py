@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +23,7 @@ from ravenlab.common.checks import COUNT, parse_count
 from ravenlab.common.errors import unknown_name
 from ravenlab.environments.scenario import MAX_HORIZON
 from ravenlab.studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
-from ravenlab.studies.spec.source import ScenarioSource, Source, resolve_size
+from ravenlab.studies.spec.source import HasSource, ScenarioSource, Source, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
 MAX_RESULTS = 100_000_000
@@ -32,6 +33,76 @@ class FrozenModel(BaseModel):
     """An immutable model without extra fields and without infinite numbers, which JSON cannot represent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Specification(FrozenModel, ABC):
+    """What a study of any kind is to do. Validation fills in every default: it holds what is stored and run."""
+
+    @property
+    @abstractmethod
+    def planned(self) -> int:
+        """Number of trials, cells or entries."""
+
+    @property
+    def direction(self) -> Literal["minimize", "maximize"]:
+        """Whether the value of a trial is minimized."""
+        return "minimize"
+
+    @abstractmethod
+    def study_name(self) -> str:
+        """Return the name of the study; by default derived from what differs from the defaults."""
+
+    @abstractmethod
+    def worlds(self) -> int:
+        """Return the number of worlds per trial, cell or entry."""
+
+    @abstractmethod
+    def simulated_steps(self) -> int:
+        """Return the number of steps that the study simulates."""
+
+    def validation_steps(self) -> int:
+        """Return how many of the steps are for the validation."""
+        return 0
+
+    @abstractmethod
+    def summary(self) -> dict[str, Any]:
+        """Return policy, scenario, horizon, arms and seed for listings."""
+
+    @abstractmethod
+    def differences(self, stored: Any) -> list[str]:
+        """List the fields in which a stored specification is not comparable with this one."""
+
+    def first_studies(self) -> list[Any]:
+        """Return the specifications of the studies that run first."""
+        return []
+
+    def problems(self) -> Sequence[HasSource]:
+        """Return the specifications whose scenarios are simulated."""
+        return [self]  # type: ignore[list-item]  # a robust search, which has no source of its own, overrides it
+
+    def searched_policies(self) -> list[str]:
+        """Return the policies whose parameters are searched."""
+        return []
+
+    def compiled_policies(self) -> list[str]:
+        """Return the policies whose fast kernels are needed from the start."""
+        return []
+
+    def budget(self) -> dict[str, int]:
+        """Return the fields that may change when a study is resumed."""
+        return {}
+
+    def with_trials(self, least: int) -> Self:
+        """Return the specification with at least so many trials."""
+        return self
+
+    @classmethod
+    def unchecked(cls, stored: Mapping[str, Any]) -> Self | None:
+        """Read a stored specification for display, although its plugin is not loaded.
+
+        None if it can't be shown without the plugin. Raises ValueError if it is invalid.
+        """
+        return None
 
 
 ShortText = Annotated[str, Field(strict=True, max_length=200)]
@@ -166,11 +237,8 @@ def drop_absent_sizes(fields: Any) -> Any:
     return {name: value for name, value in fields.items() if name not in SIZES or value is not None}
 
 
-class SimulatedSpec(FrozenModel):
-    """Fields that grids and comparisons share: a scenario, its size, and a seed.
-
-    Validation fills in every default, so that a specification holds what is stored and run.
-    """
+class SimulatedSpec(Specification):
+    """Fields that grids and comparisons share: a scenario, its size, and a seed."""
 
     scenario: ScenarioName
     settings: Settings = Field(default_factory=dict)

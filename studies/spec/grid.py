@@ -81,13 +81,34 @@ class GridSpec(SimulatedSpec):
                 raise ValueError(f"{axis} must be strictly increasing but got {', '.join(f'{v:g}' for v in values)}")
             for value in values:
                 find_policy(GRID_POLICY).resolve({axis: value, "epsilon": self.epsilon}, self.arms, self.horizon)
-        cells = len(self.alpha0) * len(self.beta0)
+        cells = self.planned
         if cells > MAX_CELLS:
             raise ValueError(f"alpha0 × beta0 must have at most {format_count(MAX_CELLS)} cells but got {cells}")
         if cells * self.replications > MAX_RESULTS:
             most = format_count(MAX_RESULTS // cells)
             raise ValueError(f"replications must be at most {most} for {cells} cells but got {self.replications}")
         return self
+
+    @property
+    def planned(self) -> int:
+        """Number of cells."""
+        return len(self.alpha0) * len(self.beta0)
+
+    def worlds(self) -> int:
+        """Return the number of worlds per cell."""
+        return self.replications
+
+    def simulated_steps(self) -> int:
+        """Return the number of steps of all cells."""
+        return self.planned * self.replications * self.horizon
+
+    def compiled_policies(self) -> list[str]:
+        """Return RAVEN-UCB."""
+        return [GRID_POLICY]
+
+    def summary(self) -> dict[str, Any]:
+        """Return policy, scenario, horizon, arms and seed for listings."""
+        return {"policy": GRID_POLICY, **self.model_dump(include={"scenario", "horizon", "arms", "seed"})}
 
     def study_name(self) -> str:
         """Return `grid/raven-ucb/scenario/T…/K…`, followed by cells, settings and seed other than the defaults."""

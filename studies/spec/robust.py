@@ -25,7 +25,7 @@ from ravenlab.studies.registry import (
     parse_level,
     robust_samplers,
 )
-from ravenlab.studies.spec.fields import FrozenModel, describe_differences, name_suffix
+from ravenlab.studies.spec.fields import Specification, describe_differences, name_suffix
 from ravenlab.studies.spec.objective import mean_of_largest, tail_count
 from ravenlab.studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from ravenlab.studies.spec.source import ScenarioSource
@@ -81,7 +81,7 @@ MAX_SCENARIOS = 20
 MAX_NAME_LENGTH = 400
 
 
-class RobustSpec(FrozenModel):
+class RobustSpec(Specification):
     """A search for one setting over several scenarios; `base` holds all other fields, for the first scenario.
 
     >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 1000})
@@ -99,6 +99,14 @@ class RobustSpec(FrozenModel):
         description=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}.",
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(MEASURES)),
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_former_field(cls, fields: Any) -> Any:
+        """Drop a field of earlier versions, which is false except for Pareto fronts."""
+        if not isinstance(fields, Mapping) or fields.get("pareto") is not False:
+            return fields
+        return {name: value for name, value in fields.items() if name != "pareto"}
 
     @field_validator("measure")
     @classmethod
@@ -150,6 +158,65 @@ class RobustSpec(FrozenModel):
                 raise InputError(f"{scenario}: {to_input_error(error)}") from None
         return specs
 
+    @classmethod
+    def unchecked(cls, stored: Mapping[str, Any]) -> Self:
+        """Read a stored search for display; its policy and scenarios need not be loaded."""
+        if not isinstance(stored.get("measure"), str):
+            raise ValueError("a stored specification must have a measure")
+        scenarios = tuple(map(str, stored["scenarios"]))
+        return cls.model_construct(
+            base=StudySpec.unchecked(stored["base"]), scenarios=scenarios, measure=stored["measure"]
+        )
+
+    @property
+    def planned(self) -> int:
+        """Number of trials."""
+        return self.base.trials
+
+    def worlds(self) -> int:
+        """Return the number of worlds per trial."""
+        return self.base.replications
+
+    def own_steps(self) -> int:
+        """Return the number of steps of the search over all scenarios."""
+        return self.base.trials * self.base.replications * self.base.horizon * len(self.scenarios)
+
+    def simulated_steps(self) -> int:
+        """Return the number of steps of the search and of the studies of its scenarios, which run first."""
+        return self.own_steps() + sum(study.simulated_steps() for study in self.scenario_specs())
+
+    def validation_steps(self) -> int:
+        """Return the number of steps of the validation in each scenario."""
+        return self.base.validation_steps()
+
+    def summary(self) -> dict[str, Any]:
+        """Return policy, scenarios, horizon, arms and seed for listings."""
+        return {**self.base.summary(), "scenario": ",".join(self.scenarios)}
+
+    def first_studies(self) -> list[StudySpec]:
+        """Return the studies of the scenarios."""
+        return self.scenario_specs()
+
+    def problems(self) -> list[StudySpec]:
+        """Return the studies of the scenarios."""
+        return self.scenario_specs()
+
+    def searched_policies(self) -> list[str]:
+        """Return the policy."""
+        return self.base.searched_policies()
+
+    def compiled_policies(self) -> list[str]:
+        """Return the policy."""
+        return self.base.compiled_policies()
+
+    def budget(self) -> dict[str, int]:
+        """Return the fields that may change when the study is resumed."""
+        return self.base.budget()
+
+    def with_trials(self, least: int) -> Self:
+        """Return the search with at least so many trials."""
+        return self.model_copy(update={"base": self.base.with_trials(least)})
+
     def study_name(self) -> str:
         """Return `robust/policy/scenario,scenario/T…/K…`, followed by what differs from the defaults."""
         if self.base.name is not None:
@@ -165,9 +232,6 @@ class RobustSpec(FrozenModel):
             {"scenarios": ",".join(spec.scenarios), "measure": spec.measure} for spec in (self, stored)
         )
         return [*describe_differences(requested, existing), *self.base.differences(stored.base)]
-
-
-ResolvedRobustSpec = RobustSpec
 
 
 def parse_robust_spec(fields: Mapping[str, Any], where: str = "") -> RobustSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, StrictFloat, field_validator, model_validator
 
@@ -39,6 +39,7 @@ from ravenlab.studies.spec.fields import (
     Settings,
     ShortText,
     Size,
+    Specification,
     StudyName,
     Trials,
     Whole,
@@ -225,7 +226,7 @@ BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "seed")
 
 
-class StudySpec(StudyFields):
+class StudySpec(StudyFields, Specification):
     """A study: a search over a policy's parameters on one scenario, trace or log at one horizon.
 
     Validation fills in every default, so that a specification holds what is stored and run.
@@ -323,15 +324,45 @@ class StudySpec(StudyFields):
                 followed |= {"low": scale.low, "high": scale.high}
         return {**self.fixed, **followed}
 
-    def resolved(self) -> Self:
-        """Return the study itself."""
-        return self
+    @property
+    def planned(self) -> int:
+        """Number of trials."""
+        return self.trials
+
+    @property
+    def direction(self) -> Literal["minimize", "maximize"]:
+        """Whether the objective is minimized."""
+        return "maximize" if parse_objective(self.objective).maximize else "minimize"
+
+    def summary(self) -> dict[str, Any]:
+        """Return policy, scenario, horizon, arms and seed for listings."""
+        return self.model_dump(include={"policy", "scenario", "horizon", "arms", "seed"})
+
+    def searched_policies(self) -> list[str]:
+        """Return the policy."""
+        return [self.policy]
+
+    def compiled_policies(self) -> list[str]:
+        """Return the policy, unless recorded data is played, which takes other kernels."""
+        return [self.policy] if isinstance(self.source, ScenarioSource) else []
+
+    def budget(self) -> dict[str, int]:
+        """Return the fields that may change when the study is resumed."""
+        return self.model_dump(include=set(BUDGET_FIELDS))
+
+    def with_trials(self, least: int) -> Self:
+        """Return the study with at least so many trials."""
+        return self.model_copy(update={"trials": max(self.trials, least)})
 
     def study_name(self) -> str:
         """Return `policy/scenario/T…/K…`, followed by all fields that differ from their defaults, except the budget."""
         if self.name is not None:
             return self.name
         return f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}{name_suffix(self.overrides())}"
+
+    def worlds(self) -> int:
+        """Return the number of worlds per trial."""
+        return self.replications
 
     def simulated_steps(self) -> int:
         """Return the number of steps of search, selection and report; an upper bound with a pruner.
@@ -341,6 +372,10 @@ class StudySpec(StudyFields):
         400
         """
         return self.trials * self.replications * self.horizon + self.validation_steps()
+
+    def own_steps(self) -> int:
+        """Return the number of steps without those of studies that run first, of which there are none."""
+        return self.simulated_steps()
 
     def validation_steps(self) -> int:
         """Return the number of steps of selection and report."""
@@ -427,6 +462,3 @@ def _describe_range(range_: Range, default: Range | None) -> str:
     """
     bounds = format_override([round(bound, 15) for bound in sorted(range_.bounds())])
     return bounds if default is not None and range_.scale == default.scale else f"{bounds}:{range_.scale}"
-
-
-ResolvedStudy = StudySpec

@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError, did_you_mean
 from ravenlab.common.text import escape_unprintable
+from ravenlab.studies.kinds import COMPARISON, KINDS, TUNE, StudyKind, StudyKindName, StudyResult, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.comparison import is_search_name
-from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.storage import keys
-from ravenlab.studies.storage.keys import ROBUST, SPEC, read_recommendation, read_robust
 from ravenlab.studies.storage.lock import find_running
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from ravenlab.common.compat.optuna import FrozenStudy
     from ravenlab.studies.results.comparison import Comparison
     from ravenlab.studies.spec.comparison import ComparisonSpec
-    from ravenlab.studies.spec.fields import SimulatedSpec
-    from ravenlab.studies.spec.study import StudySpec
 
 
 MAX_NAMES_SHOWN = 5  # in error messages
@@ -41,7 +38,7 @@ log = logging.getLogger("ravenlab")
 
 def is_internal(study: FrozenStudy) -> bool:
     """Whether a study is a search that a comparison runs to tune one of its policies."""
-    spec = study.user_attrs.get(SPEC)
+    spec = study.user_attrs.get(TUNE.key)
     if not isinstance(spec, dict):
         return False
     problem = [spec.get(field) for field in ("scenario", "horizon", "arms", "policy")]
@@ -79,6 +76,14 @@ def find_studies(
     listed = sorted(name for name, study in known.items() if internal or not is_internal(study))
     matches = {match for name in names for match in ([name] if name in known else _match(name, listed, prefixes))}
     return [known[name] for name in sorted(matches)]
+
+
+def find_study(storage: RDBStorage, name: str) -> FrozenStudy:
+    """Find one study by exact name or unique prefix. Raises InputError if none or several match."""
+    matches = find_studies(storage, [name])
+    if len(matches) > 1:
+        raise InputError(f"study {name!r} matches {len(matches)} studies; name one of them.")
+    return matches[0]
 
 
 def _match(wanted: str, known: list[str], prefixes: bool) -> list[str]:
@@ -119,32 +124,61 @@ def read_each(studies: Sequence[FrozenStudy], read: Callable[[FrozenStudy], Valu
 def read_recommendations(
     storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False
 ) -> list[Recommendation]:
-    """Return the recommendations of the named studies, or of all studies of ravenlab, in a fixed order."""
-    return split_by_recommendation(storage, names, internal)[0]
+    """Return the recommendations of the named studies of one scenario, or of all, in a fixed order."""
+    studies = [study for study in select_studies(storage, names, internal) if find_kind(study) is TUNE]
+    results = [result for _, result in read_each(studies, keys.read_recommendation) if result is not None]
+    return sorted(results, key=_export_order)
 
 
-def split_by_recommendation(
-    storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False
-) -> tuple[list[Recommendation], list[str]]:
-    """Return the recommendations of studies, and the names of studies without one."""
-    studies = select_studies(storage, names, internal)
-    if names is None:
-        studies = [study for study in studies if study.user_attrs.get(SPEC) is not None]
-    recommendations, without = [], []
-    for study, recommendation in read_each(studies, read_recommendation):
-        if recommendation is None:
-            without.append(study.study_name)
+@dataclass(frozen=True)
+class Exportable:
+    """Recommendations of stored studies in a fixed order, and what the other studies are instead."""
+
+    recommendations: list[Recommendation | RobustRecommendation]
+    notes: list[str]
+    """A sentence on each study without a recommendation."""
+
+
+def read_exportable(storage: RDBStorage, names: Sequence[str] | None = None, internal: bool = False) -> Exportable:
+    """Read the recommendations of the named studies, or of all studies that recommend parameters.
+
+    Those for single scenarios come first. Of several studies, those that cannot be read are left out with a warning.
+
+    Raises:
+        InputError: There is no recommendation.
+    """
+    studies, notes = [], {}
+    for study in select_studies(storage, names, internal):
+        kind = find_kind(study)
+        if kind is not None and kind.recommends:
+            studies.append(study)
+        elif names is not None:
+            reason = "was not created by ravenlab" if kind is None else f"is a {kind.name}; {kind.files} writes it"
+            notes[study.study_name] = reason
+    results = []
+    for study, result in read_each(studies, lambda study: read_result(storage, study)):
+        if isinstance(result, Recommendation | RobustRecommendation):
+            results.append(result)
         else:
-            recommendations.append(recommendation)
-    recommendations.sort(key=lambda item: (item.policy, item.scenario, item.arms, item.horizon, item.study))
-    return recommendations, sorted(without)
+            notes[study.study_name] = "has no recommendation yet"
+    sentences = [f"study {name!r} {reason}." for name, reason in sorted(notes.items())]
+    if not results:
+        reasons = " ".join(sentences) or "no study has a recommendation; run ravenlab tune first."
+        raise InputError(f"nothing to export: {reasons}")
+    return Exportable(sorted(results, key=_export_order), sentences)
 
 
-def read_robust_results(storage: RDBStorage, names: Sequence[str] | None = None) -> list[RobustRecommendation]:
-    """Return the results of the robust searches among the named studies, or among all, sorted by name."""
-    studies = [study for study in select_studies(storage, names) if ROBUST in study.user_attrs]
-    results = [result for _, result in read_each(studies, read_robust)]
-    return sorted((result for result in results if result is not None), key=lambda result: result.study)
+def _export_order(result: Recommendation | RobustRecommendation) -> tuple[object, ...]:
+    if isinstance(result, RobustRecommendation):
+        return (True, result.study)
+    return (False, result.policy, result.scenario, result.arms, result.horizon, result.study)
+
+
+def read_result(storage: BaseStorage, study: FrozenStudy) -> StudyResult | None:
+    """Read the result of a study of any kind; None if it has none."""
+    kind = find_kind(study)
+    result: StudyResult | None = None if kind is None else kind.read_result(storage, study)
+    return result
 
 
 def find_better_policies(storage: BaseStorage, recommendations: Iterable[Recommendation]) -> dict[str, BetterPolicy]:
@@ -174,7 +208,7 @@ def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenSt
     listed = []
     for study in studies:
         try:
-            spec = keys.read_comparison_spec(study)
+            spec = COMPARISON.read_spec(study)
         except InputError:
             continue
         if spec is not None:
@@ -183,15 +217,14 @@ def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenSt
 
 
 def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | None:
-    from ravenlab.studies.storage.trials import read_comparison
-
     try:
-        return read_comparison(study, storage.get_all_trials(study_id(study), deepcopy=False))
+        result = COMPARISON.read_result(storage, study)
     except InputError:
         return None
+    return None if result is None else result.comparison
 
 
-StudyKind = Literal["study", "robust", "front", "grid", "comparison", "external"]
+ListedKind = StudyKindName | Literal["front", "external"]
 StudyState = Literal[
     "searching", "validating", "running", "interrupted", "complete", "recommended", "unsupported", "external"
 ]
@@ -213,7 +246,7 @@ class StudyRow:
     regret: float | None
     """Mean regret on held-out worlds; None before there is a recommendation."""
     state: StudyState
-    kind: StudyKind = "external"
+    kind: ListedKind = "external"
     seed: int | None = None
     date: str | None = None
     """Local time at which the last trial was stored, in ISO 8601."""
@@ -261,7 +294,7 @@ def _mark_running(storage: RDBStorage, rows: Sequence[StudyRow]) -> list[StudyRo
 
 
 def _running_state(row: StudyRow) -> StudyState:
-    if row.kind in ("grid", "comparison"):
+    if any(kind.name == row.kind and not kind.recommends for kind in KINDS):
         return "running"
     return "searching" if row.planned is None or row.finished < row.planned else "validating"
 
@@ -290,61 +323,23 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
     try:
         if keys.is_front(study):
             return replace(blank, state="unsupported", kind="front")
-        if keys.ROBUST in study.user_attrs:
-            return _robust_row(study, blank)
-        return _grid_row(study, blank) or _comparison_row(study, blank) or _search_row(study, blank)
+        kind = find_kind(study)
+        return blank if kind is None else _fill(blank, kind, study)
     except InputError:
         return blank
 
 
-def _grid_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
-    spec = keys.read_grid_spec(study)
-    if spec is None:
-        return None
-    complete = keys.read_indistinguishable(study) is not None
-    row = _fill(blank, spec, GRID_POLICY, "grid")
-    return replace(row, planned=len(spec.cells()), state="complete" if complete else "interrupted")
-
-
-def _comparison_row(study: FrozenStudy, blank: StudyRow) -> StudyRow | None:
-    spec = keys.read_comparison_spec(study)
-    if spec is None:
-        return None
-    row = _fill(blank, spec, f"{len(spec.policies)} policies", "comparison")
-    entries = len(spec.entries())
-    return replace(row, planned=entries, state="complete" if blank.finished >= entries else "interrupted")
-
-
-def _search_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
-    spec, recommendation = keys.read_spec(study), keys.read_recommendation(study)
+def _fill(blank: StudyRow, kind: StudyKind[Any, Any], study: FrozenStudy) -> StudyRow:
+    """Fill in what the specification says, and the state."""
+    spec = kind.read_spec(study)
     if spec is None:
         return blank
+    state: StudyState = "interrupted"
+    if kind.is_complete(study):
+        state = "recommended" if kind.recommends else "complete"
+    recommendation = keys.read_recommendation(study)
     regret = None if recommendation is None else recommendation.regret.mean
-    state: StudyState = "interrupted" if recommendation is None else "recommended"
-    return replace(_fill(blank, spec, spec.policy, "study"), planned=spec.trials, regret=regret, state=state)
-
-
-def _robust_row(study: FrozenStudy, blank: StudyRow) -> StudyRow:
-    """Return the summary of a robust search; its best value is a relative regret."""
-    spec, result = keys.read_robust_spec(study), keys.read_robust(study)
-    if spec is None:
-        return blank
-    base = spec.base
-    row = replace(_fill(blank, base, base.policy, "robust"), scenario=",".join(spec.scenarios))
-    return replace(row, planned=base.trials, state="interrupted" if result is None else "recommended")
-
-
-def _fill(blank: StudyRow, spec: StudySpec | SimulatedSpec, policy: str, kind: StudyKind) -> StudyRow:
-    """Fill in policy, scenario, horizon, arms, seed and kind."""
-    return replace(
-        blank,
-        policy=policy,
-        scenario=spec.scenario,
-        horizon=spec.horizon,
-        arms=spec.arms,
-        seed=spec.seed,
-        kind=kind,
-    )
+    return replace(blank, **spec.summary(), planned=spec.planned, regret=regret, state=state, kind=kind.name)
 
 
 def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:

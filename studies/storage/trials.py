@@ -73,20 +73,11 @@ def store_cells(study: optuna.Study, spec: GridSpec, first: int, samples: Floats
     store_trials(study, trials)
 
 
-def read_grid(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial] | None = None) -> Grid | None:
-    """Return the grid of a study; None if the study is not a finished grid.
-
-    The trials must be given with a `FrozenStudy`, which does not have them.
-
-    >>> import optuna
-    >>> read_grid(optuna.create_study(study_name="a search")) is None
-    True
-    """
-    spec, indistinguishable = keys.read_grid_spec(study), keys.read_indistinguishable(study)
-    if spec is None or indistinguishable is None:
+def read_grid(study: optuna.Study | FrozenStudy, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Grid | None:
+    """Return the grid of a study; None before it is complete."""
+    indistinguishable = keys.read_indistinguishable(study)
+    if indistinguishable is None:
         return None
-    if trials is None:
-        trials = study.get_trials(deepcopy=False)  # type: ignore[union-attr]
     check_cells(study.study_name, spec, trials)
     if len(trials) < len(spec.cells()):
         return None
@@ -309,10 +300,11 @@ def add_further_worlds(
         ) from None
 
 
-def read_comparison(study: optuna.Study | FrozenStudy, trials: Sequence[FrozenTrial]) -> Comparison | None:
-    """Return the comparison of a study; None if the study is not a finished comparison."""
-    spec = keys.read_comparison_spec(study)
-    if spec is None or len(trials) < len(spec.entries()):
+def read_comparison(
+    study: optuna.Study | FrozenStudy, spec: ComparisonSpec, trials: Sequence[FrozenTrial]
+) -> Comparison | None:
+    """Return the comparison of a study; None before it is complete."""
+    if keys.read_further_worlds(study) is None or len(trials) < len(spec.entries()):
         return None
     entries = read_entries(study.study_name, spec, trials)
     return Comparison(spec, study.study_name, add_further_worlds(study, entries))

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import optuna
 
+from ravenlab.studies.kinds import TUNE
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
-from ravenlab.studies.storage.keys import write_recommendation, write_spec
+from ravenlab.studies.storage.keys import write_recommendation
 from tests.studies.examples import LOG_DISTRIBUTION, WILD, make_recommendation, store_grid, store_recommendations
 
 RECOMMENDATIONS = [
@@ -46,7 +47,7 @@ def store_search(storage: Any, done: int = 30, name: str | None = None, **more: 
     spec = StudySpec(scenario="variance-drift", horizon=1000, trials=done, name=name, **more)
     result = make_recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})
     study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    write_spec(study, spec)
+    TUNE.write_spec(study, spec)
     for number in range(done):
         study.add_trial(
             optuna.trial.create_trial(

@@ -13,7 +13,7 @@ import pytest
 from optuna_dashboard import get_note
 
 from ravenlab.dashboards.optuna_dashboard.attach import is_attached, load_figure
-from ravenlab.tuning.cli.dashboard import attach_to_studies
+from ravenlab.tuning.attachments import attach_to_studies
 from tests.faults.studies import (
     BATCH,
     KILLS,
@@ -94,7 +94,7 @@ def test_extended_study_equals_a_single_run(tmp_path: Path, uninterrupted: str) 
 KILL_WHILE_ATTACHING = """
 import os, signal, sys
 from optuna.storages import RDBStorage
-from ravenlab.tuning.cli.dashboard import attach_to_studies
+from ravenlab.tuning.attachments import attach_to_studies
 original, rows = RDBStorage.set_study_system_attr, []
 def set_or_kill(self, study, key, value):
     rows.append(key)

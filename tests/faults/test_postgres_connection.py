@@ -22,8 +22,8 @@ from ravenlab.studies.storage.lock import lock_studies, run_as_driver
 from ravenlab.studies.storage.postgres import lock_key, open_locked
 from ravenlab.studies.storage.urls import mask_url
 from ravenlab.tuning import study_run
+from ravenlab.tuning.attachments import attach_to_studies
 from ravenlab.tuning.cli import app
-from ravenlab.tuning.cli.dashboard import attach_to_studies
 from ravenlab.tuning.progress import StudyProgress
 from tests.command import run_command
 from tests.faults.studies import (

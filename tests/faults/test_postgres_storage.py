@@ -16,8 +16,8 @@ from sqlalchemy.engine import make_url
 from ravenlab.dashboards.optuna_dashboard.server import make_server
 from ravenlab.studies.storage.database import use_storage
 from ravenlab.studies.storage.urls import mask_url
+from ravenlab.tuning.attachments import attach_to_studies
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.cli.dashboard import attach_to_studies
 from tests.faults.studies import query
 from tests.messages import assert_names
 from tests.postgres import PASSWORD, Server

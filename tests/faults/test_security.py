@@ -36,8 +36,8 @@ from ravenlab.dashboards.optuna_dashboard.server import DashboardServer, make_se
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import write_recommendation
+from ravenlab.tuning.attachments import attach_to_studies
 from ravenlab.tuning.cli.app import COMMANDS
-from ravenlab.tuning.cli.dashboard import attach_to_studies
 from ravenlab.tuning.workers.cluster import LOOPBACK, connect, open_cluster
 from ravenlab.tuning.workers.local import SAFE_PATH, SAFE_PATH_VARIABLE
 from tests.command import refused, run_command

@@ -49,7 +49,7 @@ def test_memory_and_open_files_do_not_grow(tmp_path: Path) -> None:
             seed=number,
             name=f"study {number}",
         )
-        assert run_study(spec, url).recommendation is not None
+        assert run_study(spec, url).result is not None
         if number >= WARM_UP and number % 10 == 0:
             memory.append(resident_bytes())
             files.append(open_files())

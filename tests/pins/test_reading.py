@@ -19,7 +19,7 @@ import yaml
 
 import ravenlab
 from ravenlab.studies.storage.database import use_storage
-from ravenlab.tuning.cli.dashboard import attach_to_studies
+from ravenlab.tuning.attachments import attach_to_studies
 from tests.command import run_command
 from tests.faults.states import ONLINE
 from tools.pins import DATABASE, EXTENSIONS, FOLDER, STUDIES, continue_policy

@@ -10,6 +10,7 @@ import numpy as np
 import optuna
 
 from ravenlab.environments.world import Floats
+from ravenlab.studies.kinds import COMPARISON, GRID, TUNE
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from ravenlab.studies.results.recommendation import (
     Baseline,
@@ -25,11 +26,8 @@ from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import (
-    write_comparison_spec,
-    write_grid_spec,
     write_indistinguishable,
     write_recommendation,
-    write_spec,
 )
 from ravenlab.studies.storage.trials import store_cells, store_entry, store_further_worlds
 
@@ -109,7 +107,7 @@ def make_trace_facts(names: Sequence[str], *, minimize: bool = False) -> TraceFa
 def store_study(storage: Any, spec: StudySpec, done: int, recommendation: Recommendation | None = None) -> optuna.Study:
     """Store a study with trials, one of them pruned if there are more than two."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage, direction="minimize")
-    write_spec(study, spec)
+    TUNE.write_spec(study, spec)
     for number in range(done):
         pruned = done > 2 and number == 1
         study.add_trial(
@@ -123,7 +121,8 @@ def store_study(storage: Any, spec: StudySpec, done: int, recommendation: Recomm
                 system_attrs={"batch": number // 16},
             )
         )
-    write_recommendation(study, recommendation)
+    if recommendation is not None:
+        write_recommendation(study, recommendation)
     return study
 
 
@@ -155,7 +154,7 @@ def store_grid(
 ) -> tuple[optuna.Study, Floats]:
     """Store a grid and return its samples; with `alike` None, an unfinished one."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage)
-    write_grid_spec(study, spec)
+    GRID.write_spec(study, spec)
     levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
     samples = levels + np.random.default_rng(3).normal(0.0, 1.0, (len(levels), spec.replications))
     store_cells(study, spec, 0, samples[:cells], 0.1)
@@ -181,7 +180,7 @@ def make_comparison(spec: ComparisonSpec, means: Mapping[str, float]) -> Compari
 def store_comparison(storage: Any, comparison: Comparison, done: int | None = None) -> optuna.Study:
     """Store a comparison, or its first entries."""
     study = optuna.create_study(study_name=comparison.study, storage=storage)
-    write_comparison_spec(study, comparison.spec)
+    COMPARISON.write_spec(study, comparison.spec)
     for entry in comparison.entries[:done]:
         store_entry(study, comparison.spec, entry, 0.1)
     if done is None:

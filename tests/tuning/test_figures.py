@@ -108,4 +108,4 @@ def test_unsuitable_results_are_refused(storage: str) -> None:
     with raises_naming(ravenlab.InputError, "'unfinished'", "no result"):
         ravenlab.plot("unfinished", storage=storage)
     with raises_naming(ravenlab.InputError, "int"):
-        ravenlab.plot(5)  # type: ignore[arg-type]
+        ravenlab.plot(5)

@@ -16,6 +16,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.spec.fields import Specification
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import indistinguishable
@@ -24,7 +25,8 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import list_studies
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning import grid_run
-from ravenlab.tuning.grid_run import GridListener, grid_problem, run_grid
+from ravenlab.tuning.grid_run import grid_problem, run_grid
+from ravenlab.tuning.listener import Listener
 from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.workers.local import LocalWorkers
@@ -49,26 +51,29 @@ def assert_same(one: Grid, other: Grid) -> None:
     np.testing.assert_array_equal(one.indistinguishable, other.indistinguishable)
 
 
-class RecordingListener:
-    """Records the callbacks, and may stop a run after a batch."""
+class RecordingListener(Listener):
+    """Records what it is told, and may stop a run after a batch."""
 
     def __init__(self, stop: bool = False) -> None:
         self.said: list[Any] = []
         self.stop = stop
 
-    def listener(self) -> GridListener:
-        return GridListener(
-            lambda spec, landed: self.said.append(("begin", landed)),
-            self._batch,
-            lambda again: self.said.append(("compare", again)),
-            lambda: self.said.append("finish"),
-            lambda spec: self.said.append(("complete", spec.study_name())),
-        )
+    def begin(self, spec: Specification, stored: int) -> None:
+        self.said.append(("begin", stored))
 
-    def _batch(self, progress: Progress) -> None:
+    def batch(self, progress: Progress) -> None:
         self.said.append(("batch", progress.trials))
         if self.stop:
             raise KeyboardInterrupt
+
+    def validate(self, replayed: int = 0) -> None:
+        self.said.append(("compare", replayed))
+
+    def finish(self) -> None:
+        self.said.append("finish")
+
+    def complete(self, spec: Specification) -> None:
+        self.said.append(("complete", spec.study_name()))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def agrees(url: str, horizon: int, replications: int) -> None:
     spec = GridSpec(
         scenario=PUBLISHED, horizon=horizon, replications=replications, alpha0=PAPER_VALUES, beta0=PAPER_VALUES
     )
-    ours = run_grid(spec, url, LocalWorkers(2))
+    ours = run_grid(spec, url, LocalWorkers(2)).result
     cells = ours.spec.cells()
     alpha0, beta0 = (np.array([cell[name] for cell in cells]) for name in ("alpha0", "beta0"))
     theirs = regrets(alpha0, beta0, 0.1, horizon, replications, seed=11)
@@ -114,7 +119,7 @@ def test_every_cell_agrees_with_plain_numpy_at_length(url: str) -> None:
 
 def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
     spec = small()
-    grid = run_grid(spec, url)
+    grid = run_grid(spec, url).result
     samples = np.stack(
         [
             simulate(
@@ -132,34 +137,34 @@ def test_cells_play_the_same_worlds_of_their_own_stream(url: str) -> None:
 
 @pytest.mark.parametrize(("jobs", "backend"), [(2, "threads"), (3, "threads"), (2, "loky")])
 def test_grid_does_not_depend_on_workers(jobs: int, backend: str, tmp_path: Path) -> None:
-    one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
-    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)), one)
+    one = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3").result
+    assert_same(run_grid(small(), f"sqlite:///{tmp_path}/b.sqlite3", LocalWorkers(jobs, backend)).result, one)
 
 
 def test_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3")
+    whole = run_grid(small(), f"sqlite:///{tmp_path}/a.sqlite3").result
     monkeypatch.setattr(grid_run, "BATCH", 3)
     url = f"sqlite:///{tmp_path}/b.sqlite3"
     for landed in (0, 3):
         told = RecordingListener(stop=True)
         with pytest.raises(KeyboardInterrupt):
-            run_grid(small(), url, listener=told.listener())
+            run_grid(small(), url, listener=told)
         assert told.said == [("begin", landed), ("batch", landed + 3)]
     monkeypatch.setattr(grid_run, "BATCH", 16)
     told = RecordingListener()
-    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert_same(run_grid(small(), url, listener=told).result, whole)
     assert told.said == [("begin", 6), ("batch", 20), ("compare", 6), "finish"]
     told = RecordingListener()
-    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert_same(run_grid(small(), url, listener=told).result, whole)
     assert told.said == [("complete", small().study_name())]
 
 
 def test_stored_cells_are_compared(url: str) -> None:
-    whole = run_grid(small(), url)
+    whole = run_grid(small(), url).result
     study = optuna.load_study(study_name=whole.study, storage=open_storage(url, create=False))
     study.set_user_attr(keys.INDISTINGUISHABLE, None)
     told = RecordingListener()
-    assert_same(run_grid(small(), url, listener=told.listener()), whole)
+    assert_same(run_grid(small(), url, listener=told).result, whole)
     assert told.said == [("begin", 20), ("compare", 20), "finish"]
     assert len(study.get_trials()) == 20
 
@@ -167,7 +172,7 @@ def test_stored_cells_are_compared(url: str) -> None:
 def test_cells_of_another_version_are_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_run, "BATCH", 3)
     with pytest.raises(KeyboardInterrupt):
-        run_grid(small(), url, listener=RecordingListener(stop=True).listener())
+        run_grid(small(), url, listener=RecordingListener(stop=True))
     monkeypatch.setattr(grid_run, "Stream", SimpleNamespace(GRID=9))
     with raises_naming(InputError, small().study_name()):
         run_grid(small(), url)

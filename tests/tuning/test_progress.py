@@ -10,7 +10,7 @@ from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning import progress
-from ravenlab.tuning.progress import COMPILING, Pace, Reporter, entry_steps
+from ravenlab.tuning.progress import COMPILING, Pace, Reporter
 from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import STEPS_PER_PIECE, Evaluator
@@ -31,7 +31,7 @@ def reporter(monkeypatch: pytest.MonkeyPatch) -> Reporter:
 
 def test_lines_of_search_and_validation(reporter: Reporter, capsys: pytest.CaptureFixture[str]) -> None:
     with reporter:
-        listener = reporter.listener()
+        listener = reporter.child(SHORT)
         listener.begin(SHORT, 0)
         listener.batch(Progress(5, 12.5, 5 * 20 * 100.0))
         listener.validate()
@@ -61,10 +61,10 @@ def test_the_first_run_is_announced(
     reporter: Reporter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with reporter:
-        reporter.listener().begin(SHORT, 0)
+        reporter.child(SHORT).begin(SHORT, 0)
         assert COMPILING not in capsys.readouterr().err
         monkeypatch.setattr(progress, "is_cached", lambda policy: False)
-        reporter.listener().begin(LONG, 0)
+        reporter.child(LONG).begin(LONG, 0)
         assert COMPILING in capsys.readouterr().err
 
 
@@ -73,7 +73,7 @@ def test_the_validation_has_its_own_bar(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TERM", "xterm")
     with Reporter() as reporter:
         assert reporter.bars is not None
-        listener = reporter.listener()
+        listener = reporter.child(SHORT)
         listener.begin(SHORT, 0)
         listener.batch(Progress(10, 1.0, 10 * 20 * 100.0))
         listener.validate()
@@ -101,7 +101,7 @@ def test_recent_work_counts_more() -> None:
 
 def test_tuned_entries_of_a_comparison_cost_more() -> None:
     spec = ComparisonSpec(scenario="blips", horizon=100, arms=3, tune=10)
-    tuned, plain = (entry_steps(spec, "ucb1", setting) for setting in ("tuned", "defaults"))
+    tuned, plain = (spec.entry_steps("ucb1", setting) for setting in ("tuned", "defaults"))
     assert tuned - plain == spec.search_spec("ucb1").simulated_steps()
 
 
@@ -121,7 +121,7 @@ def test_the_time_left_does_not_count_compilation(
 ) -> None:
     monkeypatch.setattr(progress, "is_cached", lambda policy: False)
     with reporter:
-        listener = reporter.listener()
+        listener = reporter.child(SHORT)
         listener.begin(SHORT, 0)
         listener.batch(Progress(5, 12.5, 5 * 20 * 100.0))
         listener.batch(Progress(7, 12.5, 2 * 20 * 100.0))
@@ -134,7 +134,7 @@ def test_the_time_left_does_not_count_compilation(
 
 def test_worlds_beyond_the_plan_have_no_time_left(reporter: Reporter, capsys: pytest.CaptureFixture[str]) -> None:
     with reporter:
-        listener = reporter.listener()
+        listener = reporter.child(SHORT)
         listener.begin(SHORT, 0)
         listener.validate()
         listener.validated(2.0 * SHORT.validation_steps())

@@ -67,7 +67,7 @@ def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, flo
     """Tune one policy and play the recommended parameters on the report segment."""
     budget = {"trials": TRIALS, "replications": REPLICATIONS, "selection": SELECTION, "report": REPORT}
     spec = StudySpec.model_validate({"trace": str(path), "policy": policy, **budget})
-    found = run_study(spec, f"sqlite:///{storage}", workers=LocalWorkers(2)).recommendation
+    found = run_study(spec, f"sqlite:///{storage}", workers=LocalWorkers(2)).result
     assert found is not None
     assert found.trace is not None
     evaluator = Evaluator(spec, LocalWorkers(2))

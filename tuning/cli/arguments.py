@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
@@ -12,10 +11,9 @@ from ravenlab.common.text import format_count, join_words, plural
 from ravenlab.tuning.cli.options import Assignment
 
 if TYPE_CHECKING:
-    from ravenlab.studies.spec.comparison import ComparisonSpec
-    from ravenlab.studies.spec.grid import GridSpec
-    from ravenlab.studies.spec.robust import RobustSpec
-    from ravenlab.studies.spec.study import StudySpec
+    from ravenlab.studies.spec.fields import Specification
+    from ravenlab.tuning.plan import Plan
+    from ravenlab.tuning.study_run import StudyRun
     from ravenlab.tuning.workers.local import Workers
 
 OPTIONS_BY_FIELD = {
@@ -86,35 +84,10 @@ def recorded_fields(
     return {kind: file, "minimize": minimize, **drop_unset({"horizon": window})}
 
 
-@dataclass
-class Plan:
-    """Studies of one scenario each, and robust searches over several scenarios."""
-
-    studies: list[StudySpec] = field(default_factory=list)
-    robust: list[RobustSpec] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.studies) + len(self.robust)
-
-    def all_studies(self) -> list[StudySpec]:
-        """Return all studies of one scenario, including those that robust searches run first."""
-        return [*self.studies, *(study for search in self.robust for study in search.scenario_specs())]
-
-    def simulated_steps(self) -> int:
-        """Return the number of steps of all studies and searches."""
-        return sum(spec.simulated_steps() for spec in self.studies) + sum(map(robust_steps, self.robust))
-
-
-def read_plan(study: str) -> Plan:
-    """Read the plan of a study file, or of a bundled one by its name."""
-    from ravenlab.studies.spec.files import find_study_file, load_robust_studies, load_study_file
-
-    path = find_study_file(study)
-    return Plan(load_study_file(path), load_robust_studies(path))
-
-
 def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:
     """Read the plan of a study file; `excluded` options and the options of `fields` can't be combined with it."""
+    from ravenlab.tuning.plan import read_plan
+
     others = [*excluded, *(option_names(field)[0] for field in fields)]
     if others:
         raise InputError(f"--study takes all settings from its file, so {others[0]} can't be combined with it.")
@@ -131,24 +104,23 @@ def plan_from_options(
     from ravenlab.environments.catalog import load_scenario_plugin
     from ravenlab.studies.spec.parse import parse_study_spec
     from ravenlab.studies.spec.robust import parse_robust_spec
+    from ravenlab.tuning.plan import combine
 
-    recorded = next((kind for kind in ("trace", "log") if kind in fields), None)
-    if recorded is not None and robust is not None:
-        raise InputError(f"--robust needs scenarios, so --{recorded} can't be combined with it.")
-    if recorded is not None:
-        try:
-            return Plan([parse_study_spec(fields)])
-        except InputError as error:
-            if error.field == "horizon":  # the length of a window, which --window sets
-                error.field = "window"
-            raise
-    if not scenarios:
-        raise missing_scenario(", or use --study, --trace or --log")
-    names = [load_scenario_plugin(text) for text in scenarios]
     steps: Sequence[int | None] = horizons or [None]
+    recorded = next((kind for kind in ("trace", "log") if kind in fields), None)
+    if recorded is None and not scenarios:
+        raise missing_scenario(", or use --study, --trace or --log")
     if robust is not None:
-        return Plan(robust=[parse_robust_spec({"scenarios": names, "horizon": T, **fields, **robust}) for T in steps])
-    return Plan([parse_study_spec({"scenario": name, "horizon": T, **fields}) for name in names for T in steps])
+        if recorded is not None:
+            raise InputError(f"--robust needs scenarios, so --{recorded} can't be combined with it.")
+        names = list(map(load_scenario_plugin, scenarios))
+        return combine(parse_robust_spec, [], steps, {"scenarios": names, **fields, **robust})
+    try:
+        return combine(parse_study_spec, scenarios, steps, fields)
+    except InputError as error:
+        if recorded is not None and error.field == "horizon":  # the length of a window, which --window sets
+            error.field = "window"
+        raise
 
 
 def missing_scenario(alternatives: str = "") -> InputError:
@@ -156,12 +128,6 @@ def missing_scenario(alternatives: str = "") -> InputError:
     return InputError(
         f"SCENARIO is missing: name one or more, such as blips (ravenlab list scenarios shows all){alternatives}."
     )
-
-
-def check_one_name(name: str | None, count: int) -> None:
-    """Refuse one name for several studies."""
-    if name is not None and count > 1:
-        raise InputError(f"--name can't be used for {count} studies; it names a single one.")
 
 
 def load_plugins(texts: Sequence[str] | None) -> None:
@@ -200,12 +166,29 @@ def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> Abstr
     return open_workers(jobs, backend, cluster)
 
 
-def print_warnings(specs: Iterable[StudySpec | GridSpec | ComparisonSpec]) -> None:
-    """Print to stderr what the scenarios of some specifications warn of, each warning once."""
-    from ravenlab.studies.spec.source import list_warnings
+def run(
+    plan: Plan, pool: AbstractContextManager[Workers], storage: str | None, quiet: bool, timeout: float | None = None
+) -> list[StudyRun[Any]]:
+    """Run a plan with progress on stderr."""
+    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.cli.output import describing_interrupts
+    from ravenlab.tuning.driver import run_plan
+    from ravenlab.tuning.progress import Reporter
+
+    url = storage_url(storage)
+    with (
+        pool as workers,
+        Reporter(quiet, many=workers.concurrent_studies > 1, steps=plan.concurrent_steps()) as reporter,
+        describing_interrupts(reporter, url),
+    ):
+        return run_plan(plan, url, workers, reporter, timeout)
+
+
+def print_warnings(plan: Plan) -> None:
+    """Print the warnings of a plan to stderr."""
     from ravenlab.tuning.cli.output import print_message
 
-    for warning in list_warnings(specs):
+    for warning in plan.warnings():
         print_message(f"ravenlab: warning: {warning}")
 
 
@@ -214,58 +197,42 @@ def print_plan(plan: Plan, as_json: bool) -> None:
     from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
-        print_json({"studies": [*map(robust_object, plan.robust), *map(study_object, plan.studies)]})
+        print_json({"studies": [plan_object(spec) for spec in plan.specs]})
         return
-    for search in plan.robust:
-        for study in search.scenario_specs():
-            print_line(_describe_study(study))
-        print_line(
-            f"{search.study_name()}: {search.base.trials:,} trials × {search.base.replications:,} replications × "
-            f"{len(search.scenarios)} scenarios, sampler {search.base.sampler}, measure {search.measure}, "
-            f"{format_count(_search_steps(search))} steps"
-        )
-    for spec in plan.studies:
-        print_line(_describe_study(spec))
-    count = len(plan.studies) + sum(1 + len(search.scenarios) for search in plan.robust)
+    count = 0
+    for spec in plan.specs:
+        for study in spec.first_studies():
+            print_line(_describe(study))
+        print_line(_describe(spec))
+        count += 1 + len(spec.first_studies())
     print_line(f"{plural(count, 'study', 'studies')}, {format_count(plan.simulated_steps())} simulated steps in total")
 
 
-def _describe_study(spec: StudySpec) -> str:
-    return (
-        f"{spec.study_name()}: {spec.trials:,} trials × {spec.replications:,} replications, "
-        f"sampler {spec.sampler}, pruner {spec.pruner}, {format_count(spec.simulated_steps())} steps"
-    )
+def _describe(spec: Specification) -> str:
+    study = plan_object(spec)
+    size = f"{study['trials']:,} trials × {study['replications']:,} replications"
+    if "scenarios" in study:
+        size += f" × {len(study['scenarios'])} scenarios"
+    last = "measure" if "measure" in study else "pruner"
+    method = f"sampler {study['sampler']}, {last} {study[last]}"
+    return f"{study['study']}: {size}, {method}, {format_count(study['steps'])} steps"
 
 
-def robust_steps(spec: RobustSpec) -> int:
-    """Count the steps of a robust search and of the studies of its scenarios, which run first."""
-    return _search_steps(spec) + sum(study.simulated_steps() for study in spec.scenario_specs())
+def plan_object(spec: Any) -> dict[str, Any]:
+    """Return the JSON object of a planned study, and for a robust search of the studies that run first."""
+    from ravenlab.studies.kinds import TUNE, kind_of
 
-
-def _search_steps(spec: RobustSpec) -> int:
-    base = spec.base
-    return base.trials * base.replications * base.horizon * len(spec.scenarios)
-
-
-def study_object(spec: StudySpec) -> dict[str, Any]:
-    """Return the JSON object of a planned study."""
-    return {
+    single = kind_of(spec) is TUNE
+    base = spec if single else spec.base
+    fields = {
         "study": spec.study_name(),
-        "trials": spec.trials,
-        "replications": spec.replications,
-        "sampler": spec.sampler,
-        "pruner": spec.pruner,
-        "steps": spec.simulated_steps(),
+        "trials": base.trials,
+        "replications": base.replications,
+        "sampler": base.sampler,
+        "pruner": base.pruner,
+        "steps": spec.own_steps(),
     }
-
-
-def robust_object(spec: RobustSpec) -> dict[str, Any]:
-    """Return the JSON object of a planned robust search and of the studies of its scenarios, which run first."""
-    return {
-        **study_object(spec.base),
-        "study": spec.study_name(),
-        "steps": _search_steps(spec),
-        "measure": spec.measure,
-        "scenarios": list(spec.scenarios),
-        "first": [study_object(study) for study in spec.scenario_specs()],
-    }
+    if single:
+        return fields
+    more = {"measure": spec.measure, "scenarios": list(spec.scenarios)}
+    return {**fields, **more, "first": list(map(plan_object, spec.first_studies()))}

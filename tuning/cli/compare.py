@@ -112,21 +112,14 @@ def compare(
         # on recorded costs: tuned on the first rows, compared on the last three tenths
         ravenlab compare --trace latency.csv --minimize
     """
-    from ravenlab.studies.storage.urls import storage_url
-    from ravenlab.tuning.cli.arguments import (
-        choose_workers,
-        drop_unset,
-        print_warnings,
-        recorded_fields,
-        scenario_settings,
-    )
-    from ravenlab.tuning.cli.output import describing_interrupts, print_exact, print_line
-    from ravenlab.tuning.comparison.run import comparison_specs, run_comparisons
+    from ravenlab.studies.export.comparison import ComparisonDocument
+    from ravenlab.tuning.cli import arguments
+    from ravenlab.tuning.cli.output import print_exact, print_line
+    from ravenlab.tuning.comparison.run import plan_comparisons
     from ravenlab.tuning.files import check_folder
     from ravenlab.tuning.page_files import write_comparison
-    from ravenlab.tuning.progress import ComparisonReporter
 
-    fields = drop_unset(
+    fields = arguments.drop_unset(
         {
             "tune": tune,
             "replications": replications,
@@ -135,18 +128,16 @@ def compare(
             "arms": arms,
             "seed": seed,
             "name": name,
-            "settings": scenario_settings(setting, noise),
+            "settings": arguments.scenario_settings(setting, noise),
         }
     )
-    fields |= recorded_fields(trace, log, window, minimize, bool(names or scenarios), horizon is not None)
+    fields |= arguments.recorded_fields(trace, log, window, minimize, bool(names or scenarios), horizon is not None)
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    specs = comparison_specs([*(names or []), *more], horizon or [None], policies, fields)
-    print_warnings(specs)
-    pool = choose_workers(jobs, backend, cluster)
+    plan = plan_comparisons([*(names or []), *more], horizon or [None], policies, fields)
+    arguments.print_warnings(plan)
+    pool = arguments.choose_workers(jobs, backend, cluster)
     check_folder(output)
-    url = storage_url(storage)
-    with pool as workers, ComparisonReporter(quiet) as reporter, describing_interrupts(reporter, url):
-        document = run_comparisons(specs, url, workers, reporter.comparison_listener())
+    document = ComparisonDocument(run.result for run in arguments.run(plan, pool, storage, quiet))
     written = write_comparison(document, output)
     if as_json:
         print_exact(document.as_json())

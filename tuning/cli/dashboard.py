@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ import typer
 from ravenlab.tuning.cli.options import AllOption, StorageOption, integer_option, option
 
 if TYPE_CHECKING:
-    import optuna
     from optuna.storages import RDBStorage
 
 
@@ -49,6 +47,7 @@ def dashboard(
     from ravenlab.dashboards.optuna_dashboard.server import describe_exposure, make_server
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.tuning.attachments import attach_to_studies
     from ravenlab.tuning.cli.output import print_message
 
     url = storage_url(storage)
@@ -76,15 +75,10 @@ Results = dict[str, list[Any]]  # attributes with results, by study
 
 def read_results(storage: RDBStorage) -> Results:
     """Return the results of all studies that the dashboard shows."""
+    from ravenlab.studies.kinds import KINDS
     from ravenlab.studies.storage import keys
 
-    attributes = (
-        keys.RECOMMENDATION,
-        keys.ROBUST_RECOMMENDATION,
-        keys.FRONT,
-        keys.INDISTINGUISHABLE,
-        keys.FURTHER_WORLDS,
-    )
+    attributes = [*(kind.result_key for kind in KINDS), keys.FRONT]
     return {study.study_name: [study.user_attrs.get(key) for key in attributes] for study in storage.get_all_studies()}
 
 
@@ -96,6 +90,7 @@ def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> I
     """
     from ravenlab.common.errors import ExternalError, InputError
     from ravenlab.studies.storage.faults import translate_errors
+    from ravenlab.tuning.attachments import attach_to_studies
 
     end = threading.Event()
 
@@ -122,86 +117,3 @@ def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> I
     finally:
         end.set()
         thread.join(timeout=REFRESH_SECONDS)
-
-
-def attach_to_studies(
-    url: str, names: Sequence[str] | None = None, internal: bool = False, figures: bool = True
-) -> None:
-    """Attach missing notes and figures to the named studies, or to all; failures are lines on stderr.
-
-    Without `internal`, searches of comparisons are skipped. Without `figures`, only notes are attached: drawing the
-    figures of a study takes about a second, and only the dashboard shows them.
-
-    A study that another process is running is skipped.
-
-    Raises:
-        StorageReplaced: The storage does not hold the named studies, which have just been stored.
-    """
-    import optuna
-
-    from ravenlab.common.errors import ExternalError, InputError
-    from ravenlab.dashboards.optuna_dashboard.attach import attach
-    from ravenlab.studies.storage.faults import StorageReplaced, StorageUnreachable, reading_study
-    from ravenlab.studies.storage.keys import COMPARISON, GRID, ROBUST, SPEC
-    from ravenlab.studies.storage.library import select_studies
-    from ravenlab.studies.storage.lock import run_as_driver
-
-    opened = False
-
-    def find_incomplete(storage: RDBStorage) -> list[str]:
-        nonlocal opened
-        opened = True
-        studies = select_studies(storage, None, internal or names is not None)
-        ours = {study.study_name for study in studies if {SPEC, GRID, ROBUST, COMPARISON} & study.user_attrs.keys()}
-        if not ours.issuperset(names or ()):
-            raise StorageReplaced(url)
-        selected = sorted(ours if names is None else names)
-        return [name for name in selected if _is_incomplete(optuna.load_study(study_name=name, storage=storage))]
-
-    def attach_missing(storage: RDBStorage, name: str) -> int:
-        study = optuna.load_study(study_name=name, storage=storage)
-        with reading_study(name):
-            return attach(study, missing=True, figures=figures)
-
-    reported = set()
-    try:
-        incomplete = run_as_driver(url, None, find_incomplete)
-    except StorageReplaced:
-        raise
-    except (InputError, ExternalError) as error:
-        lost = isinstance(error, InputError) and not isinstance(error, StorageUnreachable)
-        if names is not None and lost and not opened:
-            raise StorageReplaced(url) from None  # the file is missing or unreadable
-        _report_failure(error)
-        return
-    for name in incomplete:
-        try:
-            run_as_driver(url, name, partial(attach_missing, name=name))
-        except StorageReplaced:
-            raise
-        except (InputError, ExternalError) as error:
-            if str(error) not in reported:  # a read-only storage fails in the same way for all studies
-                _report_failure(error)
-            reported.add(str(error))
-        except KeyError:  # deleted in the meantime
-            continue
-
-
-def _is_incomplete(study: optuna.Study) -> bool:
-    """Return whether something is to be attached; true for an unreadable study, whose error attaching reports."""
-    from ravenlab.common.errors import InputError
-    from ravenlab.dashboards.optuna_dashboard.attach import is_attached
-    from ravenlab.studies.storage.faults import reading_study
-
-    try:
-        with reading_study(study.study_name):
-            return not is_attached(study)
-    except InputError:
-        return True
-
-
-def _report_failure(error: Exception) -> None:
-    message = " ".join(str(error).split())
-    from ravenlab.tuning.cli.output import print_message
-
-    print_message(f"ravenlab: could not attach notes and figures for the dashboard: {message}")

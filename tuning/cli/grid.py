@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ravenlab.studies.registry import GridDefaults, format_values
+from ravenlab.studies.registry import GridDefaults, StudyDefaults, format_values
 from ravenlab.tuning.cli import options
 from ravenlab.tuning.cli.options import default, integer_option, option, parse_number, parse_numbers
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from ravenlab.studies.results.grid import Grid
-    from ravenlab.studies.spec.grid import GridSpec
-    from ravenlab.tuning.workers.local import Workers
 
 CELLS = "Cells"
 
@@ -104,48 +99,37 @@ def grid(
         # 625 cells
         ravenlab grid blips --fine --replications 200
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.environments.catalog import load_scenario_plugin
     from ravenlab.policies.engine.ahead import compile_ahead
+
+    if scenarios and cluster is None:
+        compile_ahead([StudyDefaults.policy])  # before numba is imported: compilation takes longest
+    from ravenlab.common.errors import InputError
     from ravenlab.studies.export.csv_table import write_grids
     from ravenlab.studies.registry import PAPER_VALUES
-    from ravenlab.studies.spec.grid import FINE_VALUES, GRID_POLICY
+    from ravenlab.studies.spec.grid import FINE_VALUES
     from ravenlab.studies.spec.parse import parse_grid_spec
-    from ravenlab.studies.storage.urls import storage_url
-    from ravenlab.tuning.cli.arguments import (
-        check_one_name,
-        choose_workers,
-        drop_unset,
-        missing_scenario,
-        print_warnings,
-        scenario_settings,
-    )
+    from ravenlab.tuning.cli import arguments
     from ravenlab.tuning.cli.output import print_json
     from ravenlab.tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.plan import combine
 
     if not scenarios:
-        raise missing_scenario()
-    axes = drop_unset({"alpha0": alpha0, "beta0": beta0})
-    chosen = drop_unset({"--paper": paper and PAPER_VALUES, "--fine": fine and FINE_VALUES})
+        raise arguments.missing_scenario()
+    axes = arguments.drop_unset({"alpha0": alpha0, "beta0": beta0})
+    chosen = arguments.drop_unset({"--paper": paper and PAPER_VALUES, "--fine": fine and FINE_VALUES})
     for word, values in chosen.items():
         for other in [*(f"--{axis}" for axis in axes), *(other for other in chosen if other != word)]:
             raise InputError(f"{word} sets the values of α₀ and β₀, so {other} can't be combined with it.")
         axes = {"alpha0": values, "beta0": values}
     numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
-    fields = drop_unset({**axes, **numbers, "name": name, "settings": scenario_settings(setting, noise)})
-    specs = [
-        parse_grid_spec({"scenario": scenario, "horizon": steps, **fields})
-        for scenario in map(load_scenario_plugin, scenarios)
-        for steps in horizon or [None]
-    ]
-    check_one_name(name, len(specs))
-    print_warnings(specs)
-    pool = choose_workers(jobs, backend, cluster)
+    settings = arguments.scenario_settings(setting, noise)
+    fields = arguments.drop_unset({**axes, **numbers, "name": name, "settings": settings})
+    plan = combine(parse_grid_spec, scenarios, horizon or [None], fields)
+    arguments.print_warnings(plan)
+    pool = arguments.choose_workers(jobs, backend, cluster)
     if csv is not None:
         check_file_writable(csv)
-    if cluster is None:
-        compile_ahead([GRID_POLICY])
-    grids = _run_grids(specs, storage_url(storage), pool, quiet)
+    grids = [run.result for run in arguments.run(plan, pool, storage, quiet)]
     if csv is not None:
         with atomic_write(csv) as file:
             file.write(write_grids(grids))
@@ -154,29 +138,6 @@ def grid(
     else:
         for result in grids:
             print_grid(result)
-
-
-def _run_grids(specs: Sequence[GridSpec], url: str, pool: AbstractContextManager[Workers], quiet: bool) -> list[Grid]:
-    """Run all grids, and attach to each its note for the dashboard."""
-    from ravenlab.tuning.cli.dashboard import attach_to_studies
-    from ravenlab.tuning.cli.output import describing_interrupts
-    from ravenlab.tuning.grid_run import run_grid
-    from ravenlab.tuning.progress import Reporter
-    from ravenlab.tuning.workers.local import run_concurrently
-
-    def run(spec: GridSpec) -> Grid:
-        result = run_grid(spec, url, workers, reporter.grid_listener())
-        attach_to_studies(url, [result.study], figures=False)
-        return result
-
-    unique = {spec.study_name(): spec for spec in specs}
-    steps = {name: float(len(spec.cells()) * spec.replications * spec.horizon) for name, spec in unique.items()}
-    with (
-        pool as workers,
-        Reporter(quiet, many=workers.concurrent_studies > 1, steps=steps) as reporter,
-        describing_interrupts(reporter, url),
-    ):
-        return run_concurrently(workers, [partial(run, spec) for spec in unique.values()])
 
 
 def print_grid(grid: Grid) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.compat.optuna import study_id
 from ravenlab.tuning.cli.options import JsonOption, StorageOption, StudyArgument
 
 if TYPE_CHECKING:
-    from optuna.storages import RDBStorage
     from optuna.trial import FrozenTrial
 
-    from ravenlab.common.compat.optuna import FrozenStudy
+    from ravenlab.studies.kinds import StudyKind
+    from ravenlab.studies.results.alternatives import BetterPolicy
+    from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.spec.study import StudySpec
     from ravenlab.studies.storage.library import StudyRow
 
@@ -33,32 +33,40 @@ def show(
         # as JSON
         ravenlab show raven-ucb/variance-drift/T10000/K10 --json
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.studies.results.describe import describe_recommendation
+    from ravenlab.studies.kinds import TUNE, find_kind
     from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.keys import is_front, read_recommendation, read_spec
-    from ravenlab.studies.storage.library import describe_study, find_better_policies, find_studies, read_best_trials
-    from ravenlab.tuning.cli.output import print_json, print_line
+    from ravenlab.studies.storage.keys import is_front
+    from ravenlab.studies.storage.library import describe_study, find_better_policies, find_study, read_best_trials
 
     with use_storage(storage) as store:
-        matches = find_studies(store, [study])
-        if len(matches) > 1:
-            raise InputError(f"study {study!r} matches {len(matches)} studies; name one of them.")
-        stored = matches[0]
+        stored = find_study(store, study)
         row = describe_study(store, stored)
-        front = is_front(stored)
-        contents = None if front else _read_contents(store, stored)
-        spec, recommendation = (None, None) if front or contents else (read_spec(stored), read_recommendation(stored))
-        better = (
-            None if recommendation is None else find_better_policies(store, [recommendation]).get(recommendation.study)
-        )
-        best = [] if front or contents else read_best_trials(store, stored, MAX_BEST_TRIALS)
-    if front:
-        _show_front(row, as_json)
-        return
-    if contents is not None:
-        _show_contents(row, contents, as_json)
-        return
+        if is_front(stored):
+            _show_front(row, as_json)
+            return
+        kind = find_kind(stored)
+        spec = None if kind is None else kind.read_spec(stored)
+        result = None if kind is None or spec is None else kind.read_result(store, stored)
+        if kind is not None and kind is not TUNE and spec is not None:
+            _show_result(row, kind, spec, result, as_json)
+            return
+        better = None if result is None else find_better_policies(store, [result]).get(result.study)
+        best = read_best_trials(store, stored, MAX_BEST_TRIALS)
+    _show_study(row, spec, result, better, best, as_json)
+
+
+def _show_study(
+    row: StudyRow,
+    spec: StudySpec | None,
+    recommendation: Recommendation | None,
+    better: BetterPolicy | None,
+    best: list[FrozenTrial],
+    as_json: bool,
+) -> None:
+    """Show a study of one scenario, or a study that ravenlab did not create."""
+    from ravenlab.studies.results.describe import describe_recommendation
+    from ravenlab.tuning.cli.output import print_json, print_line
+
     if as_json:
         print_json(
             {
@@ -80,59 +88,28 @@ def show(
         _print_trials(best)
 
 
-@dataclass(frozen=True)
-class StudyContents:
-    """Specification and result of a grid, a comparison or a robust search."""
-
-    command: str
-    """The command that runs it."""
-    unit: str
-    """What it consists of: cells, entries or trials."""
-    key: str
-    """Key of the result in JSON."""
-    spec: Any
-    result: Any
-    """None before it is complete."""
-    print_result: Callable[[Any], None]
-
-
-def _read_contents(storage: RDBStorage, study: FrozenStudy) -> StudyContents | None:
-    """Read a grid, a comparison or a robust search; None for any other study."""
-    from ravenlab.studies.results.ranking import analyze_comparison
-    from ravenlab.studies.storage import keys
-    from ravenlab.studies.storage.trials import read_comparison, read_grid
+def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: Any, as_json: bool) -> None:
+    """Show a grid, a comparison or a robust search."""
+    from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST
     from ravenlab.tuning.cli.compare import print_comparisons
     from ravenlab.tuning.cli.grid import print_grid
+    from ravenlab.tuning.cli.output import print_json, print_line
     from ravenlab.tuning.cli.tune import print_robust
 
-    grid, comparison = keys.read_grid_spec(study), keys.read_comparison_spec(study)
-    if grid is not None:
-        trials = storage.get_all_trials(study_id(study), deepcopy=False)
-        return StudyContents("grid", "cells", "grid", grid, read_grid(study, trials), print_grid)
-    if keys.ROBUST in study.user_attrs:
-        spec, result = keys.read_robust_spec(study), keys.read_robust(study)
-        return StudyContents("tune --robust", "trials", "robust", spec, result, print_robust)
-    if comparison is not None:
-        played = read_comparison(study, storage.get_all_trials(study_id(study), deepcopy=False))
-        ranking = None if played is None else analyze_comparison(played)
-        return StudyContents(
-            "compare", "entries", "comparison", comparison, ranking, lambda result: print_comparisons([result])
-        )
-    return None
-
-
-def _show_contents(row: StudyRow, contents: StudyContents, as_json: bool) -> None:
-    from ravenlab.tuning.cli.output import print_json, print_line
-
+    printers: dict[str, Callable[[Any], None]] = {
+        ROBUST.name: print_robust,
+        GRID.name: print_grid,
+        COMPARISON.name: lambda comparison: print_comparisons([comparison]),
+    }
     if as_json:
-        result = None if contents.result is None else contents.result.as_object()
-        print_json({**asdict(row), "spec": contents.spec.model_dump(mode="json"), contents.key: result})
+        content = None if result is None else result.as_object()
+        print_json({**asdict(row), "spec": spec.model_dump(mode="json"), kind.name: content})
         return
-    if contents.result is None:
-        print_line(f"Not complete; rerun the same ravenlab {contents.command} command to resume.")
+    if result is None:
+        print_line(f"Not complete; rerun the same ravenlab {kind.command} command to resume.")
     else:
-        contents.print_result(contents.result)
-    print_line(_describe_progress(row, contents.unit))
+        printers[kind.name](result)
+    print_line(_describe_progress(row, kind.unit))
 
 
 def _show_front(row: StudyRow, as_json: bool) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,15 +15,7 @@ from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 if TYPE_CHECKING:
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
-    from ravenlab.studies.spec.robust import RobustSpec
-    from ravenlab.studies.spec.study import StudySpec
-    from ravenlab.tuning.progress import Reporter
-    from ravenlab.tuning.robust.run import RobustRun
     from ravenlab.tuning.study_run import StudyRun
-    from ravenlab.tuning.workers.local import Workers
-
-SLOW_PYTHON_STEPS = 1e8  # steps of a plain Python policy from which on a warning states how long they take
-PYTHON_STEPS_PER_SECOND = 3e5  # steps per second of a simple plain Python policy on one core
 
 
 def tune(
@@ -87,8 +78,7 @@ def tune(
         compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
     from ravenlab.common.checks import check_nonnegative
     from ravenlab.common.errors import InputError
-    from ravenlab.policies.engine.plugins import load_policy_plugin
-    from ravenlab.studies.storage.urls import storage_url
+    from ravenlab.studies.kinds import ROBUST, TUNE
     from ravenlab.tuning.cli import arguments
     from ravenlab.tuning.cli.arguments import assignments, drop_unset
     from ravenlab.tuning.files import check_file_writable
@@ -103,7 +93,7 @@ def tune(
             "selection": selection,
             "report": report,
             "seed": seed,
-            "policy": None if policy is None else load_policy_plugin(policy),
+            "policy": policy,
             "sampler": sampler,
             "pruner": pruner,
             "objective": objective,
@@ -124,96 +114,29 @@ def tune(
         plan = arguments.plan_from_file(study, list(excluded), fields)
     else:
         plan = arguments.plan_from_options(scenarios or [], horizon, fields, robust_fields if robust else None)
-    arguments.check_one_name(name, len(plan))
-    plan.studies = list({spec.study_name(): spec for spec in plan.studies}.values())
-    arguments.print_warnings(plan.all_studies())
+    arguments.print_warnings(plan)
     pool = arguments.choose_workers(jobs, backend, cluster)
     limit = None if timeout is None else check_nonnegative("timeout", timeout)
     if dry_run:
         arguments.print_plan(plan, as_json)
         return
-    if plan.robust and plan.studies and as_json:
+    if plan.of_kind(ROBUST) and plan.of_kind(TUNE) and as_json:
         raise InputError("--json can't print studies and robust searches of one file together; use ravenlab export.")
     if csv is not None:
         check_file_writable(csv)
-    url = storage_url(storage)
-    if cluster is None:
-        compile_ahead(spec.policy for spec in plan.all_studies() if spec.source.kind == "scenario")
-    with pool as workers:
-        robust_runs = _run_robust(plan.robust, url, workers, limit, quiet) if plan.robust else []
-        study_runs = _run_studies(plan.studies, url, workers, limit, quiet)
-    recommendations = [run.recommendation for run in study_runs if run.recommendation is not None]
-    robust_results = [run.result for run in robust_runs if run.result is not None]
+    runs = arguments.run(plan, pool, storage, quiet, limit)
+    results = [run.result for run in runs if run.result is not None]
+    recommendations = [result for result in results if isinstance(result, TUNE.result)]
+    robust_results = [result for result in results if isinstance(result, ROBUST.result)]
     if csv is not None:
         _write_robust_csv(robust_results, csv)
     if as_json:
         _print_json(recommendations, robust_results)
     else:
         _print_results(recommendations, robust_results)
-    finished = [*(result.study for result in robust_results), *(result.study for result in recommendations)]
-    _print_states([*robust_runs, *study_runs], finished)
-    if finished and not quiet and not as_json:
+    _print_unfinished(runs)
+    if results and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
-
-
-def _run_robust(
-    specs: Sequence[RobustSpec], url: str, workers: Workers, limit: float | None, quiet: bool
-) -> list[RobustRun]:
-    """Run all robust searches, and attach notes for the dashboard to their studies."""
-    from ravenlab.tuning.cli.dashboard import attach_to_studies
-    from ravenlab.tuning.cli.output import describing_interrupts
-    from ravenlab.tuning.progress import Reporter
-    from ravenlab.tuning.robust.run import run_robust
-
-    runs = []
-    with Reporter(quiet) as reporter, describing_interrupts(reporter, url):
-        for spec in specs:
-            robust = run_robust(spec, url, workers, limit, reporter.listener)
-            finished = [run.study for run in robust.scenario_runs if run.recommendation is not None]
-            attach_to_studies(url, finished if robust.result is None else [*finished, robust.study], figures=False)
-            runs.append(robust)
-    return runs
-
-
-def _run_studies(
-    specs: Sequence[StudySpec], url: str, workers: Workers, limit: float | None, quiet: bool
-) -> list[StudyRun]:
-    """Run all studies, and attach to each its note for the dashboard."""
-    from ravenlab.tuning.cli.dashboard import attach_to_studies
-    from ravenlab.tuning.cli.output import describing_interrupts
-    from ravenlab.tuning.progress import Reporter
-    from ravenlab.tuning.study_run import run_study
-    from ravenlab.tuning.workers.local import run_concurrently
-
-    def run(spec: StudySpec) -> StudyRun:
-        result = run_study(spec, url, workers, limit, reporter.listener())
-        reporter.add_steps(result.study, 0.0, done=True)
-        if result.recommendation is not None:
-            attach_to_studies(url, [result.study], figures=False)
-        return result
-
-    steps = {spec.study_name(): float(spec.simulated_steps()) for spec in specs}
-    with (
-        Reporter(quiet, many=workers.concurrent_studies > 1, steps=steps) as reporter,
-        describing_interrupts(reporter, url),
-    ):
-        _warn_of_python_policies(specs, reporter)
-        return run_concurrently(workers, [partial(run, spec) for spec in specs])
-
-
-def _warn_of_python_policies(specs: Sequence[StudySpec], reporter: Reporter) -> None:
-    """Warn that plain Python policies take long: the default budget is meant for compiled ones."""
-    from ravenlab.common.text import format_approximate
-    from ravenlab.policies import find_policy
-    from ravenlab.policies.engine.plugins import PlainPolicy
-
-    steps = sum(spec.simulated_steps() for spec in specs if issubclass(find_policy(spec.policy), PlainPolicy))
-    if steps > SLOW_PYTHON_STEPS:
-        minutes = format_approximate(steps / PYTHON_STEPS_PER_SECOND / 60)
-        reporter.line(
-            f"Plain Python policies are slow: {format_approximate(steps)} steps take about {minutes} minutes on one"
-            " core. Reduce --horizon, --trials or --replications, or use all cores with --backend loky."
-        )
 
 
 def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> None:
@@ -240,14 +163,12 @@ def _print_results(recommendations: Sequence[Recommendation], robust_results: Se
         _print_recommendations(recommendations)
 
 
-def _print_states(runs: Sequence[StudyRun | RobustRun], finished: Sequence[str]) -> None:
-    """Print to stderr which studies were complete before, and which reached the time limit."""
+def _print_unfinished(runs: Sequence[StudyRun[Any]]) -> None:
+    """Print to stderr which studies reached the time limit."""
     from ravenlab.tuning.cli.output import print_message
 
     for run in runs:
-        if run.already_complete:
-            print_message(f"{run.study}: already complete.")
-        elif run.study not in finished:
+        if run.result is None:
             print_message(
                 f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume."
             )

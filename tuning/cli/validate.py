@@ -25,22 +25,18 @@ def validate(
         ravenlab validate all-scenarios --json
     """
     from ravenlab.common.text import format_count, plural
-    from ravenlab.tuning.cli.arguments import read_plan, robust_object, robust_steps, study_object
+    from ravenlab.tuning.cli.arguments import plan_object
     from ravenlab.tuning.cli.output import print_json, print_line
+    from ravenlab.tuning.plan import read_plan
 
     plans = [(name, read_plan(name)) for name in files]
     if as_json:
-        contents = [
-            {"file": name, "studies": [*map(study_object, plan.studies), *map(robust_object, plan.robust)]}
-            for name, plan in plans
-        ]
-        print_json({"files": contents})
+        print_json({"files": [{"file": name, "studies": list(map(plan_object, plan.specs))} for name, plan in plans]})
         return
     for name, plan in plans:
         steps = plan.simulated_steps()
-        print_line(f"{name}: {plural(len(plan), 'study', 'studies')}, {format_count(steps)} steps")
-        for spec in plan.studies:
-            print_line(f"  {spec.study_name()}: {format_count(spec.simulated_steps())} steps")
-        for search in plan.robust:
-            size = f"{len(search.scenarios)} scenarios, {format_count(search.base.trials)} trials"
-            print_line(f"  {search.study_name()}: {size}, {format_count(robust_steps(search))} steps")
+        print_line(f"{name}: {plural(len(plan.specs), 'study', 'studies')}, {format_count(steps)} steps")
+        for spec in plan.specs:
+            scenarios = spec.first_studies()
+            size = f"{len(scenarios)} scenarios, {format_count(spec.planned)} trials, " if scenarios else ""
+            print_line(f"  {spec.study_name()}: {size}{format_count(spec.simulated_steps())} steps")

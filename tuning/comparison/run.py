@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +23,29 @@ from ravenlab.policies.engine.play import LAST_SHARE, is_failure, last_mark, pla
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.simulation import simulate
-from ravenlab.studies.export.comparison import ComparisonDocument
+from ravenlab.studies.kinds import COMPARISON
 from ravenlab.studies.paper.numbers import PUBLISHED
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD
-from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
+from ravenlab.studies.results.comparison import (
+    Comparison,
+    ComparisonEntry,
+    ComparisonResult,
+    RecordedResult,
+    RegretCurve,
+)
 from ravenlab.studies.results.ranking import analyze_comparison, needs_worlds
 from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, SettingKind
 from ravenlab.studies.spec.parse import parse_comparison_spec
 from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
 from ravenlab.studies.storage import keys
-from ravenlab.studies.storage.lock import run_as_driver
 from ravenlab.studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
 from ravenlab.tuning.comparison.recorded import play_recorded_entry
-from ravenlab.tuning.study_run import SILENT, StudyListener, check_comparable, open_study, require_loaded, run_study
+from ravenlab.tuning.listener import SILENT, Listener
+from ravenlab.tuning.plan import Plan, combine
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.study_run import OpenStudy, StudyRun, run_stored, run_study
 from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
 from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.storages import RDBStorage
-
 
 CURVE_POINTS = 48  # steps at which a regret curve is stored
 
@@ -111,29 +113,9 @@ def _play_range(
     return played.regret, played.regret_curve, is_failure(played.regret - before, uniform), uniform, seconds
 
 
-@dataclass(frozen=True)
-class ComparisonListener:
-    """Optional callbacks of `run_comparison`, called from the thread that runs it."""
-
-    begin: Callable[[ComparisonSpec, int], None] = lambda spec, stored: None
-    """The comparison starts; `stored` entries come from an earlier run."""
-    playing: Callable[[str, SettingKind], None] = lambda policy, setting: None
-    """The next entry starts."""
-    stored: Callable[[int, ComparisonEntry], None] = lambda count, entry: None
-    """An entry was stored; `count` includes it."""
-    search: StudyListener = SILENT
-    """Callbacks of each search."""
-
-
-SILENT_COMPARISON = ComparisonListener()
-
-
 def run_comparison(
-    spec: ComparisonSpec,
-    url: str,
-    workers: Workers = SERIAL,
-    listener: ComparisonListener = SILENT_COMPARISON,
-) -> Comparison:
+    spec: ComparisonSpec, url: str, workers: Workers = SERIAL, listener: Listener = SILENT
+) -> StudyRun[ComparisonResult]:
     """Play the missing entries of a comparison.
 
     The result does not depend on the workers or on interruptions.
@@ -143,52 +125,54 @@ def run_comparison(
     ...     scenario="stationary", horizon=50, arms=3, policies=("ucb1", "epsilon-greedy"), tune=0, replications=5
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     comparison = run_comparison(spec, f"sqlite:///{folder}/studies.sqlite3")
-    >>> [(entry.policy, entry.setting) for entry in comparison.entries]
+    ...     result = run_comparison(spec, f"sqlite:///{folder}/studies.sqlite3").result
+    >>> [(entry.policy, entry.setting) for entry in result.comparison.entries]
     [('ucb1', 'defaults'), ('epsilon-greedy', 'defaults')]
     """
-    name = spec.study_name()
 
-    def run(storage: RDBStorage) -> Comparison:
-        write_spec = partial(keys.write_comparison_spec, spec=spec)
-        study = open_study(storage, name, keys.COMPARISON, ["minimize"], write_spec)
-        resolved = _resume(spec, study)
-        entries = read_entries(name, resolved, study.get_trials(deepcopy=False))
-        missing = resolved.entries()[len(entries) :]
-        listener.begin(resolved, len(entries))
-        scaled = resolved.defaults == "scaled" and any(setting == "defaults" for _, setting in missing)
-        scale = resolved.reward_scale() if scaled else None
+    def check(opened: OpenStudy[ComparisonSpec]) -> None:
+        read_entries(opened.study.study_name, opened.spec, opened.trials)
+
+    def body(opened: OpenStudy[ComparisonSpec]) -> ComparisonResult:
+        study = opened.study
+        entries = read_entries(study.study_name, spec, opened.trials)
+        missing = spec.entries()[len(entries) :]
+        listener.begin(spec, len(entries))
+        scaled = spec.defaults == "scaled" and any(setting == "defaults" for _, setting in missing)
+        scale = spec.reward_scale() if scaled else None
         if workers.concurrent_studies > 1:
             searches = [policy for policy, setting in missing if setting == "tuned"]
-            run_concurrently(workers, [partial(_tune, resolved, policy, url, workers, SILENT) for policy in searches])
+            run_concurrently(workers, [partial(_tune, spec, policy, url, workers, SILENT) for policy in searches])
         for policy, setting in missing:
             begin = time.perf_counter()
-            listener.playing(policy, setting)
-            params = _tune(resolved, policy, url, workers, listener.search) if setting == "tuned" else None
-            entry = _play(resolved, policy, setting, params, scale, workers)
-            store_entry(study, resolved, entry, time.perf_counter() - begin)
+            listener.entry(f"{policy}, {setting}")
+            params = _tune(spec, policy, url, workers, listener) if setting == "tuned" else None
+            entry = _play(spec, policy, setting, params, scale, workers)
+            store_entry(study, spec, entry, time.perf_counter() - begin)
             entries.append(entry)
-            listener.stored(len(entries), entry)
+            mean, steps = float(entry.regret.mean()), float(spec.entry_steps(policy, setting))
+            listener.batch(Progress(len(entries), mean, steps))
         if keys.read_further_worlds(study) is None:
-            store_further_worlds(study, _play_further_worlds(resolved, entries, workers, listener))
-        return Comparison(resolved, name, add_further_worlds(study, entries))
+            store_further_worlds(study, _play_further_worlds(spec, entries, workers, listener))
+        listener.finish()
+        return analyze_comparison(Comparison(spec, study.study_name, add_further_worlds(study, entries)))
 
-    return run_as_driver(url, name, run)
+    return run_stored(COMPARISON, spec, url, listener, check, body)
 
 
-def _tune(spec: ComparisonSpec, policy: str, url: str, workers: Workers, listener: StudyListener) -> Values:
+def _tune(spec: ComparisonSpec, policy: str, url: str, workers: Workers, listener: Listener) -> Values:
     """Return the parameters that a policy's search recommends.
 
     The search is an ordinary study, but it does not start from a law, which most policies do not have.
     """
     search = spec.search_spec(policy)
-    result = run_study(search, url, workers, listener=listener, law=False)
-    if result.trials != search.trials:
+    run = run_study(search, url, workers, listener=listener.child(search), law=False)
+    if run.trials != search.trials:
         raise InputError(
-            f"study {result.study!r} has {result.trials:,} trials, but this comparison gives {policy} "
+            f"study {run.study!r} has {run.trials:,} trials, but this comparison gives {policy} "
             f"{search.trials:,}; delete the study, so that all policies get the same budget."
         )
-    return dict(result.recommendation.params)
+    return dict(run.result.params)
 
 
 def _play(
@@ -224,7 +208,7 @@ def _make_evaluator(spec: ComparisonSpec, policy: str, workers: Workers) -> Eval
 
 
 def _play_further_worlds(
-    spec: ComparisonSpec, entries: Sequence[ComparisonEntry], workers: Workers, listener: ComparisonListener
+    spec: ComparisonSpec, entries: Sequence[ComparisonEntry], workers: Workers, listener: Listener
 ) -> list[ComparisonEntry]:
     """Double the worlds of all entries until rare failures cannot overturn the result; return the results on them.
 
@@ -234,7 +218,7 @@ def _play_further_worlds(
     while spec.replications >= MIN_WORLDS and first < MAX_GROWTH * spec.replications and needs_worlds(pooled):
         more = []
         for entry in entries:
-            listener.playing(entry.policy, entry.setting)
+            listener.entry(f"{entry.policy}, {entry.setting}")
             played = play_entry(_make_evaluator(spec, entry.policy, workers), entry.params, first, first)
             more.append(
                 replace(
@@ -245,14 +229,6 @@ def _play_further_worlds(
         further = [entry.pool(part) for entry, part in zip(further, more, strict=True)] if further else more
         first *= 2
     return further
-
-
-def _resume(spec: ComparisonSpec, study: optuna.Study) -> ComparisonSpec:
-    """Return the specification to run, after checking that its entries are comparable with the stored ones."""
-    label = f"comparison {study.study_name!r}"
-    stored = require_loaded(keys.read_comparison_spec(study), label)
-    check_comparable(label, "entries", spec.differences(stored))
-    return spec
 
 
 def parse_policies(text: str | Sequence[str]) -> tuple[str, ...]:
@@ -289,30 +265,16 @@ def parse_scenarios(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def comparison_specs(
+def plan_comparisons(
     names: Sequence[str],
     horizons: Sequence[int | None],
     policies: str | Sequence[str],
     fields: Mapping[str, Any],
-) -> list[ComparisonSpec]:
-    """Return one specification per scenario and horizon; all are checked before anything is played.
+) -> Plan:
+    """Plan one comparison per scenario and horizon; all are checked before anything is played.
 
     If the fields name a trace or log, there must be no scenario.
     """
-    compared = parse_policies(policies)
     recorded = any(fields.get(kind) is not None for kind in ("trace", "log"))
-    sources = [{"scenario": name} for name in parse_scenarios(names)] if names or not recorded else [{}]
-    specs = [
-        parse_comparison_spec({"horizon": steps, **source, "policies": compared, **fields})
-        for source, steps in product(sources, horizons)
-    ]
-    if fields.get("name") is not None and len(specs) > 1:
-        raise InputError(f"name fits one comparison but {len(specs)} were given.", field="name")
-    return list({spec.study_name(): spec for spec in specs}.values())
-
-
-def run_comparisons(
-    specs: Sequence[ComparisonSpec], url: str, workers: Workers, listener: ComparisonListener = SILENT_COMPARISON
-) -> ComparisonDocument:
-    """Run and analyze comparisons one after the other."""
-    return ComparisonDocument(analyze_comparison(run_comparison(spec, url, workers, listener)) for spec in specs)
+    scenario_names = parse_scenarios(names) if names or not recorded else []
+    return combine(parse_comparison_spec, scenario_names, horizons, {"policies": parse_policies(policies), **fields})

@@ -8,54 +8,25 @@ ones.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
+from ravenlab.studies.kinds import ROBUST
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
-from ravenlab.studies.spec.distributions import make_distributions
 from ravenlab.studies.spec.robust import RobustSpec, parse_measure
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
-from ravenlab.studies.storage.lock import run_as_driver
-from ravenlab.studies.storage.trials import check_trials
+from ravenlab.tuning.listener import SILENT, Listener
 from ravenlab.tuning.robust.evaluation import RelativeEvaluator
 from ravenlab.tuning.robust.validation import ScenarioWorlds, tuned_candidate
 from ravenlab.tuning.search.loop import Progress, ProgressCallback, search
 from ravenlab.tuning.search.samplers import TrialParams, advice_for, inside_search_space
-from ravenlab.tuning.search.widening import widest_spec
-from ravenlab.tuning.study_run import (
-    SILENT,
-    FinishedStudy,
-    StudyListener,
-    StudyRun,
-    check_comparable,
-    open_study,
-    require_loaded,
-    run_study,
-    update_budget,
-)
+from ravenlab.tuning.study_run import OpenStudy, StudyRun, check_search, run_stored, run_study
 from ravenlab.tuning.validation.recommend import recommend_on
 from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.storages import RDBStorage
-
-
-@dataclass(frozen=True)
-class RobustRun:
-    """Result of a run."""
-
-    study: str
-    trials: int
-    already_complete: bool
-    """Whether an earlier run had finished the study."""
-    scenario_runs: list[StudyRun]
-    """Runs of the studies of the single scenarios."""
-    result: RobustRecommendation | None
-    """None if the time limit was reached first."""
 
 
 def run_robust(
@@ -63,52 +34,45 @@ def run_robust(
     url: str,
     workers: Workers = SERIAL,
     timeout: float | None = None,
-    make_listener: Callable[[], StudyListener] = lambda: SILENT,
-) -> RobustRun:
+    listener: Listener = SILENT,
+) -> StudyRun[RobustRecommendation | None]:
     """Search, select and report; resume a study that an earlier run left unfinished.
 
-    The result does not depend on the workers or on interruptions. `make_listener` is called once per study.
+    The result does not depend on the workers or on interruptions.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    name = spec.study_name()
-    scenario_runs: list[StudyRun] = []
-    already_complete = True
+    first: list[StudyRun[Any]] = []
 
-    def run(storage: RDBStorage) -> RobustRun:
-        nonlocal already_complete
-        study = open_study(storage, name, keys.ROBUST, ["minimize"], lambda new: keys.write_robust_spec(new, spec))
-        resolved = _resume(spec, study)
-        result, count = keys.read_robust(study), len(study.get_trials(deepcopy=False))
-        if result is not None and count >= resolved.base.trials:
-            return RobustRun(name, count, already_complete, scenario_runs, result)
-        already_complete = False
+    def body(opened: OpenStudy[RobustSpec]) -> RobustRecommendation | None:
+        study, resolved = opened.study, opened.spec
         tuned = keys.read_tuned(study)
         if tuned is None:
-            scenario_runs[:] = _run_scenarios(resolved, url, workers, deadline, make_listener)
-            finished = [run for run in scenario_runs if isinstance(run, FinishedStudy)]
-            if len(finished) < len(resolved.scenarios):
-                return RobustRun(name, count, already_complete, scenario_runs, result=None)
+            first[:] = _run_scenarios(resolved, url, workers, deadline, listener)
+            results = [run.result for run in first if run.result is not None]
+            if len(results) < len(resolved.scenarios):
+                return None
             tuned = [
-                TunedSetting(scenario=scenario, study=run.study, params=run.recommendation.params)
-                for scenario, run in zip(resolved.scenarios, finished, strict=True)
+                TunedSetting(scenario=scenario, study=result.study, params=result.params)
+                for scenario, result in zip(resolved.scenarios, results, strict=True)
             ]
             keys.write_tuned(study, tuned)
-        base, listener = resolved.base, make_listener()
-        first = first_robust_candidates(resolved, tuned)
-        listener.begin(base.model_copy(update={"name": name}), count)
+        base = resolved.base
+        candidates = first_robust_candidates(resolved, tuned)
+        listener.begin(resolved, len(opened.trials))
         evaluator = _relative(resolved, tuned, workers)
         callback = _multiply_steps(listener.batch, len(resolved.scenarios))
-        if not search(base, study, evaluator, callback, deadline, first):
-            return RobustRun(name, len(study.get_trials(deepcopy=False)), already_complete, scenario_runs, result=None)
+        if not search(base, study, evaluator, callback, deadline, candidates):
+            return None
         listener.validate()
         for scenario_evaluator in evaluator.evaluators:
             scenario_evaluator.on_steps = lambda steps: listener.validated(steps / len(resolved.scenarios))
         result = recommend_on(ScenarioWorlds(resolved, evaluator, tuned), study)
         keys.write_robust(study, result)
         listener.finish()
-        return RobustRun(name, result.trials, already_complete, scenario_runs, result)
+        return result
 
-    return run_as_driver(url, name, run)
+    run = run_stored(ROBUST, spec, url, listener, lambda opened: check_search(opened, opened.spec.base), body)
+    return replace(run, first=tuple(first))
 
 
 def first_robust_candidates(spec: RobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:
@@ -118,19 +82,15 @@ def first_robust_candidates(spec: RobustSpec, tuned: Sequence[TunedSetting]) -> 
 
 
 def _run_scenarios(
-    spec: RobustSpec,
-    url: str,
-    workers: Workers,
-    deadline: float | None,
-    make_listener: Callable[[], StudyListener],
-) -> list[StudyRun]:
+    spec: RobustSpec, url: str, workers: Workers, deadline: float | None, listener: Listener
+) -> list[StudyRun[Recommendation | None]]:
     """Run the study of each scenario; those not started before the deadline are left out."""
 
-    def run(scenario: StudySpec) -> StudyRun | None:
+    def run(scenario: StudySpec) -> StudyRun[Recommendation | None] | None:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left < 0.0:
             return None
-        return run_study(scenario, url, workers, left, make_listener())
+        return run_study(scenario, url, workers, left, listener.child(scenario))
 
     runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.scenario_specs()])
     return [run for run in runs if run is not None]
@@ -144,24 +104,3 @@ def _relative(spec: RobustSpec, tuned: Sequence[TunedSetting], workers: Workers)
 def _multiply_steps(callback: ProgressCallback, scenarios: int) -> ProgressCallback:
     """Count the steps in all scenarios; the search counts those in one."""
     return lambda progress: callback(Progress(progress.trials, progress.best, scenarios * progress.steps))
-
-
-def _resume(spec: RobustSpec, study: optuna.Study) -> RobustSpec:
-    """Return the specification to run, after checking that its trials are comparable with the stored ones."""
-    label = f"study {study.study_name!r}"
-    stored = require_loaded(keys.read_robust_spec(study), label)
-    trials = study.get_trials(deepcopy=False)
-    count = len(trials)
-    check_comparable(label, "trials", spec.differences(stored))
-    resolved = spec
-    check_trials(study.study_name, make_distributions(widest_spec(resolved.base)), len(study.directions), trials)
-    base = resolved.base.model_copy(update={"trials": max(resolved.base.trials, count)})
-    resolved = resolved.model_copy(update={"base": base})
-    update_budget(
-        base,
-        stored.base,
-        count,
-        drop_result=lambda: keys.write_robust(study, None),
-        write_spec=lambda: keys.write_robust_spec(study, resolved),
-    )
-    return resolved

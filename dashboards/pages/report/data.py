@@ -19,6 +19,7 @@ from ravenlab.environments.view import change_steps
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.policies.engine.simulation import Simulation, simulate
+from ravenlab.studies.kinds import COMPARISON, GRID, TUNE, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -29,18 +30,9 @@ from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import paired_interval
 from ravenlab.studies.storage.faults import reading_study
-from ravenlab.studies.storage.keys import (
-    COMPARISON,
-    GRID,
-    ROBUST,
-    is_front,
-    read_grid_spec,
-    read_recommendation,
-    read_robust,
-    read_spec,
-)
+from ravenlab.studies.storage.keys import is_front
 from ravenlab.studies.storage.library import find_better_policies, read_best_trials, select_studies
-from ravenlab.studies.storage.trials import is_number, read_grid
+from ravenlab.studies.storage.trials import is_number
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -164,7 +156,7 @@ def load_report_data(
         return data
     grids: list[Grid] = []
     for study in sorted(select_studies(storage, names, internal), key=lambda study: study.study_name):
-        if COMPARISON in study.user_attrs:  # comparisons have their own page
+        if find_kind(study) is COMPARISON:  # they have their own page
             continue
         try:
             with reading_study(study.study_name):
@@ -187,28 +179,20 @@ def load_report_data(
 
 def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids: list[Grid]) -> bool:
     """Add a study to the report data; return False if it is not a study of ravenlab."""
-    if GRID in study.user_attrs and read_grid_spec(study) is not None:
-        grid = read_grid(study, storage.get_all_trials(study_id(study), deepcopy=False))
-        if grid is None:
-            data.unfinished_grids.append(study.study_name)
-        else:
-            grids.append(grid)
-        return True
+    kind = find_kind(study)
     if is_front(study):
         data.fronts.append(study.study_name)
         return True
-    if ROBUST in study.user_attrs:
-        robust = read_robust(study)
-        if robust is None:
-            data.unfinished_robust.append(study.study_name)
-        else:
-            data.robust.append(robust)
-        return True
-    spec = read_spec(study)
-    if spec is None:
+    spec = None if kind is None else kind.read_spec(study)
+    if kind is None or spec is None:
         return False
-    trials = read_trials(storage, study, spec)
-    data.studies.append(StudyData(study.study_name, spec, read_recommendation(study), trials))
+    result = kind.read_result(storage, study)
+    if kind is TUNE:
+        data.studies.append(StudyData(study.study_name, spec, result, read_trials(storage, study, spec)))
+    elif result is None:
+        (data.unfinished_grids if kind is GRID else data.unfinished_robust).append(study.study_name)
+    else:
+        (grids if kind is GRID else data.robust).append(result)
     return True
 
 

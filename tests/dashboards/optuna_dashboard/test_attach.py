@@ -25,6 +25,7 @@ from ravenlab.dashboards.optuna_dashboard.attach import (
     shrink_figure,
 )
 from ravenlab.studies.export import export
+from ravenlab.studies.kinds import TUNE
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.grid import FINE_VALUES
@@ -34,8 +35,8 @@ from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import find_studies, read_recommendations
+from ravenlab.tuning.attachments import attach_to_studies
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.cli.dashboard import attach_to_studies
 from tests.dashboards.storages import store_search, store_search_grid
 from tests.studies.examples import (
     LINES,
@@ -166,7 +167,7 @@ def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.Monk
         assert attach(grid, missing=True) == 0
     keys.write_recommendation(study, make_recommendation(study=study.study_name, seed=9))
     assert attach(study, missing=True) >= 1
-    keys.write_recommendation(study, None)
+    TUNE.drop_result(study)
     assert attach(study, missing=True) >= 1
 
 
@@ -185,7 +186,7 @@ def test_trials_and_exports_do_not_change(tmp_path: Path) -> None:
 
 def test_new_notes_and_figures_replace_old_ones(attached: optuna.storages.RDBStorage, tmp_path: Path) -> None:
     study, before = load_search(attached), len(attribute_rows(tmp_path / "s.sqlite3"))
-    keys.write_recommendation(study, None)
+    TUNE.drop_result(study)
     attach(study)
     assert optuna_dashboard.get_note(study).startswith("# No recommendation yet")
     assert len(attribute_rows(tmp_path / "s.sqlite3")) <= before

@@ -10,8 +10,10 @@ import optuna
 import pytest
 from pydantic import ValidationError
 
+from ravenlab.common.compat.optuna import storage_of, study_id
 from ravenlab.environments import InputError
 from ravenlab.studies.export import csv_table
+from ravenlab.studies.kinds import GRID
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
@@ -21,9 +23,14 @@ from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import list_studies, read_recommendations
-from ravenlab.studies.storage.trials import grid_distributions, read_grid
+from ravenlab.studies.storage.trials import grid_distributions
 from tests.messages import assert_names, raises_naming
 from tests.studies.examples import WILD, store_grid, store_study, url
+
+
+def read_result(study: optuna.Study) -> Grid | None:
+    return GRID.read_result(storage_of(study), study)
+
 
 SMALL: dict[str, Any] = {"scenario": "blips", "horizon": 100, "alpha0": (0.5, 1.0), "beta0": (1.0, 5.0, 10.0)}
 
@@ -36,7 +43,7 @@ def test_a_stored_grid_is_read_back(tmp_path: Path) -> None:
     assert [trial.params for trial in trials] == spec.cells()
     assert trials[0].params == {"alpha0": 0.5, "beta0": 1.0, "epsilon": 0.1}
     assert set(trials[0].user_attrs) == {"stderr", "replications", "seconds"}
-    grid = read_grid(optuna.load_study(study_name=study.study_name, storage=storage))
+    grid = read_result(optuna.load_study(study_name=study.study_name, storage=storage))
     assert grid is not None
     assert grid.spec == spec
     np.testing.assert_array_equal(grid.mean, samples.mean(axis=1).reshape(2, 3))
@@ -50,9 +57,9 @@ def test_only_complete_grids_are_read(tmp_path: Path) -> None:
     bare, _ = store_grid(storage, GridSpec(**SMALL, name="bare"), alike=None)
     store_study(storage, StudySpec(scenario="blips", horizon=1000), 2)
     for study in (half, bare, optuna.create_study(study_name="theirs", storage=storage)):
-        assert read_grid(study) is None
+        assert read_result(study) is None
     complete, _ = store_grid(storage, GridSpec(**{**SMALL, "horizon": 2000}))
-    grid = read_grid(complete)
+    grid = read_result(complete)
     assert grid is not None
     assert (grid.study, grid.spec.horizon) == (complete.study_name, 2000)
 
@@ -71,8 +78,8 @@ def test_a_grid_is_copied_under_another_name(tmp_path: Path) -> None:
     source = open_storage(url(tmp_path / "a.sqlite3"), create=True)
     target = open_storage(url(tmp_path / "b.sqlite3"), create=True)
     study, _ = store_grid(source, GridSpec(**SMALL, replications=20))
-    write_study_rows(read_study_rows(source, study._study_id), target, WILD)
-    copied, original = read_grid(optuna.load_study(study_name=WILD, storage=target)), read_grid(study)
+    write_study_rows(read_study_rows(source, study_id(study)), target, WILD)
+    copied, original = read_result(optuna.load_study(study_name=WILD, storage=target)), read_result(study)
     assert copied is not None
     assert original is not None
     assert copied.study == copied.spec.study_name() == WILD
@@ -85,10 +92,10 @@ def test_trials_that_are_not_cells_are_rejected(tmp_path: Path) -> None:
     study, _ = store_grid(storage, spec)
     study.enqueue_trial({"alpha0": 1.0})
     with raises_naming(InputError, "6"):
-        read_grid(study)
+        read_result(study)
     study.set_user_attr(keys.GRID, {"scenario": "blips", "cells": 3})
     with pytest.raises(InputError, match="cannot read"):
-        read_grid(study)
+        read_result(study)
     (row,) = list_studies(storage)
     assert row.state == "external"
 

@@ -10,6 +10,7 @@ import optuna
 import pytest
 
 from ravenlab.environments import InputError
+from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.robust import parse_robust_spec
 from ravenlab.studies.spec.study import StudySpec
@@ -19,12 +20,12 @@ from tests.messages import raises_naming
 Reader = Callable[[optuna.Study], Any]
 
 READERS: dict[str, Reader] = {
-    keys.SPEC: keys.read_spec,
+    keys.SPEC: TUNE.read_spec,
     keys.RECOMMENDATION: keys.read_recommendation,
-    keys.GRID: keys.read_grid_spec,
-    keys.COMPARISON: keys.read_comparison_spec,
+    keys.GRID: GRID.read_spec,
+    keys.COMPARISON: COMPARISON.read_spec,
     keys.INDISTINGUISHABLE: keys.read_indistinguishable,
-    keys.ROBUST: keys.read_robust_spec,
+    keys.ROBUST: ROBUST.read_spec,
     keys.TUNED: keys.read_tuned,
     keys.ROBUST_RECOMMENDATION: keys.read_robust,
     keys.FURTHER_WORLDS: keys.read_further_worlds,
@@ -52,7 +53,7 @@ def test_unreadable_attributes_are_errors_of_one_line(key: str, value: object) -
 def test_pareto_fronts_of_earlier_versions_are_refused(key: str, value: object) -> None:
     study = study_with(key, value)
     assert keys.is_front(study)
-    for read in (keys.read_robust, keys.read_robust_spec):
+    for read in (keys.read_robust, ROBUST.read_spec):
         with raises_naming(InputError, "'mine'", "Pareto", "no longer supported"):
             read(study)
 
@@ -60,7 +61,7 @@ def test_pareto_fronts_of_earlier_versions_are_refused(key: str, value: object) 
 def test_robust_studies_of_earlier_versions_are_read() -> None:
     spec = parse_robust_spec({"scenarios": ["blips", "periodic"]})
     stored = {**spec.model_dump(mode="json"), "pareto": False}
-    assert keys.read_robust_spec(study_with(keys.ROBUST, stored)) == spec
+    assert ROBUST.read_spec(study_with(keys.ROBUST, stored)) == spec
 
 
 @pytest.mark.parametrize("key", READERS)
@@ -72,21 +73,21 @@ def test_studies_with_plugins_that_are_not_loaded() -> None:
     """Studies and robust studies are readable without the plugin, comparisons are not."""
     plugin = "their.py:Policy~12345678"
     stored = StudySpec(scenario="blips").model_dump(mode="json")
-    spec = keys.read_spec(study_with(keys.SPEC, {**stored, "policy": plugin}))
+    spec = TUNE.read_spec(study_with(keys.SPEC, {**stored, "policy": plugin}))
     assert spec is not None
     assert (spec.policy, spec.horizon, spec.arms) == (plugin, 10_000, 10)
     robust = parse_robust_spec({"scenarios": ["blips", "periodic"]}).model_dump(mode="json")
-    robust_spec = keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": plugin}}))
+    robust_spec = ROBUST.read_spec(study_with(keys.ROBUST, {**robust, "base": {**stored, "policy": plugin}}))
     assert robust_spec is not None
     assert robust_spec.base.policy == plugin
     for wrong in ({"space": {"a": {"low": "x"}}}, {"horizon": None}, {"trials": "many"}, {"objective": "best"}):
         damaged = {**stored, "policy": plugin, **wrong}
         with raises_naming(InputError, "'mine'"):
-            keys.read_spec(study_with(keys.SPEC, damaged))
+            TUNE.read_spec(study_with(keys.SPEC, damaged))
         with raises_naming(InputError, "'mine'"):
-            keys.read_robust_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
+            ROBUST.read_spec(study_with(keys.ROBUST, {**robust, "base": damaged}))
     compared = ComparisonSpec(scenario="blips").model_dump(mode="json")
-    assert keys.read_comparison_spec(study_with(keys.COMPARISON, {**compared, "policies": [plugin]})) is None
+    assert COMPARISON.read_spec(study_with(keys.COMPARISON, {**compared, "policies": [plugin]})) is None
 
 
 def test_further_worlds_are_stored_in_values_of_limited_size() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import optuna
 import pytest
 
+from ravenlab.studies.kinds import TUNE
 from ravenlab.studies.storage.database import open_storage
-from ravenlab.studies.storage.keys import read_recommendation, read_spec, write_race
+from ravenlab.studies.storage.keys import read_recommendation, write_race
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning.cli.app import run
 from tests.command import refused
@@ -56,11 +57,11 @@ def test_copy_is_complete(storage: str, tmp_path: Path, capsys: Captured) -> Non
 def test_copy_to_another_name_in_the_same_storage(storage: str) -> None:
     assert run(["copy", FIRST, "--to", storage, "--as", "mine", "--storage", storage]) == 0
     original, copy = load_original_and_copy(storage, storage, FIRST, "mine")
-    spec, recommendation = read_spec(copy), read_recommendation(copy)
+    spec, recommendation = TUNE.read_spec(copy), read_recommendation(copy)
     assert spec is not None
     assert recommendation is not None
     assert (spec.study_name(), recommendation.study) == ("mine", "mine")
-    original_spec = read_spec(original)
+    original_spec = TUNE.read_spec(original)
     assert original_spec is not None
     assert spec.differences(original_spec) == []
     assert read_recommendation(original) == make_recommendation()

@@ -11,8 +11,9 @@ from optuna_dashboard import get_note
 
 from ravenlab.dashboards.optuna_dashboard.attach import is_attached, load_figure
 from ravenlab.studies.storage.database import use_storage
+from ravenlab.tuning.attachments import attach_to_studies
 from ravenlab.tuning.cli import dashboard
-from ravenlab.tuning.cli.dashboard import attach_to_studies, attaching_new_results, read_results
+from ravenlab.tuning.cli.dashboard import attaching_new_results, read_results
 from tests.studies.examples import make_recommendation, store_recommendations
 
 

@@ -14,7 +14,7 @@ import pytest
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli import app
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.progress import ComparisonReporter, StudyProgress
+from ravenlab.tuning.progress import ComparisonProgress, StudyProgress
 from ravenlab.tuning.reproduction.progress import ReproductionReporter
 from tests.messages import assert_names
 from tests.studies.examples import url
@@ -52,8 +52,8 @@ def count_trials(storage_url: str, name: str) -> int:
         (["grid", "blips", "--replications=4"], StudyProgress, "batch", "grid/raven-ucb/blips/T100/K3", "cells"),
         (
             ["compare", "blips", "--policies=ucb1,raven-ucb,sw-ucb", "--tune=0", "--replications=4", "--name=fight"],
-            ComparisonReporter,
-            "_store_entry",
+            ComparisonProgress,
+            "batch",
             "fight",
             "2 of 3 entries",
         ),

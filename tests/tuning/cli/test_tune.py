@@ -9,7 +9,7 @@ import optuna
 import pytest
 
 import ravenlab
-from ravenlab.studies.storage import keys
+from ravenlab.studies.kinds import TUNE
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.cli.tune import _print_recommendations
 from tests.command import refused
@@ -99,7 +99,7 @@ def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -
     assert run(["tune", "blips", *SMALL, *problem, *search, f"--storage={url}", "--quiet"]) == 0
     capsys.readouterr()
     study = optuna.load_study(storage=url, study_name="mine <b>")
-    spec = keys.read_spec(study)
+    spec = TUNE.read_spec(study)
     assert spec is not None
     assert spec.policy == "d-ucb"
     assert spec.fixed == {"xi": 0.5}

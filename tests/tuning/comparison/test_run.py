@@ -14,14 +14,17 @@ from ravenlab.environments import InputError
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.play import last_mark
 from ravenlab.policies.engine.simulation import simulate
+from ravenlab.studies.kinds import COMPARISON, TUNE
 from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec
+from ravenlab.studies.spec.fields import Specification
 from ravenlab.studies.spec.parse import STUDY_FIELDS
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.comparison import run
-from ravenlab.tuning.comparison.run import ComparisonListener, parse_policies, parse_scenarios, run_comparison
-from ravenlab.tuning.study_run import KINDS
+from ravenlab.tuning.comparison.run import parse_policies, parse_scenarios, run_comparison
+from ravenlab.tuning.listener import Listener
+from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.workers.local import LocalWorkers
 from tests.messages import raises_naming
 
@@ -37,7 +40,7 @@ def small(**fields: Any) -> ComparisonSpec:
 
 def test_entries_match_simulate(url: str) -> None:
     spec = small()
-    comparison = run_comparison(spec, url, LocalWorkers(2))
+    comparison = run_comparison(spec, url, LocalWorkers(2)).result.comparison
     assert [(entry.policy, entry.setting) for entry in comparison.entries] == spec.entries()
     storage = open_storage(url, create=False)
     for entry in comparison.entries:
@@ -68,14 +71,17 @@ def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_pa
     class Cut(Exception):
         pass
 
-    def cut(count: int, _: object) -> None:
-        if count in (1, 3, 5):
-            raise Cut
+    class Cutting(Listener):
+        def child(self, spec: Specification) -> Listener:
+            return Listener()
 
-    listener = ComparisonListener(lambda *_: None, lambda *_: None, cut)
+        def batch(self, progress: Progress) -> None:
+            if progress.trials in (1, 3, 5):
+                raise Cut
+
     for _ in range(3):
         with pytest.raises(Cut):
-            run_comparison(small(), url, listener=listener)
+            run_comparison(small(), url, listener=Cutting())
     again = ravenlab.compare(**SMALL, storage=url)
     assert again.as_json() == whole.as_json()
     assert again.as_csv() == whole.as_csv()
@@ -84,7 +90,7 @@ def test_comparison_does_not_depend_on_interruptions_or_workers(url: str, tmp_pa
 
 def test_all_policies_get_the_same_budget(url: str) -> None:
     policies = ("thompson", "f-dsw-ts", "ucb1")
-    comparison = run_comparison(small(policies=policies, tune=3), url)
+    comparison = run_comparison(small(policies=policies, tune=3), url).result.comparison
     budgets = {entry.policy: (entry.trials, entry.search_replications) for entry in comparison.of("tuned")}
     assert budgets == dict.fromkeys(policies, (3, 5))
     stored = open_storage(url, create=False)
@@ -119,7 +125,7 @@ def test_further_worlds_continue_the_report_stream(url: str, tmp_path: Path, mon
     monkeypatch.setattr(run, "MIN_WORLDS", 12)
     monkeypatch.setattr(run, "needs_worlds", lambda entries: entries[0].regret.size < 40)
     spec = small(tune=0)
-    comparison = run_comparison(spec, url)
+    comparison = run_comparison(spec, url).result.comparison
     assert comparison.worlds == 48
     for entry in comparison.entries:
         played = simulate(
@@ -132,9 +138,9 @@ def test_further_worlds_continue_the_report_stream(url: str, tmp_path: Path, mon
         last = played.regret - played.curve.regret[:, entry.curve.steps.index(last_mark(150))]
         assert entry.failures is not None
         assert 0 <= entry.failures <= (last > 0.0).sum()
-    again = analyze_comparison(run_comparison(spec, url)).as_object()
-    other = run_comparison(spec, f"sqlite:///{tmp_path}/other.sqlite3", LocalWorkers(2))
-    assert again == analyze_comparison(comparison).as_object() == analyze_comparison(other).as_object()
+    again = run_comparison(spec, url).result.as_object()
+    other = run_comparison(spec, f"sqlite:///{tmp_path}/other.sqlite3", LocalWorkers(2)).result
+    assert again == analyze_comparison(comparison).as_object() == other.as_object()
 
 
 def test_study_names_contain_differences() -> None:
@@ -151,7 +157,7 @@ def test_unequal_budgets_are_refused(url: str) -> None:
     run_comparison(spec, url)
     with raises_naming(InputError, "seed", "3", "4"):
         run_comparison(small(policies=("ucb1",), name="mine", seed=4), url)
-    with raises_naming(InputError, KINDS[keys.SPEC], KINDS[keys.COMPARISON]):
+    with raises_naming(InputError, TUNE.meaning, COMPARISON.meaning):
         run_comparison(small(name=spec.search_spec("ucb1").study_name()), url)
     fields = spec.search_spec("ucb1").model_dump(include=set(STUDY_FIELDS))
     ravenlab.tune(**{**fields, "trials": 8}, storage=url)

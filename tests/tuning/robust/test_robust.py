@@ -20,9 +20,11 @@ from ravenlab.studies.statistics.intervals import mean_interval, relative_interv
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.faults import LostConnection
-from ravenlab.tuning.robust.run import RobustRun, first_robust_candidates, run_robust
+from ravenlab.tuning.listener import Listener
+from ravenlab.tuning.robust.run import first_robust_candidates, run_robust
 from ravenlab.tuning.robust.validation import overall_price
-from ravenlab.tuning.study_run import StudyListener
+from ravenlab.tuning.search.loop import Progress
+from ravenlab.tuning.study_run import StudyRun
 from ravenlab.tuning.workers.local import LocalWorkers
 from tests.messages import raises_naming
 
@@ -45,13 +47,16 @@ def regrets(params: dict[str, Any], stream: Stream, count: int, scenarios: list[
     return np.stack([simulation.regret for simulation in played], axis=-1)
 
 
+Run = StudyRun[RobustRecommendation | None]
+
+
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[RobustRun, str]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, str]:
     url = f"sqlite:///{tmp_path_factory.mktemp('robust')}/studies.sqlite3"
     return run_robust(small(), url), url
 
 
-def recommended_by(ran: tuple[RobustRun, str]) -> RobustRecommendation:
+def recommended_by(ran: tuple[Run, str]) -> RobustRecommendation:
     result = ran[0].result
     assert isinstance(result, RobustRecommendation)
     return result
@@ -67,7 +72,7 @@ def plain_relative(result: RobustRecommendation, params: dict[str, Any], stream:
     return np.asarray(regrets(params, stream, count) / np.array(least))
 
 
-def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str]) -> None:
+def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[Run, str]) -> None:
     result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert len(trials) == 12
     for trial in trials[::5]:
@@ -79,7 +84,7 @@ def test_a_trials_value_is_the_worst_relative_regret(ran: tuple[RobustRun, str])
         assert trial.user_attrs[keys.REPLICATIONS] == 8
 
 
-def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRun, str]) -> None:
+def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[Run, str]) -> None:
     result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     assert trials[0].params == {"alpha0": 1.0, "beta0": 1.0, "epsilon": 0.1}
     tried = [trial.params for trial in trials]
@@ -88,16 +93,15 @@ def test_first_trials_are_defaults_advice_and_tuned_settings(ran: tuple[RobustRu
     assert paper_advice("blips", 1000) in first_robust_candidates(spec, [])
 
 
-def test_scenario_studies_give_the_tuned_settings(ran: tuple[RobustRun, str]) -> None:
+def test_scenario_studies_give_the_tuned_settings(ran: tuple[Run, str]) -> None:
     result = recommended_by(ran)
-    assert [run.study for run in ran[0].scenario_runs] == [setting.study for setting in result.tuned]
-    finished = [run.recommendation for run in ran[0].scenario_runs if run.recommendation is not None]
-    assert [recommendation.params for recommendation in finished] == [setting.params for setting in result.tuned]
+    assert [run.study for run in ran[0].first] == [setting.study for setting in result.tuned]
+    assert [run.result.params for run in ran[0].first] == [setting.params for setting in result.tuned]
     alone = ravenlab.tune("periodic", storage=ran[1], **SMALL)
     assert alone.params == result.tuned[2].params
 
 
-def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, str]) -> None:
+def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[Run, str]) -> None:
     result, trials = recommended_by(ran), trials_of(ran[1], ran[0].study)
     entered = [trial.params for trial in sorted(trials, key=lambda trial: (trial.value, trial.number))]
     entered = [params for n, params in enumerate(entered) if params not in entered[:n]][:3]
@@ -107,7 +111,7 @@ def test_recommendation_is_best_on_the_selection_worlds(ran: tuple[RobustRun, st
     assert result.params in result.indistinguishable
 
 
-def test_evaluated_settings_match_the_report_worlds(ran: tuple[RobustRun, str]) -> None:
+def test_evaluated_settings_match_the_report_worlds(ran: tuple[Run, str]) -> None:
     result = recommended_by(ran)
     assert [setting.name for setting in result.contenders] == [
         "recommended", *(f"tuned for {name}" for name in SCENARIOS), "defaults"
@@ -143,13 +147,11 @@ def test_coverage_of_the_price_interval(measure: str) -> None:
     assert inside >= 150 * (0.95 - 3 * (0.95 * 0.05 / 150) ** 0.5)
 
 
-def one_batch() -> StudyListener:
+class OneBatch(Listener):
     """Stops a run after its first batch."""
 
-    def stop(_: object) -> None:
+    def batch(self, progress: Progress) -> None:
         raise KeyboardInterrupt
-
-    return StudyListener(batch=stop)
 
 
 def test_result_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_result_does_not_depend_on_workers_or_interruptions(tmp_path: Path) -> N
     url, cuts = f"sqlite:///{tmp_path}/b.sqlite3", 0
     while True:
         try:
-            pieces = run_robust(spec, url, make_listener=one_batch)
+            pieces = run_robust(spec, url, listener=OneBatch())
             break
         except KeyboardInterrupt:
             cuts += 1
@@ -187,7 +189,7 @@ def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypat
     url, spec = f"sqlite:///{tmp_path}/s.sqlite3", small(SCENARIOS[:2], trials=2)
     write = keys.write_robust
 
-    def written_and_lost(study: optuna.Study, result: RobustRecommendation | None) -> None:
+    def written_and_lost(study: optuna.Study, result: RobustRecommendation) -> None:
         write(study, result)
         raise LostConnection(url, "the server went away")
 
@@ -195,13 +197,11 @@ def test_result_stored_before_a_lost_connection_is_new(tmp_path: Path, monkeypat
     run = run_robust(spec, url)
     assert run.result is not None
     assert not run.already_complete
-    assert [scenario.study for scenario in run.scenario_runs] == [
-        scenario.study_name() for scenario in spec.scenario_specs()
-    ]
+    assert [scenario.study for scenario in run.first] == [scenario.study_name() for scenario in spec.scenario_specs()]
     assert run_robust(spec, url).already_complete
 
 
-def test_other_kinds_of_study_are_refused(ran: tuple[RobustRun, str]) -> None:
+def test_other_kinds_of_study_are_refused(ran: tuple[Run, str]) -> None:
     with raises_naming(ravenlab.InputError, recommended_by(ran).tuned[0].study):
         run_robust(small(name=recommended_by(ran).tuned[0].study), ran[1])
     with raises_naming(ravenlab.InputError, ran[0].study):

@@ -66,20 +66,20 @@ def test_a_search_that_starts_too_low_finds_the_optimum_outside_and_resumes_alik
         "batch": 8,
     }
     spec = StudySpec.model_validate({**fields, "trials": 64})
-    whole = run_study(spec, f"sqlite:///{tmp_path / 'whole.sqlite3'}").recommendation
+    whole = run_study(spec, f"sqlite:///{tmp_path / 'whole.sqlite3'}").result
     assert whole.widened["alpha0"][1] > 1.0
     assert float(whole.params["alpha0"]) > 1.0
     assert whole.importance is not None
     parts = f"sqlite:///{tmp_path / 'parts.sqlite3'}"
     for trials in (20, 43, 64):
-        resumed = run_study(StudySpec.model_validate({**fields, "trials": trials}), parts).recommendation
+        resumed = run_study(StudySpec.model_validate({**fields, "trials": trials}), parts).result
     assert resumed == whole
 
 
 def test_a_value_at_a_given_edge_is_in_the_verdict(tmp_path: Path) -> None:
     fields = {"scenario": "periodic", "horizon": 400, "arms": 4, "trials": 40, "replications": 20}
     spec = parse_study_spec({**fields, "report": 50, "space": {"alpha0": {"low": 0.01, "high": 0.05}}})
-    found = run_study(spec, f"sqlite:///{tmp_path / 's.sqlite3'}").recommendation
+    found = run_study(spec, f"sqlite:///{tmp_path / 's.sqlite3'}").result
     assert "alpha0" in [edge.param for edge in found.edge]
     assert "at the edge of the search range" in describe_verdict(found)
     assert "at the edge of the search range" in describe_verdict(found)

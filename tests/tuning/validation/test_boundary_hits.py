@@ -11,8 +11,7 @@ from ravenlab.tuning.validation.candidates import boundary_hits
 
 
 def hits(spec: StudySpec, **values: Value) -> dict[str, tuple[float, float]]:
-    resolved = spec.resolved()
-    middle = {name: spec.resolve_params({})[name] for name in resolved.space}
+    middle = {name: spec.resolve_params({})[name] for name in spec.space}
     return {edge.param: (edge.low, edge.high) for edge in boundary_hits(spec, {**middle, **values})}
 
 
@@ -57,7 +56,7 @@ def test_boundary_that_cannot_move_is_no_hit() -> None:
 
 def test_extended_range_is_valid_in_a_study() -> None:
     for policy, values in (("d-raven", {"gamma": 0.7}), ("sw-raven", {"tau": 10.0}), ("raven-ucb", {"epsilon": 0.5})):
-        spec = StudySpec(scenario="blips", policy=policy, horizon=1000).resolved()
+        spec = StudySpec(scenario="blips", policy=policy, horizon=1000)
         extended = hits(spec, **values)
         assert set(extended) == set(values)
         for name, (low, high) in extended.items():

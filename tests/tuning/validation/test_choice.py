@@ -31,7 +31,7 @@ from ravenlab.tuning.validation.worlds import WorldData, make_looks, most_worlds
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 
-SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000).resolved()
+SPEC = StudySpec(scenario="stationary", horizon=1000, arms=10, selection=1000)
 DEFAULTS = SPEC.resolve_params({})
 IMPORTANCE = {"alpha0": 0.7, "beta0": 0.2, "epsilon": 0.1}
 NOMINATION_WORLDS = 100
@@ -215,7 +215,7 @@ def test_looks_of_small_selections() -> None:
 
 
 def test_copies_differ_by_the_spread() -> None:
-    spec = StudySpec(scenario="stationary", policy="d-raven").resolved()
+    spec = StudySpec(scenario="stationary", policy="d-raven")
     values = spec.resolve_params({"gamma": 0.99, "alpha0": 2.0})
     alphas = [float(copy["alpha0"]) for copy in make_copies(spec, values)]
     gammas = [float(copy["gamma"]) for copy in make_copies(spec, values)]
@@ -226,7 +226,7 @@ def test_copies_differ_by_the_spread() -> None:
 
 
 def test_values_are_rounded_on_their_scale() -> None:
-    spec: StudySpec = StudySpec(scenario="stationary", policy="d-raven").resolved()
+    spec: StudySpec = StudySpec(scenario="stationary", policy="d-raven")
     values = spec.resolve_params({"gamma": 0.99876, "alpha0": 2.763})
     assert round_values(spec, values, ["alpha0", "gamma"], 1) == {"alpha0": 3.0, "gamma": 0.999}
     assert round_values(spec, values, ["alpha0", "gamma"], 2) == {"alpha0": 2.8, "gamma": 0.9988}

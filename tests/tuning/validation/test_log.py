@@ -200,7 +200,7 @@ def test_epsilon_greedy_log_needs_a_gain_over_the_logging_policy(tmp_path: Path)
 )
 def test_verdict_on_a_log(low: float, high: float, expected: str | None, params: dict[str, float]) -> None:
     """The parameters are significantly better than the defaults; `low` to `high` is the loss to the logging policy."""
-    spec = StudySpec(scenario="blips", horizon=1000).resolved()
+    spec = StudySpec(scenario="blips", horizon=1000)
     defaults = spec.resolve_params({})
     behind = BaselineDifference(0.02, Difference(0.01, 0.005, 0.015), conclusive=True)
     report = Report(

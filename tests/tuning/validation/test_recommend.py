@@ -37,7 +37,7 @@ def small(**fields: Any) -> StudySpec:
     usual: dict[str, Any] = {
         "scenario": "stationary", "horizon": 100, "arms": 4, "replications": 20, "selection": 150, "report": 150,
     }  # fmt: skip
-    return StudySpec(**{**usual, **fields}).resolved()
+    return StudySpec(**{**usual, **fields})
 
 
 def study_of(

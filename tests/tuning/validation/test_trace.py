@@ -25,7 +25,8 @@ from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import read_recommendation
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.study_run import StudyListener, run_study
+from ravenlab.tuning.listener import Listener
+from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.validation.held_out import ChosenParameters
 from ravenlab.tuning.validation.report import BaselineDifference, Report, judge
 from ravenlab.tuning.validation.trace import play_fixed_arm, play_on_trace
@@ -157,17 +158,16 @@ def test_study_file_with_relative_trace_path(file: Path, tmp_path: Path, monkeyp
     (spec,) = load_study_file(study)
     study.write_text('[[study]]\npolicy = "f-dsw-ts"\ntrace = "my trace.csv"\nhorizon = 40\n')
     assert load_study_file(study) == [spec]
-    here = spec.resolved()
-    assert (here.horizon, here.arms) == (40, 4)
+    assert (spec.horizon, spec.arms) == (40, 4)
     cells = 50 * table(rows=500, missing=0.15)[:250]
-    np.testing.assert_allclose(float(here.fixed["low"]), np.nanpercentile(cells, 1))
-    np.testing.assert_allclose(float(here.fixed["high"]), np.nanpercentile(cells, 99))
-    assert StudySpec.model_validate(here.model_dump(mode="json")).resolved() == here
+    np.testing.assert_allclose(float(spec.fixed["low"]), np.nanpercentile(cells, 1))
+    np.testing.assert_allclose(float(spec.fixed["high"]), np.nanpercentile(cells, 99))
+    assert StudySpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
 def test_search_space_scales_with_the_rewards(tmp_path: Path) -> None:
     small, large = (
-        parse_study_spec({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))}).resolved()
+        parse_study_spec({"trace": str(write_csv(tmp_path / f"x{size}.csv", size * table(rows=500)))})
         for size in (1, 100)
     )
     for name, power in (("alpha0", 1), ("beta0", 0), ("epsilon", 2)):
@@ -247,7 +247,7 @@ def test_class_as_constructed_is_a_baseline_unless_the_scale_is_1(
     scale: float | None, file: Path, tmp_path: Path
 ) -> None:
     spec = StudySpec.model_validate({"trace": str(file), "scale": scale, **SMALL})
-    found = run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3").recommendation
+    found = run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3").result
     assert found is not None
     baselines = {baseline.name: baseline.params for baseline in found.versus}
     if scale == 1.0:
@@ -262,7 +262,12 @@ def test_class_as_constructed_is_a_baseline_unless_the_scale_is_1(
 def test_validation_reports_its_planned_steps_several_times(scale: float | None, file: Path, tmp_path: Path) -> None:
     spec = StudySpec.model_validate({"trace": str(file), "scale": scale, **SMALL})
     steps: list[float] = []
-    run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3", listener=StudyListener(validated=steps.append))
+
+    class Recording(Listener):
+        def validated(self, more: float) -> None:
+            steps.append(more)
+
+    run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3", listener=Recording())
     baselines = 1 if scale == 1.0 else 2
     finalists = SMALL["candidates"] + baselines
     selection = 62 * (60 + 4 * 60)
@@ -292,7 +297,7 @@ def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pyte
     ("low", "high", "words"), [(-0.9, -0.1, "tuning did not help"), (-0.9, 0.1, "not significant")]
 )
 def test_verdict_if_the_defaults_have_less_regret_on_the_report_segment(low: float, high: float, words: str) -> None:
-    spec = StudySpec(scenario="blips", horizon=1000).resolved()
+    spec = StudySpec(scenario="blips", horizon=1000)
     excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
     behind = BaselineDifference(1.0, Difference((low + high) / 2, low, high), conclusive=True)
     report = Report(
