@@ -21,6 +21,9 @@ RECOMMENDATIONS = [
     make_recommendation(scenario="variance-drift", horizon=1000),
     make_recommendation(scenario="variance-drift", horizon=400),
 ]
+BASE = {"alpha0": 0.004567, "beta0": 0.04337, "epsilon": 0.006933}
+LONG_PARAMS = {"raven-ucb": BASE, "sw-raven": {**BASE, "tau": 1234}, "d-raven": {**BASE, "gamma": 0.99998}}
+"""Recommended parameters of several policies, with as many digits as are shown."""
 EPSILON = optuna.distributions.FloatDistribution(0.001, 0.5, log=True)
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ravenlab.studies.export import export
-from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.results.recommendation import Failures, Recommendation
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import read_recommendations
 from ravenlab.tuning.api import report
 from tests.dashboards.browser import find_violations, require_browser
-from tests.dashboards.storages import store_examples, store_search, store_search_grid
+from tests.dashboards.storages import LONG_PARAMS, store_examples, store_search, store_search_grid
+from tests.studies.examples import make_recommendation, store_recommendations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 GRIDS = 2
 SEARCHED = "a search"
 """A study with a grid."""
+FAILURES = Failures(rate=0.0045, count=9, highest_rate=0.0079, unseen=6.9, reliable=False)
+SLACK = "() => { const box = document.querySelector('.wide'); return box.scrollWidth - box.clientWidth; }"
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(each => { each.open = true; })"
 
 
@@ -231,3 +234,50 @@ def test_deep_links_and_the_keyboard(page: Page, report_and_recommendations: tup
     page.locator(".findings h3 a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.querySelector('details.study').open")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Reports on one and on several policies, with long numbers."""
+    require_browser()
+    folder = tmp_path_factory.mktemp("table")
+    out = {}
+    for name, policies in (("one", ["d-raven"]), ("several", list(LONG_PARAMS))):
+        recommendations = [
+            make_recommendation(
+                scenario=scenario, policy=policy, params=LONG_PARAMS[policy], horizon=10_000, failures=FAILURES
+            )
+            for policy in policies
+            for scenario in ("incremental-drift", "localized-jump")
+        ]
+        url = store_recommendations(folder / f"{name}.sqlite3", *recommendations)
+        out[name] = report(output=folder / f"{name}.html", storage=url).as_uri()
+    return out
+
+
+@pytest.mark.parametrize("name", ["one", "several"])
+def test_a_wide_screen_shows_the_whole_table(pages: dict[str, str], name: str, offline_page: Page) -> None:
+    offline_page.set_viewport_size({"width": 1400, "height": 900})
+    offline_page.goto(pages[name])
+    assert offline_page.evaluate(SLACK) == 0
+    last, box = offline_page.locator(".take [data-save]").first, offline_page.locator(".wide").first
+    inside, around = last.bounding_box(), box.bounding_box()
+    assert inside is not None
+    assert around is not None
+    assert inside["x"] + inside["width"] <= around["x"] + around["width"]
+
+
+def test_a_narrow_screen_shows_cards(pages: dict[str, str], offline_page: Page) -> None:
+    """Every row is a block within the screen, and every cell shows the title of its column."""
+    offline_page.set_viewport_size({"width": 420, "height": 800})
+    offline_page.goto(pages["several"])
+    assert offline_page.evaluate(SLACK) == 0
+    boxes = [row.bounding_box() for row in offline_page.locator("#recommended tbody tr").all()]
+    assert len(boxes) == 6
+    assert all(box is not None and box["x"] + box["width"] <= 420 and box["height"] > 150 for box in boxes)
+    titles = (
+        offline_page.locator("#recommended tbody tr")
+        .first.locator("td[data-label]")
+        .evaluate_all("cells => cells.map(cell => getComputedStyle(cell, '::before').content)")
+    )
+    assert titles[:4] == ['"Policy"', '"T"', '"K"', '"Parameters"']
