@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from tests.requirements import skip_or_fail
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, ViewportSize
 
 
+VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = [
     "--no-sandbox",
@@ -25,8 +26,10 @@ ARGUMENTS = [
     "--enable-unsafe-swiftshader",
     "--disable-gpu-rasterization",
     "--disable-gpu-compositing",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ]
-"""No background traffic, no sandbox (tests may run as root), WebGL in software and the rest without a GPU."""
+"""No background traffic, no sandbox (tests may run as root), WebGL in software and the rest without a GPU; the name
+evil.example belongs to this machine."""
 
 
 def find_browser() -> str | None:
@@ -53,6 +56,25 @@ def launch_browser(path: str) -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def open_page(browser: Browser) -> Iterator[Page]:
+    """Open a page of 1400 × 900 pixels in a new browser context."""
+    context = browser.new_context(viewport=VIEWPORT)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def record_problems(page: Page, local: tuple[str, ...] = ("file:", "data:", "blob:")) -> list[str]:
+    """Return a list to which errors in the console and requests of addresses that do not begin as local are added."""
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(local) else problems.append(request.url))
+    return problems
 
 
 def assert_visible(locator: Locator) -> None:

@@ -38,6 +38,9 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
 PLUGIN_HORIZON = "100"
 """Horizon for plugins, which run in plain Python."""
 
+LONGEST_HORIZON = "10000"
+"""Longer horizons are replaced by this one."""
+
 SERVER = "postgresql+psycopg://me@db.example.org/studies"
 """The database of the documentation, replaced by a file. Other tests use a real PostgreSQL server."""
 
@@ -102,6 +105,9 @@ def reduce_budget(words: Sequence[str]) -> list[str]:
     counts = dict(SMALL.get(kind, SMALL.get(command, {})))
     if command in ("tune", "simulate") and any(".py:" in word for word in out):
         counts["--horizon"] = PLUGIN_HORIZON
+    horizons = [word for before, word in pairwise(out) if before == "--horizon"]
+    if any(int(number) > int(LONGEST_HORIZON) for word in horizons for number in word.split(",")):
+        counts.setdefault("--horizon", LONGEST_HORIZON)
     for option, count in counts.items():
         if option in out:
             out[out.index(option) + 1] = count

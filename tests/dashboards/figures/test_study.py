@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from ravenlab.common.errors import InputError
-from ravenlab.dashboards.figures import (
-    plot_distributions,
-    plot_params_by_horizon,
-)
+from ravenlab.dashboards.figures import plot_distributions, plot_params_by_horizon
 from ravenlab.environments.world import Floats
 from tests.dashboards.figure_checks import check_figure, legend_names, shown_text
 from tests.messages import assert_names, raises_naming

@@ -11,13 +11,7 @@ from ravenlab.dashboards.pages.report.data import ReportData
 from ravenlab.dashboards.pages.report.page import render_report
 from ravenlab.studies.results.documents import robust_document
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics
-from ravenlab.studies.results.robust import (
-    EvaluatedSetting,
-    Price,
-    RobustRecommendation,
-    ScenarioOutcome,
-    TunedSetting,
-)
+from ravenlab.studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome, TunedSetting
 from ravenlab.studies.results.verdict import Verdict
 from tests.dashboards.figure_checks import check_figure, shown_text
 from tests.messages import assert_names

@@ -86,12 +86,18 @@ def attached(attached_file: Path, tmp_path: Path) -> optuna.storages.RDBStorage:
     return open_storage(url(tmp_path / "s.sqlite3"), create=False)
 
 
+@pytest.fixture
+def storage(tmp_path: Path) -> optuna.storages.RDBStorage:
+    """An empty storage."""
+    return open_storage(url(tmp_path / "empty.sqlite3"), create=True)
+
+
 def load_search(storage: optuna.storages.RDBStorage) -> optuna.Study:
     return optuna.load_study(study_name=HARD, storage=storage)
 
 
-def test_attaching_to_a_study(tmp_path: Path) -> None:
-    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+def test_attaching_to_a_study(storage: optuna.storages.RDBStorage) -> None:
+    study = store_search(storage)
     assert attach_to_study(study) == 4
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001. The value of ε is at the edge of the search range;")
@@ -102,8 +108,7 @@ def test_attaching_to_a_study(tmp_path: Path) -> None:
     assert load_figure(study, "ravenlab-world")["layout"]["height"] == 450
 
 
-def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+def test_attaching_to_a_grid_marks_the_recommendation(storage: optuna.storages.RDBStorage) -> None:
     study = store_search_grid(storage)
     assert attach_to_grid(study) == 4
     assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines"}
@@ -116,14 +121,9 @@ def test_attaching_to_a_grid_marks_the_recommendation(tmp_path: Path) -> None:
     assert load_figure(study, "ravenlab-heat-map") != before
 
 
-def test_attaching_to_a_comparison(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
-    assert (
-        attach(
-            store_comparison(storage, make_comparison(COMPARISON.model_copy(update={"name": "part"}), MEANS), done=3)
-        )
-        == 0
-    )
+def test_attaching_to_a_comparison(storage: optuna.storages.RDBStorage) -> None:
+    part = make_comparison(COMPARISON.model_copy(update={"name": "part"}), MEANS)
+    assert attach(store_comparison(storage, part, done=3)) == 0
     study = store_comparison(storage, make_comparison(COMPARISON, MEANS))
     assert attach(study) == 6
     names = {f"ravenlab-{name}" for name in ("card", "standings", "curves", "ranks")}
@@ -154,8 +154,7 @@ def test_attaching_again_changes_nothing(attached: optuna.storages.RDBStorage, t
     assert attribute_rows(tmp_path / "s.sqlite3") == before
 
 
-def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+def test_up_to_date_studies_are_skipped(storage: optuna.storages.RDBStorage, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = store_search_grid(storage)
     assert attach(grid, missing=True) == 4
     study = store_search(storage)
@@ -171,8 +170,7 @@ def test_up_to_date_studies_are_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     assert attach(study, missing=True) >= 1
 
 
-def test_trials_and_exports_do_not_change(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+def test_trials_and_exports_do_not_change(storage: optuna.storages.RDBStorage) -> None:
     names = [store_search(storage).study_name, store_search_grid(storage).study_name]
     trials = [snapshot(storage, name) for name in names]
     attributes = [study.user_attrs for study in find_studies(storage, names)]
@@ -211,8 +209,7 @@ def test_a_note_edited_by_a_user_is_kept(attached: optuna.storages.RDBStorage) -
     assert optuna_dashboard.get_note(study).startswith("# Use")
 
 
-def test_other_figures_and_studies_are_unchanged(tmp_path: Path) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+def test_other_figures_and_studies_are_unchanged(storage: optuna.storages.RDBStorage) -> None:
     study = store_search(storage)
     optuna_dashboard.save_plotly_graph_object(study, go.Figure(), graph_object_id="theirs")
     attach(study)
@@ -232,8 +229,7 @@ def test_a_truncated_figure_is_rewritten(attached: optuna.storages.RDBStorage) -
 
 
 @pytest.mark.parametrize("done", [0, 1, 3])
-def test_unfinished_studies(tmp_path: Path, done: int) -> None:
-    storage = open_storage(url(tmp_path / "s.sqlite3"), create=True)
+def test_unfinished_studies(storage: optuna.storages.RDBStorage, done: int) -> None:
     study = store_study(storage, StudySpec(scenario="blips", horizon=100, trials=10), done)
     assert attach(study) > 0
     assert f"{done} of 10 trials" in optuna_dashboard.get_note(study)
@@ -241,8 +237,8 @@ def test_unfinished_studies(tmp_path: Path, done: int) -> None:
     assert attach(store_search_grid(storage, finished=False)) == 0
 
 
-def test_the_world_of_a_missing_plugin_is_not_drawn(tmp_path: Path) -> None:
-    study = store_search(open_storage(url(tmp_path / "s.sqlite3"), create=True))
+def test_the_world_of_a_missing_plugin_is_not_drawn(storage: optuna.storages.RDBStorage) -> None:
+    study = store_search(storage)
     study.set_user_attr(keys.SPEC, {**study.user_attrs[keys.SPEC], "scenario": "mine.py:world~0a1b2c3d"})
     assert attach(study) == 3
     assert attached_figures(study) == {"ravenlab-card"}

@@ -366,8 +366,8 @@ def test_trials_have_the_parameter_names_of_the_policy(opened: optuna.storages.R
 @pytest.mark.parametrize(
     ("beta0", "alike", "sentence"),
     [
-        ((0.5, 1.0), (0,), "All other cells are significantly worse."),
-        ((0.5, 1.0), (0, 1), "1 of the other 3 cells is"),
+        ((0.5, 1.0), (0,), "All other 3 cells are significantly worse"),
+        ((0.5, 1.0), (0, 1), "1 other cell is statistically indistinguishable"),
     ],
 )
 def test_a_grid_counts_the_other_indistinguishable_cells(

@@ -180,10 +180,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ravenlab 0.")
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("delay", [0.3, 2.0])
+@pytest.mark.parametrize(
+    ("signal_number", "delay"), [(signal.SIGINT, 0.3), (signal.SIGINT, 2.0), (signal.SIGTERM, 2.0)]
+)
 def test_interrupt_gives_exit_code_130(signal_number: signal.Signals, delay: float) -> None:
-    code = "import ravenlab, tuning.cli.app; print('ready', flush=True); tuning.cli.app.main()"
+    code = "import ravenlab.tuning.cli.app as app; print('ready', flush=True); app.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code, "simulate", "delayed", "--replications", "100000", "--horizon", "20000"],
         cwd=ROOT,

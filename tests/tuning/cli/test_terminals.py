@@ -39,7 +39,7 @@ def storage_url(tmp_path: Path) -> str:
 def test_terminal_without_unicode(storage_url: str) -> None:
     """Help pages and tables are transliterated; JSON is not."""
     code = (
-        "import io, sys, contextlib, tuning.cli.app as c\n"
+        "import ravenlab.tuning.cli.app as c\n"
         "from ravenlab.studies.symbols import use_ascii_where_needed\n"
         "use_ascii_where_needed()\n"
         f"for words in ['grid --help', 'studies --storage={storage_url}', 'show α₀ --storage={storage_url}']:\n"
