@@ -45,7 +45,7 @@ def store_examples(path: Path, grids: int = 1) -> str:
     return url
 
 
-def store_search(storage: Any, done: int = 30, name: str | None = None, **more: Any) -> optuna.Study:
+def store_search(storage: Any, done: int = 12, name: str | None = None, **more: Any) -> optuna.Study:
     """Store a finished search whose trials have all three parameters."""
     spec = StudySpec(scenario="variance-drift", horizon=1000, trials=done, name=name, **more)
     result = make_recommendation(study=spec.study_name(), trials=done, importance={"alpha0": 0.7, "beta0": 0.3})

@@ -27,6 +27,8 @@ PLOTS = """() => [...document.querySelectorAll('.js-plotly-plot')]
     .sort(([a], [b]) => a.top - b.top || a.left - b.left)
     .map(([_, id]) => id)"""
 """The ids of all figures, from the top left."""
+LISTED = "2. grid/raven-ucb/variance-drift/T1000/K10/cells=paper"
+"""The grid in the list of studies."""
 NAVIGATE = """place => {
     history.pushState({}, '', place);
     dispatchEvent(new PopStateEvent('popstate', {state: {}}));
@@ -74,7 +76,12 @@ def page(loaded: tuple[Page, list[str]]) -> Iterator[Page]:
 
 
 def show(page: Page, place: str) -> None:
-    """Go to a place of the dashboard as its links do, without loading it again."""
+    """Go to a place of the dashboard as its links do, without loading it again.
+
+    The way leads through the list of studies, so that nothing of the previous place is still shown.
+    """
+    page.evaluate(NAVIGATE, "/dashboard")
+    page.get_by_text(LISTED, exact=True).wait_for()
     page.evaluate(NAVIGATE, f"/dashboard{place}")
 
 
@@ -92,8 +99,7 @@ def assert_nothing_writes(page: Page, *icons: str) -> None:
 
 def test_the_studies_are_listed_read_only(page: Page) -> None:
     show(page, "")
-    grid = "2. grid/raven-ucb/variance-drift/T1000/K10/cells=paper"
-    for name in ("1. raven-ucb/variance-drift/T1000/K10", grid, f"3. {WILD}"):
+    for name in ("1. raven-ucb/variance-drift/T1000/K10", LISTED, f"3. {WILD}"):
         assert_visible(page.get_by_text(name.strip(), exact=True))
     assert_nothing_writes(page, "AddBoxIcon", "DeleteIcon", "DriveFileRenameOutlineIcon")
 
