@@ -208,7 +208,8 @@ def _describe_other_cells(grid: Grid) -> str:
     if not others:
         return "The grid has no other cell."
     if not close:
-        return f"All other {format_count(others)} cells are significantly worse ({GRID_TESTS})."
+        worse = "The other cell is" if others == 1 else f"All other {format_count(others)} cells are"
+        return f"{worse} significantly worse ({GRID_TESTS})."
     rows, columns = grid.indistinguishable.nonzero()
     return (
         f"{plural(close, 'other cell is', 'other cells are')} statistically indistinguishable from it ({GRID_TESTS}):"

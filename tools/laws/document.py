@@ -61,7 +61,7 @@ def summarize_check(check: Records) -> dict[str, Any]:
         values = np.array([record[f"excess.{name}"][0] for record in check if f"excess.{name}" in record])
         quantiles = [*np.quantile(values, [0.5, 0.9, 0.95]), values.max()] if values.size else []
         excess[name] = {"settings": int(values.size), "quantiles": [round(float(value), 4) for value in quantiles]}
-    expected = np.array([record["expected"] for record in check])
+    expected = np.array([[*record["expected"]] for record in check])
     regrets = np.array([record["regret.law"] for record in check])
     return {
         "excess": excess,
