@@ -61,7 +61,7 @@ class StudyKind(Generic[Spec, Result]):
     """Attribute that is stored last, and makes the study complete."""
     spec: type[Spec]
     result: type[Result]
-    load: Callable[[BaseStorage, optuna.Study | FrozenStudy], Result | None]
+    read_stored: Callable[[BaseStorage, optuna.Study | FrozenStudy], Result | None]
     """Reads the result; None before it is complete."""
     nested: bool = False
     """Whether it runs studies of its own first."""
@@ -110,7 +110,7 @@ class StudyKind(Generic[Spec, Result]):
 
     def read_result(self, storage: BaseStorage, study: optuna.Study | FrozenStudy) -> Result | None:
         """Read the result; None before the study is complete."""
-        return self.load(storage, study) if self.is_complete(study) or keys.is_front(study) else None
+        return self.read_stored(storage, study) if self.is_complete(study) or keys.is_front(study) else None
 
     def drop_result(self, study: optuna.Study) -> None:
         """Delete the result of a study that is to be continued."""
@@ -160,7 +160,7 @@ TUNE = StudyKind(
     result_key=keys.RECOMMENDATION,
     spec=StudySpec,
     result=Recommendation,
-    load=lambda storage, study: keys.read_recommendation(study),
+    read_stored=lambda storage, study: keys.read_recommendation(study),
 )
 
 ROBUST = StudyKind(
@@ -173,7 +173,7 @@ ROBUST = StudyKind(
     result_key=keys.ROBUST_RECOMMENDATION,
     spec=RobustSpec,
     result=RobustRecommendation,
-    load=lambda storage, study: keys.read_robust(study),
+    read_stored=lambda storage, study: keys.read_robust(study),
     nested=True,
 )
 
@@ -187,7 +187,7 @@ GRID = StudyKind(
     result_key=keys.INDISTINGUISHABLE,
     spec=GridSpec,
     result=Grid,
-    load=_load_grid,
+    read_stored=_load_grid,
     files="ravenlab grid --csv",
 )
 
@@ -201,7 +201,7 @@ COMPARISON = StudyKind(
     result_key=keys.FURTHER_WORLDS,
     spec=ComparisonSpec,
     result=ComparisonResult,
-    load=_load_comparison,
+    read_stored=_load_comparison,
     nested=True,
     files="ravenlab compare -o",
 )

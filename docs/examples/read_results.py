@@ -52,9 +52,9 @@ curves = pd.DataFrame(
 )
 print(curves.iloc[::5].round(1))
 
-# %% The trials of a study are Optuna trials.
+# %% The trials of a study are Optuna trials. The column of their values has the name that the dashboard shows.
 trials = optuna.load_study(study_name=recommendation.study, storage=STORAGE).trials_dataframe(attrs=("value", "params"))
-print(trials.nsmallest(5, "value").round(3))
+print(trials.nsmallest(5, "value_mean regret").round(3))
 
 # %% A recommendation: one row for the recommended parameters and one per baseline.
 print(recommendation)

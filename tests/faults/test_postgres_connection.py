@@ -153,7 +153,7 @@ PHASES: list[tuple[Any, str]] = [
     (StudyProgress, "batch"),
     (StudyProgress, "validate"),
     (keys, "write_recommendation"),
-    (study_run, "run_study"),
+    (study_run, "run_stored"),
     (attach, "save_study_note"),
     (attach, "save_figure"),
 ]

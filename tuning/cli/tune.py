@@ -134,7 +134,7 @@ def tune(
         _print_json(recommendations, robust_results)
     else:
         _print_results(recommendations, robust_results)
-    _print_unfinished(runs)
+    _print_states(runs, quiet)
     if results and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
 
@@ -163,12 +163,14 @@ def _print_results(recommendations: Sequence[Recommendation], robust_results: Se
         _print_recommendations(recommendations)
 
 
-def _print_unfinished(runs: Sequence[StudyRun[Any]]) -> None:
-    """Print to stderr which studies reached the time limit."""
+def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:
+    """Print to stderr which studies reached the time limit, and without progress which were complete before."""
     from ravenlab.tuning.cli.output import print_message
 
     for run in runs:
-        if run.result is None:
+        if run.already_complete and quiet:
+            print_message(f"{run.study}: already complete.")
+        elif run.result is None:
             print_message(
                 f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume."
             )
