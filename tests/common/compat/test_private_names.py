@@ -61,7 +61,7 @@ def used_names(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and is_private(node.attr):
             yield node.attr, is_own(node)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr", "setattr"):
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "hasattr", "setattr"):
             name = node.args[1]
             if isinstance(name, ast.Constant) and isinstance(name.value, str) and is_private(name.value):
                 yield name.value, False
