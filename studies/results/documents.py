@@ -207,7 +207,7 @@ def _describe_other_cells(grid: Grid) -> str:
     spec, others, close = grid.spec, grid.mean.size - 1, int(grid.indistinguishable.sum()) - 1
     if not others:
         return "The grid has no other cell."
-    if not close:
+    if close < 1:  # damaged grids may mark no cell, not even the best
         worse = "The other cell is" if others == 1 else f"All other {format_count(others)} cells are"
         return f"{worse} significantly worse ({GRID_TESTS})."
     rows, columns = grid.indistinguishable.nonzero()

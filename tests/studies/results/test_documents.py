@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -112,3 +113,9 @@ def test_lists_of_results_are_lists() -> None:
     assert list(ResultList([SIMULATION]).to_frame().columns[:4]) == ["policy", "scenario", "horizon", "arms"]
     assert "policy" not in SIMULATION.to_frame()
     assert repr(ResultList[Recommendation]()) == "[]"
+
+
+def test_a_grid_that_marks_no_cell_is_described() -> None:
+    grid = make_grid()
+    damaged = dataclasses.replace(grid, indistinguishable=np.zeros_like(grid.indistinguishable))
+    assert "cells are significantly worse" in repr(damaged)
