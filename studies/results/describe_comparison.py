@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ravenlab.common.text import (
     capitalize_first,
@@ -17,13 +16,10 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.policies import find_policy
+from ravenlab.studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
 from ravenlab.studies.spec.source import LogSource, TraceSource
 from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from ravenlab.studies.symbols import format_params
-
-if TYPE_CHECKING:
-    pass
-from ravenlab.studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
 
 MAX_NAMES = 4  # maximal number of policies that a sentence lists by name
 
