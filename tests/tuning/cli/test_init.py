@@ -35,3 +35,16 @@ def test_unwritable_path_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
             assert run(["init", str(path), *force]) == 2
             assert_names(capsys.readouterr().err, path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_example_problem_is_written_with_its_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "--example", "regions"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["regions-trace.csv", "regions-truth.csv"]
+    capsys.readouterr()
+    assert run(["init", "--example", "regions"]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert run(["init", "mine.csv", "--example", "regions"]) == 2
+    assert run(["init", "--trace", "--example", "regions"]) == 2
