@@ -154,7 +154,7 @@ def choose_by_logging(values: Floats, share: float, rng: np.random.Generator, mi
     random_steps = rng.random(steps) < share
     random_arms = rng.random(steps)
     for t in range(steps):
-        means = np.where(pulls > 0, sums / np.maximum(pulls, 1.0), np.inf)  # arms without a pull come first
+        means: Floats = np.where(pulls > 0, sums / np.maximum(pulls, 1.0), np.inf)  # arms without a pull come first
         open_arms = np.arange(count) if everywhere else np.flatnonzero(available[t])
         best = int(open_arms[np.argmax(means[open_arms])])
         arm = int(open_arms[int(random_arms[t] * open_arms.size)]) if random_steps[t] else best
@@ -234,7 +234,7 @@ def make_regions(seed: int) -> ExampleProblem:
     t = np.arange(REGION_HOURS)
     base = rng.permutation(np.linspace(0.8, 1.2, len(names)))
     means = np.repeat(base[None], REGION_HOURS, axis=0)
-    cheapest, second, *_ = np.argsort(base)
+    cheapest, second = np.argsort(base)[:2].tolist()
     jump = int(rng.uniform(0.3, 0.7) * REGION_HOURS)
     means[jump:, cheapest] += 0.35
     means[:, second] += 0.05 * t / REGION_HOURS
