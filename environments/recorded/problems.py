@@ -154,9 +154,10 @@ def choose_by_logging(values: Floats, share: float, rng: np.random.Generator, mi
     random_steps = rng.random(steps) < share
     random_arms = rng.random(steps)
     for t in range(steps):
-        means: Floats = np.where(pulls > 0, sums / np.maximum(pulls, 1.0), np.inf)  # arms without a pull come first
+        means = np.full(count, np.inf)  # arms without a pull come first
+        np.divide(sums, pulls, out=means, where=pulls > 0)
         open_arms = np.arange(count) if everywhere else np.flatnonzero(available[t])
-        best = int(open_arms[np.argmax(means[open_arms])])
+        best = int(open_arms[int(np.argmax(means[open_arms]))])
         arm = int(open_arms[int(random_arms[t] * open_arms.size)]) if random_steps[t] else best
         arms[t] = arm
         propensities[t] = share / open_arms.size + (1.0 - share) * (arm == best)
