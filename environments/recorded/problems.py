@@ -151,8 +151,8 @@ def choose_by_logging(values: Floats, share: float, rng: np.random.Generator, mi
     signed = -values if minimize else values
     available = ~np.isnan(values)
     everywhere = bool(available.all())
-    random_steps = rng.random(steps) < share
-    random_arms = rng.random(steps)
+    random_steps = np.less(rng.random((steps,)), share)
+    random_arms = rng.random((steps,))
     for t in range(steps):
         means = np.full(count, np.inf)  # arms without a pull come first
         np.divide(sums, pulls, out=means, where=pulls > 0)
