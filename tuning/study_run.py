@@ -21,7 +21,7 @@ from ravenlab.studies.storage.database import has_study
 from ravenlab.studies.storage.lock import run_as_driver
 from ravenlab.studies.storage.trials import check_trials
 from ravenlab.tuning.listener import SILENT, Listener
-from ravenlab.tuning.search.loop import search
+from ravenlab.tuning.search.loop import check_race, search
 from ravenlab.tuning.search.samplers import check_sampler, resume_candidates
 from ravenlab.tuning.search.widening import widest_spec
 from ravenlab.tuning.workers.local import SERIAL, Workers
@@ -243,5 +243,6 @@ def run_study(
 
 
 def check_search(opened: OpenStudy[Any], spec: StudySpec) -> None:
-    """Raise InputError if a stored trial is not a finished trial of a search."""
+    """Raise InputError if a stored trial is not a finished one of a search, or if the state of its race is damaged."""
     check_trials(opened.study.study_name, make_distributions(widest_spec(spec)), 1, opened.trials)
+    check_race(spec, opened.study)

@@ -301,6 +301,8 @@ def check_sqlite_file(path: Path, create: bool) -> None:
     try:
         with closing(connect_sqlite(_read_only(path))) as connection:
             defect = _find_defect(connection)
+            if defect is None and not _ends_with_a_page(path, connection):
+                defect = "is damaged: its end is missing"
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if str(error) == "interrupted":
             raise KeyboardInterrupt from None
@@ -309,6 +311,16 @@ def check_sqlite_file(path: Path, create: bool) -> None:
         if not had_log:
             _remove_log(_log_path(path))  # a reader of a damaged file creates an empty log and does not remove it
         raise InputError(f"storage {path} {defect}.")
+
+
+def _ends_with_a_page(path: Path, connection: sqlite3.Connection) -> bool:
+    """Whether the last page of a file is complete. SQLite reads zeros where it is not.
+
+    A process that is killed while it writes may leave part of a page, which SQLite restores from its log.
+    """
+    page_size = connection.execute("PRAGMA page_size").fetchone()[0]
+    logs = (_log_path(path), path.resolve().with_name(f"{path.resolve().name}-journal"))
+    return path.stat().st_size % page_size == 0 or any(log.exists() and log.stat().st_size > 0 for log in logs)
 
 
 def _find_defect(connection: sqlite3.Connection) -> str | None:

@@ -5,9 +5,10 @@ No other module contains these keys.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ravenlab.common.errors import InputError
 from ravenlab.studies.results.recommendation import Recommendation
@@ -68,15 +69,26 @@ def write_recommendation(study: optuna.Study, recommendation: Recommendation) ->
     study.set_user_attr(RECOMMENDATION, recommendation.as_object())
 
 
-def read_race(study: optuna.Study) -> dict[str, Any] | None:
-    """Read the state of the race: number of batches, trial of the elite, and number of its blocks."""
-    stored = study.user_attrs.get(RACE)
-    return dict(stored) if isinstance(stored, dict) else None
+@dataclass(frozen=True)
+class RaceState:
+    """The state of the race of a search."""
+
+    batches: Annotated[int, Field(ge=0)]
+    """Batches that the race has processed."""
+    elite: Annotated[int, Field(ge=0)]
+    """Number of the trial of the best candidate."""
+    blocks: Annotated[int, Field(ge=1)]
+    """Blocks that it plays."""
 
 
-def write_race(study: optuna.Study, batches: int, elite: int, blocks: int) -> None:
+def read_race(study: optuna.Study) -> RaceState | None:
+    """Read the state of the race; None before its first batch."""
+    return _read(study, RACE, RaceState, "study", "race")
+
+
+def write_race(study: optuna.Study, state: RaceState) -> None:
     """Store the state of the race."""
-    study.set_user_attr(RACE, {"batches": batches, "elite": elite, "blocks": blocks})
+    study.set_user_attr(RACE, vars(state))
 
 
 def read_further_worlds(study: optuna.Study | FrozenStudy) -> list[dict[str, Any]] | None:

@@ -357,7 +357,7 @@ def test_rows_of_a_missing_study_are_one_line(intact: Path, tmp_path: Path) -> N
     assert_names(err, "is damaged")
 
 
-def test_study_whose_tables_contradict_each_other_is_not_copied(intact: Path, tmp_path: Path) -> None:
+def test_copy_leaves_out_a_study_whose_tables_contradict_each_other(intact: Path, tmp_path: Path) -> None:
     """A changed bit in the index of the results assigns the result of a trial to trial 34."""
     path = tmp_path / "studies.sqlite3"
     entry = b"\x06\x04\x01\x08\x01%c\x02"  # of the index: its size, the types of its columns, trial and row
@@ -367,10 +367,10 @@ def test_study_whose_tables_contradict_each_other_is_not_copied(intact: Path, tm
     code, err = run_and_check(["copy", "*", "--to=sqlite:///copied.sqlite3"], path)
     assert code == 2
     assert_names(err, "'worlds/blips'", "contradict")
-    code, out, _ = run_command(["studies", "--storage=sqlite:///copied.sqlite3"])
+    names = [row["name"] for row in json.loads(run_command(["studies", "--json", "--all"])[1])]
+    code, out, _ = run_command(["studies", "--json", "--all", "--storage=sqlite:///copied.sqlite3"])
     assert code == 0
-    assert "tuned" in out
-    assert "worlds/blips" not in out
+    assert {line["name"] for line in json.loads(out)} == {*names} - {"worlds/blips"}
 
 
 @pytest.mark.parametrize(
@@ -405,6 +405,59 @@ def test_damaged_entry_of_a_comparison_is_one_line(key: str, value: object, inta
         code, err = run_and_check(words, path)
         assert code == 2, words
         assert_names(err, "'compared'")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {},
+        {"scenario": "blips", "study": "worlds/blips", "params": {"alpha0": "x"}},
+        {"scenario": "blips", "study": "worlds/blips", "params": {"epqilon": 1.0}},
+        {"scenario": "periodic", "study": "worlds/blips", "params": {"alpha0": 1.0}},
+    ],
+)
+def test_damaged_tuned_setting_is_refused_before_anything_is_written(
+    setting: dict[str, object], intact: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "studies.sqlite3"
+    second = {"scenario": "stationary", "study": "worlds/stationary", "params": {"alpha0": 1.0}}
+    text = json.dumps([setting, second])
+    change(intact, path, f"UPDATE study_user_attributes SET value_json = '{text}' WHERE key = 'ravenlab:tuned'")
+    assert run_and_check([*ROBUST, "--trials=4"], path)[0] == 2
+
+
+@pytest.mark.parametrize(
+    "race",
+    [
+        '{"batches": "x", "elite": 0, "blocks": 1}',
+        '{"batches": 1, "elite": 9, "blocks": 1}',
+        '{"batches": 9, "elite": 0, "blocks": 1}',
+        '{"batches": 1, "elite": 0, "blocks": 1000000}',
+        "[]",
+    ],
+)
+def test_damaged_race_is_refused_before_anything_is_written(race: str, intact: Path, tmp_path: Path) -> None:
+    path = tmp_path / "studies.sqlite3"
+    shutil.copyfile(intact, path)
+    words = [*SMALL_TUNE, "--name=raced", "--pruner=race", "--batch=2"]
+    assert run_command(words)[0] == 0
+    statement = f"UPDATE study_user_attributes SET value_json = '{race}' WHERE key = 'ravenlab:race'"
+    change(path, tmp_path / "damaged.sqlite3", statement)
+    code, err = run_and_check(
+        [*words, "--trials=5", "--storage=sqlite:///damaged.sqlite3"], tmp_path / "damaged.sqlite3"
+    )
+    assert code == 2
+    assert_names(err, "'raced'", "race")
+
+
+def test_file_without_its_last_bytes_is_refused(intact: Path, tmp_path: Path) -> None:
+    """SQLite reads zeros in place of the missing part of the last page, and its check finds no error."""
+    path = tmp_path / "studies.sqlite3"
+    path.write_bytes(intact.read_bytes()[:-600])
+    for words in (["show", "tuned"], TUNE):
+        code, err = run_and_check(words, path)
+        assert code == 2
+        assert_names(err, "studies.sqlite3", "its end is missing")
 
 
 @pytest.mark.parametrize("value", ["9" * 400, '"text"', "[]", "NaN"])

@@ -26,7 +26,8 @@ def copy(
 ) -> None:
     """Copy studies to another storage, or under another name.
 
-    Copies trials, attributes and recommendations. An existing study is not overwritten.
+    Copies trials, attributes and recommendations. An existing study is not overwritten. A damaged study is left out,
+    and the exit code is then 2.
 
     Examples:
         # all studies of a policy to an archive, which is created
@@ -65,11 +66,23 @@ def copy(
                 print_line(f"Skipped {taken}: it already exists in {mask_url(to)}.")
             missing = [study for study in selected if new_names[study.study_name] not in existing]
             with lock_studies(to, *(new_names[study.study_name] for study in missing)) as target:
+                damaged: list[InputError] = []
                 for study in missing:
-                    with translate_errors(url):
-                        rows = read_study_rows(source, study_id(study))
+                    try:
+                        with translate_errors(url):
+                            rows = read_study_rows(source, study_id(study))
+                    except InputError as error:
+                        damaged.append(error)
+                        continue
                     count = write_study_rows(rows, target, new_names[study.study_name])
                     print_line(f"Copied {study.study_name} to {mask_url(to)}: {plural(count, 'trial')}.")
+            if damaged:
+                others = (
+                    f" {plural(len(damaged) - 1, 'further study', 'further studies')} not copied."
+                    if damaged[1:]
+                    else ""
+                )
+                raise InputError(f"{damaged[0]}{others}")
 
 
 def _describe_existing(existing: set[str], selected: int, target: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ravenlab.common.errors import InputError
 from ravenlab.studies.kinds import ROBUST
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
@@ -43,9 +44,13 @@ def run_robust(
     deadline = None if timeout is None else time.monotonic() + timeout
     first: list[StudyRun[Any]] = []
 
+    def check(opened: OpenStudy[RobustSpec]) -> None:
+        check_search(opened, opened.spec.base)
+        _read_tuned(opened)
+
     def body(opened: OpenStudy[RobustSpec]) -> RobustRecommendation | None:
         study, resolved = opened.study, opened.spec
-        tuned = keys.read_tuned(study)
+        tuned = _read_tuned(opened)
         if tuned is None:
             first[:] = _run_scenarios(resolved, url, workers, deadline, listener)
             results = [run.result for run in first if run.result is not None]
@@ -71,8 +76,23 @@ def run_robust(
         listener.finish()
         return result
 
-    run = run_stored(ROBUST, spec, url, listener, lambda opened: check_search(opened, opened.spec.base), body)
+    run = run_stored(ROBUST, spec, url, listener, check, body)
     return replace(run, first=tuple(first))
+
+
+def _read_tuned(opened: OpenStudy[RobustSpec]) -> list[TunedSetting] | None:
+    """Return the stored setting of each scenario; None before they are known. Raises InputError if one is damaged."""
+    tuned = keys.read_tuned(opened.study)
+    if tuned is not None:
+        if [setting.scenario for setting in tuned] != list(opened.spec.scenarios):
+            raise InputError(
+                f"study {opened.study.study_name!r} has a list of tuned settings that does not fit its scenarios; "
+                "delete the study or choose another name.",
+                field="name",
+            )
+        for setting in tuned:
+            tuned_candidate(opened.spec.base, setting)
+    return tuned
 
 
 def first_robust_candidates(spec: RobustSpec, tuned: Sequence[TunedSetting]) -> list[TrialParams]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ravenlab.common.compat.optuna import system_attributes
+from ravenlab.common.errors import InputError
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Values
@@ -29,7 +30,15 @@ from ravenlab.studies.spec.distributions import (
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.rows import store_trials
-from ravenlab.tuning.search.pruning import PLAY_BATCH, Batch, Elite, Outcome, make_pruner
+from ravenlab.tuning.search.pruning import (
+    MAX_ELITE_BLOCKS,
+    PLAY_BATCH,
+    Batch,
+    Elite,
+    Outcome,
+    block_count,
+    make_pruner,
+)
 from ravenlab.tuning.search.samplers import TrialParams, ask_batch
 from ravenlab.tuning.search.widening import Widening
 from ravenlab.tuning.workers.problem import Evaluator
@@ -77,6 +86,21 @@ def search(
         first: Candidates to try first; by default `samplers.first_candidates`.
     """
     return _Search(spec, study, evaluator, first).run(callback, deadline)
+
+
+def check_race(spec: StudySpec, study: optuna.Study) -> None:
+    """Raise InputError if the stored state of a race does not fit the stored trials."""
+    race = keys.read_race(study)
+    if race is None:
+        return
+    trials = len(study.get_trials(deepcopy=False))
+    fits = race.elite < race.batches * spec.batch <= trials
+    if not fits or race.blocks > MAX_ELITE_BLOCKS * block_count(spec):
+        raise InputError(
+            f"study {study.study_name!r} has a race that does not fit its trials; delete the study or choose "
+            "another name.",
+            field="name",
+        )
 
 
 class _Search:
@@ -142,7 +166,7 @@ class _Search:
                 self._build_mirror()
             if played.elite is not None:
                 self.elite = played.elite
-                keys.write_race(self.study, self.batch, played.elite.number, played.elite.blocks)
+                keys.write_race(self.study, keys.RaceState(self.batch, played.elite.number, played.elite.blocks))
         samples = sum(outcome.sample.size for outcome in played.outcomes.values())
         return float(samples * self.evaluator.problem.horizon)
 
@@ -194,9 +218,8 @@ class _Search:
         if state is None:
             self.batch = 0
             return
-        self.batch = int(state["batches"])
-        number = int(state["elite"])
-        self.elite = Elite(number, self._values(self.stored[number].params), int(state["blocks"]))
+        self.batch = state.batches
+        self.elite = Elite(state.elite, self._values(self.stored[state.elite].params), state.blocks)
 
     def _race_lags(self) -> bool:
         """Whether a complete batch is stored that the race has not processed."""

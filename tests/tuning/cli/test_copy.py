@@ -10,7 +10,7 @@ import pytest
 
 from ravenlab.studies.kinds import TUNE
 from ravenlab.studies.storage.database import open_storage
-from ravenlab.studies.storage.keys import read_recommendation, write_race
+from ravenlab.studies.storage.keys import RaceState, read_recommendation, write_race
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning.cli.app import run
 from tests.command import refused
@@ -28,7 +28,7 @@ def storage(tmp_path: Path) -> str:
     )
     opened = open_storage(storage_url, create=False)
     study = optuna.load_study(study_name=FIRST, storage=opened)
-    write_race(study, 1, 2, 3)
+    write_race(study, RaceState(batches=1, elite=2, blocks=3))
     opened.set_study_system_attr(study._study_id, "dashboard:note_ver", 1)
     opened.engine.dispose()
     return storage_url

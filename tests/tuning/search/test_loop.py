@@ -145,9 +145,9 @@ def test_pruned_trials_have_one_value_per_block() -> None:
         assert trial.user_attrs[keys.REPLICATIONS] == 4 * len(blocks) < 40
     race = keys.read_race(study)
     assert race is not None
-    assert race["batches"] == 4
-    assert race["blocks"] > 10
-    assert study.get_trials()[race["elite"]].state.name == "COMPLETE"
+    assert race.batches == 4
+    assert race.blocks > 10
+    assert study.get_trials()[race.elite].state.name == "COMPLETE"
 
 
 def test_race_interrupted_before_its_state_was_stored() -> None:
@@ -159,7 +159,7 @@ def test_race_interrupted_before_its_state_was_stored() -> None:
     before = new_study()
     earlier = small_spec(trials=12, pruner="race")
     search(earlier, before, Evaluator(earlier))
-    study.set_user_attr(keys.RACE, keys.read_race(before))
+    study.set_user_attr(keys.RACE, before.user_attrs[keys.RACE])
     search(spec, study, Evaluator(spec))
     assert keys.read_race(study) == race
     assert len(study.get_trials()) == 18
