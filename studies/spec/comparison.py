@@ -12,6 +12,7 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.loading import scale_defaults
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import ComparisonDefaults
+from ravenlab.studies.spec.descriptions import COMPARISON, STUDY
 from ravenlab.studies.spec.fields import (
     FileName,
     Replications,
@@ -82,16 +83,24 @@ class ComparisonSpec(SimulatedSpec):
     'compare/blips/T1000/K10'
     """
 
-    policies: tuple[str, ...] = Field(default=PAPER_POLICIES, min_length=1, max_length=1000)
-    tune: Trials = Field(default=ComparisonDefaults.tune, ge=0)
-    search_replications: Replications = ComparisonDefaults.search_replications
-    replications: Whole = Field(default=ComparisonDefaults.replications, ge=2, le=MAX_WORLDS)
-    defaults: Literal["scaled", "original"] = ComparisonDefaults.defaults
-    trace: FileName | None = None
-    log: FileName | None = None
-    minimize: bool = Field(default=False, strict=True)
-    digest: str | None = Field(default=None, max_length=64)
-    scale: float | None = Field(default=None, gt=0)
+    policies: tuple[str, ...] = Field(
+        default=PAPER_POLICIES, min_length=1, max_length=1000, description=COMPARISON["policies"]
+    )
+    tune: Trials = Field(default=ComparisonDefaults.tune, ge=0, description=COMPARISON["tune"])
+    search_replications: Replications = Field(
+        default=ComparisonDefaults.search_replications, description=COMPARISON["search_replications"]
+    )
+    replications: Whole = Field(
+        default=ComparisonDefaults.replications, ge=2, le=MAX_WORLDS, description=COMPARISON["replications"]
+    )
+    defaults: Literal["scaled", "original"] = Field(
+        default=ComparisonDefaults.defaults, description=COMPARISON["defaults"]
+    )
+    trace: FileName | None = Field(default=None, description=STUDY["trace"])
+    log: FileName | None = Field(default=None, description=STUDY["log"])
+    minimize: bool = Field(default=False, strict=True, description=STUDY["minimize"])
+    digest: str | None = Field(default=None, max_length=64, description=STUDY["digest"])
+    scale: float | None = Field(default=None, gt=0, description=STUDY["scale"])
 
     @model_validator(mode="before")
     @classmethod

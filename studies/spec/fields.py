@@ -23,6 +23,7 @@ from ravenlab.common.checks import COUNT, parse_count
 from ravenlab.common.errors import unknown_name
 from ravenlab.environments.scenario import MAX_HORIZON
 from ravenlab.studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
+from ravenlab.studies.spec.descriptions import STUDY
 from ravenlab.studies.spec.source import HasSource, ScenarioSource, Source, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
@@ -240,12 +241,12 @@ def drop_absent_sizes(fields: Any) -> Any:
 class SimulatedSpec(Specification):
     """Fields that grids and comparisons share: a scenario, its size, and a seed."""
 
-    scenario: ScenarioName
-    settings: Settings = Field(default_factory=dict)
-    horizon: Size = Field(default_factory=int)
-    arms: Size = Field(default_factory=int)
-    seed: Seed = StudyDefaults.seed
-    name: StudyName = None
+    scenario: ScenarioName = Field(description=STUDY["scenario"])
+    settings: Settings = Field(default_factory=dict, description=STUDY["settings"])
+    horizon: Size = Field(default_factory=int, description=STUDY["horizon"])
+    arms: Size = Field(default_factory=int, description=STUDY["arms"])
+    seed: Seed = Field(default=StudyDefaults.seed, description=STUDY["seed"])
+    name: StudyName = Field(default=None, description=STUDY["name"])
 
     @model_validator(mode="before")
     @classmethod

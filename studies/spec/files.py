@@ -15,6 +15,7 @@ from ravenlab.environments import combine, find_scenario
 from ravenlab.environments.noise import DEFAULT_NOISE, NOISES
 from ravenlab.environments.recorded.recording import recording_name
 from ravenlab.studies.registry import OBJECTIVES, PRUNERS, SAMPLERS, Choice, StudyDefaults, format_choices
+from ravenlab.studies.spec.descriptions import STUDY
 from ravenlab.studies.spec.parse import (
     STUDY_FIELDS,
     check_plain_data,
@@ -307,6 +308,7 @@ def study_template() -> str:
     defaults = {name: value for name, value in vars(StudyDefaults).items() if not name.startswith("_")}
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         defaults,
+        **{f"about_{field}": description for field, description in STUDY.items()},
         noise=DEFAULT_NOISE,
         noises=join_words(list(NOISES)),
         objectives=_describe_choices(OBJECTIVES),

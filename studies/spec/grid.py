@@ -14,6 +14,7 @@ from ravenlab.environments.reward_scale import scale_value
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import PAPER_VALUES, GridDefaults
+from ravenlab.studies.spec.descriptions import GRID
 from ravenlab.studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
 from ravenlab.studies.spec.source import ScenarioSource, Settings
 
@@ -49,11 +50,15 @@ class GridSpec(SimulatedSpec):
     'grid/raven-ucb/blips/T1000/K10'
     """
 
-    alpha0: tuple[StrictFloat, ...] = Field(default=GridDefaults.alpha0, min_length=1, max_length=1000)
-    beta0: tuple[StrictFloat, ...] = Field(default=GridDefaults.beta0, min_length=1, max_length=1000)
-    epsilon: StrictFloat = GridDefaults.epsilon
-    unit: StrictFloat = Field(default=1.0, gt=0, description="Unit of the rewards, as of the policy's parameter unit.")
-    replications: Replications = GridDefaults.replications
+    alpha0: tuple[StrictFloat, ...] = Field(
+        default=GridDefaults.alpha0, min_length=1, max_length=1000, description=GRID["alpha0"]
+    )
+    beta0: tuple[StrictFloat, ...] = Field(
+        default=GridDefaults.beta0, min_length=1, max_length=1000, description=GRID["beta0"]
+    )
+    epsilon: StrictFloat = Field(default=GridDefaults.epsilon, description=GRID["epsilon"])
+    unit: StrictFloat = Field(default=1.0, gt=0, description=GRID["unit"])
+    replications: Replications = Field(default=GridDefaults.replications, description=GRID["replications"])
 
     @property
     def source(self) -> ScenarioSource:

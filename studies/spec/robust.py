@@ -20,11 +20,12 @@ from ravenlab.studies.registry import (
     MEASURES,
     StudyDefaults,
     choices_pattern,
-    format_choices,
     parse_choice,
     parse_level,
     robust_samplers,
 )
+from ravenlab.studies.spec.descriptions import ROBUST as DESCRIPTIONS
+from ravenlab.studies.spec.descriptions import list_choices
 from ravenlab.studies.spec.fields import Specification, describe_differences, name_suffix
 from ravenlab.studies.spec.objective import mean_of_largest, tail_count
 from ravenlab.studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
@@ -92,11 +93,11 @@ class RobustSpec(Specification):
     """
 
     base: StudySpec
-    scenarios: tuple[str, ...] = Field(max_length=MAX_SCENARIOS)
+    scenarios: tuple[str, ...] = Field(max_length=MAX_SCENARIOS, description=DESCRIPTIONS["scenarios"])
     measure: str = Field(
         default=StudyDefaults.measure,
         max_length=100,
-        description=f"How relative regrets are combined: {join_words(format_choices(MEASURES))}.",
+        description=list_choices(DESCRIPTIONS["measure"], MEASURES),
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(MEASURES)),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ravenlab.environments.noise import NOISES
 from ravenlab.studies.registry import ESTIMATORS, robust_samplers
+from ravenlab.studies.spec.descriptions import STUDY
 from ravenlab.studies.spec.fields import COUNT_SCHEMA
 from ravenlab.studies.spec.parse import STUDY_FIELDS
 from ravenlab.studies.spec.robust import MAX_SCENARIOS, RobustSpec
@@ -44,11 +45,11 @@ SCENARIO_TABLE = {
             "minItems": 1,
             "description": "Combined effects; their parameters are keys of the same table.",
         },
-        "trace": {"type": "string", "description": "CSV or Parquet file of rewards; relative to the study file."},
-        "log": {"type": "string", "description": "CSV or Parquet file of logged events; relative to the study file."},
-        "window": {**COUNT_SCHEMA, "minimum": 1, "description": "Rows per window of the trace."},
-        "minimize": {"type": "boolean", "description": "Whether the file holds costs, not rewards."},
-        "estimator": {"enum": list(ESTIMATORS), "description": "How policies are evaluated on the log."},
+        "trace": {"type": "string", "description": f"{STUDY['trace']} Relative to the study file."},
+        "log": {"type": "string", "description": f"{STUDY['log']} Relative to the study file."},
+        "window": {**COUNT_SCHEMA, "minimum": 1, "description": STUDY["window"]},
+        "minimize": {"type": "boolean", "description": STUDY["minimize"]},
+        "estimator": {"enum": list(ESTIMATORS), "description": STUDY["estimator"]},
     },
     "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
     "additionalProperties": {"anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]},
@@ -99,7 +100,7 @@ def _study_fields() -> dict[str, Any]:
     fields: dict[str, Any] = {key: _without_null(properties[key]) for key in properties if key in STUDY_FIELDS}
     horizon = {key: value for key, value in fields["horizon"].items() if key != "description"}
     fields["horizon"] = {
-        "description": "Steps T, or a list of horizons; the scenario's default if absent.",
+        "description": f"{STUDY['horizon']} A list creates one study per horizon.",
         "anyOf": [horizon, {"type": "array", "items": horizon, "minItems": 1}],
     }
     single = [{"type": "string"}, {"$ref": "#/$defs/Scenario"}]
@@ -111,10 +112,14 @@ def _study_fields() -> dict[str, Any]:
     fields["fixed"]["additionalProperties"] = SINGLE_VALUE
     fields["space"] = {
         "type": "object",
-        "description": "Search range of each parameter; a single value fixes it.",
+        "description": f"{STUDY['space']} A single value fixes the parameter.",
         "additionalProperties": RANGE_OR_VALUE,
     }
-    noise = {"type": "string", "enum": list(NOISES), "description": "Short for the setting of the same name."}
+    noise = {
+        "type": "string",
+        "enum": list(NOISES),
+        "description": f"{STUDY['noise']} Short for the setting of the same name.",
+    }
     names = list(fields)
     names.insert(names.index("settings") + 1, "noise")
     return {name: {**fields, "noise": noise}[name] for name in names}
@@ -125,7 +130,7 @@ def _robust_fields(fields: dict[str, Any]) -> dict[str, Any]:
     properties = RobustSpec.model_json_schema()["properties"]
     names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
     return {
-        "scenarios": {**names, "description": "Two or more scenarios; effects may be joined by '+'."},
+        "scenarios": {**names, "description": properties["scenarios"]["description"]},
         "measure": _without_null(properties["measure"]),
         **{key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS},
         "sampler": {**fields["sampler"], "enum": robust_samplers()},

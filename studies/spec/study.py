@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, StrictFloat, field_validator, model_validator
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import format_count, join_words
+from ravenlab.common.text import format_count
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS
 from ravenlab.environments.reward_scale import RewardScale, scale_value
 from ravenlab.environments.streams import Stream
@@ -23,8 +23,8 @@ from ravenlab.studies.registry import (
     OBJECTIVES,
     StudyDefaults,
     choices_pattern,
-    format_choices,
 )
+from ravenlab.studies.spec.descriptions import STUDY, list_choices
 from ravenlab.studies.spec.fields import (
     MAX_RESULTS,
     EstimatorName,
@@ -71,54 +71,44 @@ class StudyFields(FrozenModel):
     'log:ads'
     """
 
-    name: StudyName = Field(default=None, description="Name of the study; derived from the other fields if absent.")
-    policy: str = Field(
-        default=StudyDefaults.policy, max_length=100, description="Policy whose parameters are searched."
-    )
-    scenario: ScenarioName = Field(description="Name of a scenario, or effects joined by '+'.")
-    settings: Settings = Field(default_factory=dict, description="Parameters of the scenario, such as every or noise.")
-    horizon: Size = Field(default_factory=int, description="Steps T; the scenario's default if absent.")
-    arms: Size = Field(default_factory=int, description="Arms K; the scenario's default if absent.")
-    trace: FileName | None = Field(default=None, description="CSV or Parquet file of rewards, instead of a scenario.")
-    log: FileName | None = Field(
-        default=None, description="CSV or Parquet file of logged events, instead of a scenario."
-    )
-    minimize: bool = Field(default=False, strict=True, description="Whether the trace or log holds costs, not rewards.")
+    name: StudyName = Field(default=None, description=STUDY["name"])
+    policy: str = Field(default=StudyDefaults.policy, max_length=100, description=STUDY["policy"])
+    scenario: ScenarioName = Field(description=STUDY["scenario"])
+    settings: Settings = Field(default_factory=dict, description=STUDY["settings"])
+    horizon: Size = Field(default_factory=int, description=STUDY["horizon"])
+    arms: Size = Field(default_factory=int, description=STUDY["arms"])
+    trace: FileName | None = Field(default=None, description=STUDY["trace"])
+    log: FileName | None = Field(default=None, description=STUDY["log"])
+    minimize: bool = Field(default=False, strict=True, description=STUDY["minimize"])
     estimator: EstimatorName | None = Field(
-        default=None, description=f"How policies are evaluated on a log; {DEFAULT_ESTIMATOR} if absent."
+        default=None, description=f"{STUDY['estimator'].removesuffix('.')}; {DEFAULT_ESTIMATOR} if absent."
     )
-    digest: str | None = Field(default=None, max_length=64, description="SHA-256 of the file's content.")
-    scale: float | None = Field(
-        default=None, gt=0, description="Scale c of the rewards, by which default ranges and parameters are multiplied."
-    )
-    space: dict[ParamName, Range] = Field(
-        default_factory=dict, max_length=100, description="Search range of each parameter."
-    )
+    digest: str | None = Field(default=None, max_length=64, description=STUDY["digest"])
+    scale: float | None = Field(default=None, gt=0, description=STUDY["scale"])
+    space: dict[ParamName, Range] = Field(default_factory=dict, max_length=100, description=STUDY["space"])
     fixed: dict[ParamName, StrictFloat | ShortText] = Field(
-        default_factory=dict, max_length=100, description="Parameters with a fixed value."
+        default_factory=dict, max_length=100, description=STUDY["fixed"]
     )
     objective: str = Field(
         default=StudyDefaults.objective,
         max_length=100,
-        description=f"Objective: {join_words(format_choices(OBJECTIVES))}.",
+        description=list_choices(STUDY["objective"], OBJECTIVES),
         json_schema_extra=lambda schema: schema.update(pattern=choices_pattern(OBJECTIVES)),
     )
-    sampler: SamplerName = Field(default=StudyDefaults.sampler, description="Method that proposes candidates.")
-    pruner: PrunerName = Field(default=StudyDefaults.pruner, description="Method that stops poor candidates early.")
-    trials: Trials = Field(default=StudyDefaults.trials, ge=1, description="Number of candidates.")
-    batch: Whole = Field(default=StudyDefaults.batch, ge=1, le=10_000, description="Candidates per batch.")
-    replications: Replications = Field(default=StudyDefaults.replications, description="Worlds per candidate.")
+    sampler: SamplerName = Field(default=StudyDefaults.sampler, description=STUDY["sampler"])
+    pruner: PrunerName = Field(default=StudyDefaults.pruner, description=STUDY["pruner"])
+    trials: Trials = Field(default=StudyDefaults.trials, ge=1, description=STUDY["trials"])
+    batch: Whole = Field(default=StudyDefaults.batch, ge=1, le=10_000, description=STUDY["batch"])
+    replications: Replications = Field(default=StudyDefaults.replications, description=STUDY["replications"])
     candidates: Whole = Field(
         default=StudyDefaults.candidates,
         ge=1,
         le=1000,
-        description="Number of best trials (finalists) that enter the selection.",
+        description=STUDY["candidates"],
     )
-    selection: Replications = Field(default=StudyDefaults.selection, description="Held-out worlds for selection.")
-    report: Replications = Field(
-        default=StudyDefaults.report, description="Minimum number of held-out worlds for the report."
-    )
-    seed: Seed = Field(default=StudyDefaults.seed, description="Random seed.")
+    selection: Replications = Field(default=StudyDefaults.selection, description=STUDY["selection"])
+    report: Replications = Field(default=StudyDefaults.report, description=STUDY["report"])
+    seed: Seed = Field(default=StudyDefaults.seed, description=STUDY["seed"])
 
     @field_validator("objective")
     @classmethod

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
+from ravenlab.studies.spec.descriptions import COMPARISON as COMPARISON_FIELDS
 from ravenlab.tuning.cli import completion, options
-from ravenlab.tuning.cli.options import default, integer_option, option
+from ravenlab.tuning.cli.options import default, option
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -42,46 +43,26 @@ def compare(
         str,
         option(
             "--policies",
-            f"Policies to compare, separated by commas; '{PAPER_KEYWORD}' selects those of the paper.",
+            f"{COMPARISON_FIELDS['policies']} Separated by commas; '{PAPER_KEYWORD}' selects those of the paper.",
             COMPARISON,
             metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
             complete=completion.policy_lists,
         ),
     ] = ComparisonDefaults.policies,
     tune: Annotated[
-        int | None,
-        integer_option(
-            "--tune",
-            "N",
-            f"Number of trials for tuning each policy; 0 compares defaults only. {default(ComparisonDefaults.tune)}",
-            COMPARISON,
-        ),
+        int | None, options.count_option("tune", "N", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
     ] = None,
     replications: Annotated[
-        int | None,
-        integer_option(
-            "--replications",
-            "R",
-            "Number of held-out worlds, the same for all policies; more if needed for rare failures."
-            f" {default(ComparisonDefaults.replications)}",
-            COMPARISON,
-        ),
+        int | None, options.count_option("replications", "R", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
     ] = None,
     search_replications: Annotated[
-        int | None,
-        integer_option(
-            "--search-replications",
-            "R",
-            f"Number of worlds per trial. {default(ComparisonDefaults.search_replications)}",
-            COMPARISON,
-        ),
+        int | None, options.count_option("search_replications", "R", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
     ] = None,
     defaults: Annotated[
         str | None,
         option(
             "--defaults",
-            "Default parameters: scaled to the spread of the rewards, or original, which for most policies assume"
-            f" rewards in [0, 1]. {default(ComparisonDefaults.defaults)}",
+            f"{COMPARISON_FIELDS['defaults']} {default(ComparisonDefaults.defaults)}",
             COMPARISON,
             metavar="scaled|original",
         ),

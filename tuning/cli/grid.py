@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ravenlab.studies.registry import GridDefaults, StudyDefaults, format_values
+from ravenlab.studies.spec.descriptions import GRID
 from ravenlab.tuning.cli import options
-from ravenlab.tuning.cli.options import default, integer_option, option, parse_number, parse_numbers
+from ravenlab.tuning.cli.options import default, option, parse_number, parse_numbers
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def grid(
         options.NumberList | None,
         option(
             "--alpha0",
-            f"Values of α₀. {default(format_values(GridDefaults.alpha0))}",
+            f"{GRID['alpha0']} {default(format_values(GridDefaults.alpha0))}",
             CELLS,
             metavar="X,X…",
             parser=parse_numbers,
@@ -44,7 +45,7 @@ def grid(
         options.NumberList | None,
         option(
             "--beta0",
-            f"Values of β₀. {default(format_values(GridDefaults.beta0))}",
+            f"{GRID['beta0']} {default(format_values(GridDefaults.beta0))}",
             CELLS,
             metavar="X,X…",
             parser=parse_numbers,
@@ -54,7 +55,7 @@ def grid(
         float | None,
         option(
             "--epsilon",
-            f"Value of ε in all cells. {default(GridDefaults.epsilon)}",
+            f"{GRID['epsilon']} {default(GridDefaults.epsilon)}",
             CELLS,
             metavar="X",
             parser=parse_number,
@@ -64,15 +65,7 @@ def grid(
     fine: Annotated[
         bool, option("--fine", "Use 25 × 25 cells over the default search range, 0.01 to 10.", CELLS)
     ] = False,
-    replications: Annotated[
-        int | None,
-        integer_option(
-            "--replications",
-            "R",
-            f"Number of worlds; all cells play the same ones. {default(GridDefaults.replications)}",
-            CELLS,
-        ),
-    ] = None,
+    replications: Annotated[int | None, options.count_option("replications", "R", CELLS, GRID, GridDefaults)] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ravenlab.common.checks import parse_count
-from ravenlab.common.text import join_words, shorten_value
+from ravenlab.common.text import shorten_value
 from ravenlab.environments.noise import NOISES
 from ravenlab.studies.registry import (
     DEFAULT_ESTIMATOR,
@@ -20,8 +20,9 @@ from ravenlab.studies.registry import (
     PRUNERS,
     SAMPLERS,
     StudyDefaults,
-    format_choices,
 )
+from ravenlab.studies.spec.descriptions import ROBUST as ROBUST_FIELDS
+from ravenlab.studies.spec.descriptions import STUDY, list_choices
 from ravenlab.studies.storage.urls import DEFAULT_URL, STORAGE_VARIABLE
 from ravenlab.tuning.cli import completion
 from ravenlab.tuning.workers.local import BACKENDS
@@ -171,13 +172,33 @@ def integer_option(
     return option(name, help, group, metavar=metavar, parser=integer(least, most))
 
 
+def count_option(
+    field: str, metavar: str, group: str, descriptions: Mapping[str, str] = STUDY, defaults: type = StudyDefaults
+) -> Any:
+    """Return the option of a field of a specification whose value is a whole number, with its description."""
+    note = f" {default(getattr(defaults, field))}" if hasattr(defaults, field) else ""
+    return integer_option(f"--{field.replace('_', '-')}", metavar, f"{descriptions[field]}{note}", group)
+
+
+def repeated(description: str) -> str:
+    """Add to the description of a field that its option can be repeated.
+
+    >>> repeated("Parameters with a fixed value.")
+    'Parameters with a fixed value; can be repeated.'
+    """
+    return f"{description.removesuffix('.')}; can be repeated."
+
+
 def choice_option(
-    name: str, meaning: str, registry: Mapping[str, object], group: str | None = None, default_choice: str | None = None
+    name: str,
+    description: str,
+    registry: Mapping[str, object],
+    group: str | None = None,
+    default_choice: str | None = None,
 ) -> Any:
     """Return an option whose value is registered; its help text lists the registered values."""
     note = "" if default_choice is None else f" {default(default_choice)}"
-    help = f"{meaning}: {join_words(format_choices(registry))}.{note}"
-    return option(name, help, group, complete=completion.choices(registry))
+    return option(name, f"{list_choices(description, registry)}{note}", group, complete=completion.choices(registry))
 
 
 def argument(
@@ -197,34 +218,24 @@ ScenarioArgument = Annotated[str, argument("SCENARIO", f"Scenario: {SCENARIO_FOR
 ScenariosArgument = Annotated[
     list[str] | None, argument("SCENARIO", f"Scenarios, each {SCENARIO_FORMS}", PROBLEM, completion.scenarios)
 ]
-HorizonOption = Annotated[
-    int | None, integer_option("--horizon", "T", "Number of steps. [default: the scenario's]", PROBLEM)
-]
+HorizonOption = Annotated[int | None, count_option("horizon", "T", PROBLEM)]
 HorizonsOption = Annotated[
     IntegerList | None,
     option(
         "--horizon",
-        "Number of steps; several values define one study each. [default: the scenario's]",
+        f"{STUDY['horizon']} Several values define one study each.",
         PROBLEM,
         metavar="T[,T…]",
         parser=parse_integers,
     ),
 ]
-ArmsOption = Annotated[int | None, integer_option("--arms", "K", "Number of arms. [default: the scenario's]", PROBLEM)]
-NoiseOption = Annotated[str | None, choice_option("--noise", "Noise distribution", NOISES, PROBLEM)]
+ArmsOption = Annotated[int | None, count_option("arms", "K", PROBLEM)]
+NoiseOption = Annotated[str | None, choice_option("--noise", STUDY["noise"], NOISES, PROBLEM)]
 SettingOption = Annotated[
     list[Assignment] | None,
-    option(
-        "--set",
-        "Parameter of the scenario; can be repeated.",
-        PROBLEM,
-        metavar="NAME=VALUE",
-        parser=parse_assignment,
-    ),
+    option("--set", repeated(STUDY["settings"]), PROBLEM, metavar="NAME=VALUE", parser=parse_assignment),
 ]
-SeedOption = Annotated[
-    int | None, integer_option("--seed", "S", f"Random seed. {default(StudyDefaults.seed)}", PROBLEM)
-]
+SeedOption = Annotated[int | None, count_option("seed", "S", PROBLEM)]
 StudyFileOption = Annotated[
     str | None,
     option(
@@ -247,28 +258,12 @@ PluginOption = Annotated[
 
 # Recorded data
 
-TraceOption = Annotated[
-    str | None,
-    option(
-        "--trace", "Recorded rewards (.csv or .parquet): one row per step, one column per arm.", DATA, metavar="FILE"
-    ),
-]
-LogOption = Annotated[
-    str | None,
-    option(
-        "--log",
-        "Logged decisions (.csv or .parquet): columns step, arm, reward and optionally propensity.",
-        DATA,
-        metavar="FILE",
-    ),
-]
-WindowOption = Annotated[
-    int | None,
-    integer_option("--window", "W", "Rows per window of the trace. [default: an eighth of the trace]", DATA),
-]
-MinimizeOption = Annotated[bool, option("--minimize", "The trace or log holds costs instead of rewards.", DATA)]
+TraceOption = Annotated[str | None, option("--trace", STUDY["trace"], DATA, metavar="FILE")]
+LogOption = Annotated[str | None, option("--log", STUDY["log"], DATA, metavar="FILE")]
+WindowOption = Annotated[int | None, count_option("window", "W", DATA)]
+MinimizeOption = Annotated[bool, option("--minimize", STUDY["minimize"], DATA)]
 EstimatorOption = Annotated[
-    str | None, choice_option("--estimator", "Evaluation on a log", ESTIMATORS, DATA, DEFAULT_ESTIMATOR)
+    str | None, choice_option("--estimator", STUDY["estimator"], ESTIMATORS, DATA, DEFAULT_ESTIMATOR)
 ]
 
 # Search and validation
@@ -277,49 +272,29 @@ PolicyOption = Annotated[
     str | None,
     option(
         "--policy",
-        f"Policy to tune, or ./file.py:Name. {default(StudyDefaults.policy)}",
+        f"{STUDY['policy']} A name, or ./file.py:Name. {default(StudyDefaults.policy)}",
         SEARCH,
         complete=completion.policies,
     ),
 ]
-TrialsOption = Annotated[
-    int | None,
-    integer_option("--trials", "N", f"Number of trials (candidates). {default(StudyDefaults.trials)}", SEARCH),
+TrialsOption = Annotated[int | None, count_option("trials", "N", SEARCH)]
+ReplicationsOption = Annotated[int | None, count_option("replications", "R", SEARCH)]
+SamplerOption = Annotated[
+    str | None, choice_option("--sampler", STUDY["sampler"], SAMPLERS, SEARCH, StudyDefaults.sampler)
 ]
-ReplicationsOption = Annotated[
-    int | None,
-    integer_option("--replications", "R", f"Number of worlds per trial. {default(StudyDefaults.replications)}", SEARCH),
-]
-SamplerOption = Annotated[str | None, choice_option("--sampler", "Sampler", SAMPLERS, SEARCH, StudyDefaults.sampler)]
-PrunerOption = Annotated[str | None, choice_option("--pruner", "Pruner", PRUNERS, SEARCH, StudyDefaults.pruner)]
+PrunerOption = Annotated[str | None, choice_option("--pruner", STUDY["pruner"], PRUNERS, SEARCH, StudyDefaults.pruner)]
 ObjectiveOption = Annotated[
-    str | None,
-    choice_option("--objective", "Objective", OBJECTIVES, SEARCH, StudyDefaults.objective),
+    str | None, choice_option("--objective", STUDY["objective"], OBJECTIVES, SEARCH, StudyDefaults.objective)
 ]
 RangeOption = Annotated[
     list[Assignment] | None,
-    option(
-        "--range",
-        "Search range of a parameter; can be repeated.",
-        SEARCH,
-        metavar="NAME=LOW:HIGH",
-        parser=parse_range,
-    ),
+    option("--range", repeated(STUDY["space"]), SEARCH, metavar="NAME=LOW:HIGH", parser=parse_range),
 ]
 FixOption = Annotated[
     list[Assignment] | None,
-    option(
-        "--fix",
-        "Fix a parameter at a value instead of searching it; can be repeated.",
-        SEARCH,
-        metavar="NAME=VALUE",
-        parser=parse_assignment,
-    ),
+    option("--fix", repeated(STUDY["fixed"]), SEARCH, metavar="NAME=VALUE", parser=parse_assignment),
 ]
-BatchOption = Annotated[
-    int | None,
-    integer_option("--batch", "B", f"Number of candidates per batch. {default(StudyDefaults.batch)}", SEARCH),
-]
+BatchOption = Annotated[int | None, count_option("batch", "B", SEARCH)]
 TimeoutOption = Annotated[
     float | None,
     option(
@@ -330,25 +305,8 @@ TimeoutOption = Annotated[
         parser=parse_number,
     ),
 ]
-SelectionOption = Annotated[
-    int | None,
-    integer_option(
-        "--selection",
-        "R",
-        f"Number of held-out worlds for selecting the recommendation. {default(StudyDefaults.selection)}",
-        VALIDATION,
-    ),
-]
-ReportOption = Annotated[
-    int | None,
-    integer_option(
-        "--report",
-        "R",
-        "Number of further held-out worlds for measuring its regret; more if needed for rare failures."
-        f" {default(StudyDefaults.report)}",
-        VALIDATION,
-    ),
-]
+SelectionOption = Annotated[int | None, count_option("selection", "R", VALIDATION)]
+ReportOption = Annotated[int | None, count_option("report", "R", VALIDATION)]
 
 # One setting for several scenarios
 
@@ -357,7 +315,7 @@ RobustOption = Annotated[
 ]
 MeasureOption = Annotated[
     str | None,
-    choice_option("--measure", "Relative regret to minimize", MEASURES, ROBUST, StudyDefaults.measure),
+    choice_option("--measure", ROBUST_FIELDS["measure"], MEASURES, ROBUST, StudyDefaults.measure),
 ]
 RobustCsvOption = Annotated[
     Path | None,
@@ -393,7 +351,7 @@ ClusterOption = Annotated[
 
 DryRunOption = Annotated[bool, option("--dry-run", "Print the plan and run nothing.", OUTPUT)]
 FolderOption = Annotated[Path, option("--output", "Output folder.", OUTPUT, short="-o", metavar="DIR")]
-NameOption = Annotated[str | None, option("--name", "Name of the study. [default: derived from its settings]", OUTPUT)]
+NameOption = Annotated[str | None, option("--name", STUDY["name"], OUTPUT)]
 StorageOption = Annotated[
     str | None,
     option(
