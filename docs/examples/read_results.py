@@ -67,7 +67,7 @@ tied = cells.pivot(index="alpha0", columns="beta0", values="indistinguishable")
 print(means.round(1).astype(str).where(~tied, means.round(1).astype(str) + " ≈"))
 
 # %% A comparison: one row per policy and setting (defaults, tuned). `difference` is paired, from the best policy;
-# `among_the_best` marks policies that are statistically indistinguishable from it (Holm's correction for all pairs).
+# its interval is simultaneous for all pairs; `among_the_best` marks policies that are statistically indistinguishable.
 entries = comparison.to_frame().set_index(["setting", "policy"])
 print(entries[["regret", "low", "high", "difference", "difference_low", "difference_high", "among_the_best"]].round(2))
 

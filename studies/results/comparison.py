@@ -173,6 +173,7 @@ class DifferenceFromBest:
     """Paired difference from the best entry, with its test."""
 
     difference: Interval
+    """Its interval is simultaneous for all pairs and excludes 0 exactly if the corrected p-value is below 5 %."""
     share: Interval | None
     """The difference as a share of the regret of the best entry; None if that regret is zero."""
     p: float

@@ -35,7 +35,10 @@ def describe_marks(results: Sequence[ComparisonResult]) -> str:
     test = TESTS[results[0].comparison.spec.source.kind]
     anchors = any(board.anchors for result in results for board in result.boards)
     note = " † knows the true means or changes, so it cannot be deployed; not ranked." if anchors else ""
-    return f"★ best, ≈ statistically indistinguishable from the best ({test}, Holm correction, 5 % level).{note}"
+    return (
+        f"★ best, ≈ statistically indistinguishable from the best ({test}, Holm correction, 5 % level). Intervals of"
+        f" differences are simultaneous: they contain 0 exactly if the test does not reject.{note}"
+    )
 
 
 def describe_result(result: ComparisonResult) -> list[str]:

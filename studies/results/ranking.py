@@ -2,7 +2,7 @@
 
 - Means: studentized bootstrap intervals, and paired t-tests of all pairs, corrected for skewness and for unseen
   failures, with Holm's correction (Holm 1979). Correcting for all pairs keeps statements about the best entry valid
-  although the same worlds selected it.
+  although the same worlds selected it. Intervals of differences are simultaneous and belong to these tests.
 - Ranks over worlds: Friedman's test, and if it is significant Nemenyi's critical difference q·√(k(k+1)/(6R)), with q
   the 95 % quantile of the studentized range over √2 (Demšar 2006, *Statistical Comparisons of Classifiers over
   Multiple Data Sets*, JMLR 7).
@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
-from ravenlab.common.interval import ERROR_RATE, Interval
+from ravenlab.common.interval import CONFIDENCE_LEVEL, ERROR_RATE, Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
@@ -34,15 +34,10 @@ from ravenlab.studies.results.comparison import (
     Standing,
 )
 from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
-from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
-from ravenlab.studies.statistics.failures import (
-    FailureSample,
-    include_unseen,
-    include_unseen_in_mean,
-    include_unseen_in_ratio,
-)
-from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval
-from ravenlab.studies.statistics.paired import holm_adjust, skewed_t_test
+from ravenlab.studies.statistics.bootstrap import estimate_sum, row_autocorrelation, sum_interval
+from ravenlab.studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.studies.statistics.paired import SkewedEstimate, StudentEstimate, holm_adjust, simultaneous_levels
 from ravenlab.studies.statistics.resampled_logs import MIN_DEGREES, estimate_interval
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
@@ -73,31 +68,24 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
     samples = np.stack([entry.regret for entry in listed])
     mean_ranks, ranks = analyze_ranks([entry.policy for entry in listed], samples)
     failures = [entry.failure_sample for entry in listed]
-    raw, corrected = pairwise_p_values(samples, failures)
+    tests = compare_pairs(samples, failures)
     standings = []
     for i, entry in enumerate(listed):
-        behind = None if i == 0 else _compare_entries(entry, listed[0], raw[0, i], corrected[0, i], seed)
+        behind = None if i == 0 else _behind(tests[0, i], listed[0])
         standings.append(Standing(i + 1, entry, _mean_with_unseen(entry, seed), behind, float(mean_ranks[i])))
     for entry in anchors:
-        p = pairwise_p_values(np.stack([listed[0].regret, entry.regret]), [failures[0], entry.failure_sample])[0][0, 1]
-        behind = _compare_entries(entry, listed[0], p, p, seed)
+        pair = compare_pairs([listed[0].regret, entry.regret], [failures[0], entry.failure_sample])
+        behind = _behind(pair[0, 1], listed[0])
         rank = 1.0 + float((samples < entry.regret).sum(axis=0).mean())
         standings.append(Standing(0, entry, _mean_with_unseen(entry, seed), behind, rank, anchor=True))
     return Leaderboard(setting, description, tuple(standings), ranks)
 
 
-def _compare_entries(
-    entry: ComparisonEntry, best: ComparisonEntry, p: float, holm: float, seed: int
-) -> DifferenceFromBest:
-    """Return the paired difference of an entry from the best."""
-    difference, share = paired_interval(entry.regret, best.regret, seed), None
-    if best.regret.mean() > MIN_MEAN:
-        share = relative_interval(entry.regret, best.regret, seed)
-    own, other = entry.failure_sample, best.failure_sample
-    if own is not None and other is not None:
-        difference = include_unseen(difference, own, other)
-        share = None if share is None else include_unseen_in_ratio(share, own, other)
-    return DifferenceFromBest(difference, share, p, holm)
+def _behind(test: PairTest, best: ComparisonEntry) -> DifferenceFromBest:
+    """Return the difference of an entry from the best one, also as a share of the best one's regret."""
+    least = float(best.regret.mean())
+    share = test.difference / least if least > MIN_MEAN else None
+    return DifferenceFromBest(test.difference, share, test.p, test.holm)
 
 
 def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> Interval:
@@ -115,28 +103,42 @@ def needs_worlds(entries: Sequence[ComparisonEntry]) -> bool:
     return not all(entry.reliable for entry in entries)
 
 
-def pairwise_p_values(
-    samples: Floats, failures: Sequence[FailureSample | None] = ()
-) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    """Return the p-values of the paired tests of all pairs of rows, before and after Holm's correction.
+@dataclass(frozen=True)
+class PairTest:
+    """The difference of two entries with its simultaneous interval, and its p-value before and after correction."""
 
-    Two explanations of a difference must be implausible: sampling error, and failures of the better row that the sample
-    has missed. The p-value is the larger of the two.
+    difference: Interval
+    p: float
+    holm: float
 
-    >>> raw, corrected = pairwise_p_values(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
-    >>> raw
+
+def compare_pairs(
+    samples: Sequence[Floats], failures: Sequence[FailureSample | None] = ()
+) -> dict[tuple[int, int], PairTest]:
+    """Test the differences (second minus first) of all pairs of samples [R] together, worlds being the same.
+
+    Two explanations of a difference must be implausible: sampling error, and failures of the better one that its
+    sample has missed. The p-value is the larger of the two.
+
+    >>> tests = compare_pairs(np.array([[1.0, 2.0, 4.0], [1.0, 2.0, 4.0], [2.0, 3.0, 5.0]]))
+    >>> {pair: test.p for pair, test in tests.items()}
     {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
     """
     pairs = list(combinations(range(len(samples)), 2))
-    means = samples.mean(axis=1)
-    raw = []
-    for i, j in pairs:
-        p = skewed_t_test(samples[i], samples[j])
-        better = failures[i if means[i] < means[j] else j] if failures else None
-        if better is not None:
-            p = max(p, better.p_value(abs(float(means[i] - means[j]))))
-        raw.append(p)
-    return dict(zip(pairs, raw, strict=True)), dict(zip(pairs, holm_adjust(raw), strict=True))
+    failed = {(i, j): (failures[i], failures[j]) if failures else (None, None) for i, j in pairs}
+    estimates = {(i, j): SkewedEstimate.of(samples[j], samples[i]) for i, j in pairs}
+    p = []
+    for pair, estimate in estimates.items():
+        better = failed[pair][0 if estimate.mean > 0.0 else 1]
+        p.append(max(estimate.p_value, 0.0 if better is None else better.p_value(abs(estimate.mean))))
+    tests = {}
+    for pair, raw, level, holm in zip(pairs, p, simultaneous_levels(p), holm_adjust(p), strict=True):
+        difference = estimates[pair].interval(level)
+        first, second = failed[pair]
+        if first is not None and second is not None:
+            difference = include_unseen(difference, second, first, 1.0 - level)
+        tests[pair] = PairTest(difference, raw, holm)
+    return tests
 
 
 def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTest | None]:
@@ -185,14 +187,6 @@ def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
     return groups
 
 
-class RecordedEstimate(NamedTuple):
-    """A mean with its interval, the p-value of its difference from 0, and whether rows suffice."""
-
-    interval: Interval
-    p: float
-    enough: bool
-
-
 def build_recorded_board(
     spec: ComparisonSpec, setting: SettingKind, description: str, entries: Sequence[ComparisonEntry]
 ) -> Leaderboard:
@@ -202,53 +196,57 @@ def build_recorded_board(
     """
     from scipy.stats import rankdata
 
-    means = [_estimate_on_recording(spec, entry, None) for entry in entries]
-    order = sorted(range(len(entries)), key=lambda i: (means[i].interval.mean, i))
+    means = [_estimate_mean(spec, entry) for entry in entries]
+    order = sorted(range(len(entries)), key=lambda i: (means[i].mean, i))
     listed = [entries[i] for i in order]
     mean_ranks = rankdata(np.stack([entry.regret for entry in listed]), axis=0).mean(axis=1)
     pairs = list(combinations(range(len(listed)), 2))
-    differences = {(i, j): _estimate_on_recording(spec, listed[j], listed[i]) for i, j in pairs}
-    adjusted = dict(zip(pairs, holm_adjust([differences[pair].p for pair in pairs]), strict=True))
-    standings = []
-    for place, entry in enumerate(listed):
-        own, behind = means[order[place]], None
-        if place > 0:
-            found = differences[0, place]
-            difference = found.interval.as_difference()
-            behind = DifferenceFromBest(difference, None, found.p, adjusted[0, place], found.enough)
-        standings.append(Standing(place + 1, entry, own.interval, behind, float(mean_ranks[place])))
+    found = [_estimate_difference(spec, listed[j], listed[i]) for i, j in pairs]
+    p = [difference.estimate.p_value for difference in found]
+    behind: list[DifferenceFromBest | None] = [None]
+    for (i, _), difference, level, holm in zip(pairs, found, simultaneous_levels(p), holm_adjust(p), strict=True):
+        if i == 0:
+            estimate = difference.estimate
+            interval = estimate.interval(level)
+            behind.append(DifferenceFromBest(interval, None, estimate.p_value, holm, difference.enough))
+    standings = [
+        Standing(i + 1, entry, means[order[i]], behind[i], float(mean_ranks[i])) for i, entry in enumerate(listed)
+    ]
     return Leaderboard(setting, description, tuple(standings), None)
 
 
-def _estimate_on_recording(
-    spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry | None
-) -> RecordedEstimate:
-    """Estimate the mean regret of an entry, or its difference from the regret of another entry."""
+def _estimate_mean(spec: ComparisonSpec, entry: ComparisonEntry) -> Interval:
+    """Estimate the mean regret of an entry."""
     assert entry.recorded is not None
-    sample, parts, inconclusive = entry.regret, entry.recorded.parts, entry.recorded.inconclusive
-    if other is not None:
-        assert other.recorded is not None
-        sample = sample - other.regret
-        inconclusive = inconclusive or other.recorded.inconclusive
-        parts = None if parts is None or other.recorded.parts is None else parts - other.recorded.parts
-    if parts is not None:
-        mean = float(sample.mean())
-        dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
-        interval = sum_interval(mean, parts, dependence, spec.seed)
-        p = sum_p_value(mean, parts, dependence, spec.seed)
-        return RecordedEstimate(interval, p, dependence.enough)
-    interval = estimate_interval(sample, entry.recorded.simulated)
-    return RecordedEstimate(interval, _p_value(interval), inconclusive is None)
+    parts = entry.recorded.parts
+    if parts is None:
+        return estimate_interval(entry.regret, entry.recorded.simulated)
+    dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
+    return sum_interval(float(entry.regret.mean()), parts, dependence, spec.seed)
 
 
-def _p_value(difference: Interval) -> float:
-    """Return the p-value of a difference with a 95 % interval, by Student's distribution with the least degrees.
+@dataclass(frozen=True)
+class RecordedDifference:
+    """The difference of two entries on recorded data."""
 
-    >>> round(_p_value(Interval(1.0, 0.0, 2.0)), 3), _p_value(Interval(0.0, 0.0, 0.0))
-    (0.05, 1.0)
-    """
-    from scipy.stats import t
+    estimate: StudentEstimate
+    enough: bool
+    """Whether there are enough independent rows or events for a conclusion."""
 
-    if difference.half_width == 0.0:
-        return 1.0 if difference.mean == 0.0 else 0.0
-    return float(2.0 * t.sf(abs(difference.mean) / difference.half_width * t.ppf(0.975, MIN_DEGREES), MIN_DEGREES))
+
+def _estimate_difference(spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry) -> RecordedDifference:
+    """Estimate the mean regret of an entry minus that of another one."""
+    from scipy.special import stdtrit
+
+    own, theirs = entry.recorded, other.recorded
+    assert own is not None
+    assert theirs is not None
+    sample = entry.regret - other.regret
+    if own.parts is None or theirs.parts is None:
+        interval = estimate_interval(sample, own.simulated)
+        error = interval.half_width / float(stdtrit(MIN_DEGREES, 0.5 + CONFIDENCE_LEVEL / 2.0))
+        estimate = StudentEstimate(interval.mean, error, MIN_DEGREES)
+        return RecordedDifference(estimate, own.inconclusive is None and theirs.inconclusive is None)
+    parts = own.parts - theirs.parts
+    dependence = row_autocorrelation(own.rows, spec.horizon, parts, Stream.REPORT)
+    return RecordedDifference(estimate_sum(float(sample.mean()), parts, dependence, spec.seed), dependence.enough)

@@ -17,6 +17,7 @@ from ravenlab.environments.recorded.recording import BLOCK_FACTOR, optimal_block
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.studies.statistics.intervals import CHUNK, RESAMPLES
+from ravenlab.studies.statistics.paired import StudentEstimate
 
 MIN_BLOCKS = 4  # minimal number of blocks in a series
 MIN_EFFECTIVE_ROWS = 15
@@ -122,25 +123,18 @@ def resample_sums(series: Floats, block: int, seed: int) -> Floats:
     return np.asarray(out * np.sqrt(1.0 + rest / (blocks * block)))
 
 
-def sum_p_value(total: float, series: Floats, dependence: SerialDependence, seed: int) -> float:
-    """Test whether a total whose error is the sum of the series differs from 0: the two-sided p-value.
+def estimate_sum(total: float, series: Floats, dependence: SerialDependence, seed: int) -> StudentEstimate:
+    """Estimate a total whose error is the sum of the series, for tests of whether it differs from 0.
 
-    The standard error is that of resampled sums, and the statistic has Student's distribution for the number of blocks,
-    so p = 0.05 where the interval of `sum_interval` begins to contain 0.
+    The standard error is that of resampled sums, and the degrees of freedom follow from the number of blocks.
 
     >>> series = np.random.default_rng(1).normal(size=400)
     >>> dependence = estimate_dependence(series)
-    >>> sum_p_value(100.0, series, dependence, seed=0) < 0.001 < 0.2 < sum_p_value(10.0, series, dependence, seed=0)
-    True
+    >>> [estimate_sum(total, series, dependence, seed=0).p_value < 0.05 for total in (10.0, 100.0)]
+    [False, True]
     """
-    from scipy.stats import norm, t
-
-    spread = dependence.widening() * float(resample_sums(series[None], dependence.block, seed).std())
-    if spread == 0.0:
-        return 1.0 if total == 0.0 else 0.0
-    degrees = max(2.0, series.size / dependence.block) - 1.0
-    statistic = abs(total) / spread * float(t.ppf(0.975, degrees) / norm.ppf(0.975))
-    return float(2.0 * t.sf(statistic, degrees))
+    error = float(np.sqrt(dependence.centering)) * float(resample_sums(series[None], dependence.block, seed).std())
+    return StudentEstimate(total, error, max(2.0, series.size / dependence.block) - 1.0)
 
 
 def sum_interval(

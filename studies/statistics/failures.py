@@ -53,10 +53,9 @@ class FailureSample:
         """Largest plausible amount that failures missing from the sample add to the mean regret."""
         return (self.highest_rate - self.rate) * self.uniform
 
-    @property
-    def unseen_in_difference(self) -> float:
-        """The same for a difference, whose interval is two-sided."""
-        return (self._bound_rate(ERROR_RATE / 2.0) - self.rate) * self.uniform
+    def unseen_in_difference(self, error_rate: float) -> float:
+        """Return the same for a difference, whose interval is two-sided and fails with the error rate."""
+        return (self._bound_rate(error_rate / 2.0) - self.rate) * self.uniform
 
     @property
     def reliable(self) -> bool:
@@ -122,7 +121,9 @@ def include_unseen_in_mean(mean: Interval, sample: FailureSample) -> Interval:
     return replace(mean, high=max(mean.high, mean.mean + sample.unseen))
 
 
-def include_unseen(difference: Interval, first: FailureSample, second: FailureSample) -> Interval:
+def include_unseen(
+    difference: Interval, first: FailureSample, second: FailureSample, error_rate: float = ERROR_RATE
+) -> Interval:
     """Widen the interval of first − second by the failures that the samples may have missed.
 
     Two samples that agree in every world are equal in their failures as well, and the interval is kept.
@@ -131,27 +132,11 @@ def include_unseen(difference: Interval, first: FailureSample, second: FailureSa
     >>> [round(x, 1) for x in include_unseen(Interval(5.0, 4.0, 6.0), none, rare)]
     [5.0, -6.1, 6.0]
     """
-    lowest = difference.mean - second.unseen_in_difference
-    return _widen(difference, lowest, difference.mean + first.unseen_in_difference)
-
-
-def include_unseen_in_ratio(share: Interval, first: FailureSample, second: FailureSample) -> Interval:
-    """Widen the interval of mean(first) / mean(second) − 1 in the same way.
-
-    >>> rare, none = FailureSample(1000, 0, 20.0, 3000.0), FailureSample(1000, 0, 30.0, 0.0)
-    >>> [round(x, 2) for x in include_unseen_in_ratio(Interval(0.5, 0.4, 0.6), none, rare)]
-    [0.5, -0.03, 0.6]
-    """
-    lowest = first.mean / (second.mean + second.unseen_in_difference) - 1.0
-    highest = (first.mean + first.unseen_in_difference) / second.mean - 1.0
-    return _widen(share, lowest, highest)
-
-
-def _widen(interval: Interval, lowest: float, highest: float) -> Interval:
-    """Extend an interval to these ends, unless it is a single point."""
-    if interval.low == interval.high:
-        return interval
-    return replace(interval, low=min(interval.low, lowest), high=max(interval.high, highest))
+    if difference.low == difference.high:
+        return difference
+    lowest = difference.mean - second.unseen_in_difference(error_rate)
+    highest = difference.mean + first.unseen_in_difference(error_rate)
+    return replace(difference, low=min(difference.low, lowest), high=max(difference.high, highest))
 
 
 def grow_sample(play: Callable[[int, int], Floats], worlds: int, reliable: Callable[[Floats], bool]) -> Floats:

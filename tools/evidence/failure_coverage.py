@@ -30,11 +30,11 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import LAST_SHARE
 from ravenlab.studies.export.markdown_table import format_rows
-from ravenlab.studies.results.ranking import pairwise_p_values
+from ravenlab.studies.results.ranking import compare_pairs
 from ravenlab.studies.statistics import intervals
 from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean
 from ravenlab.studies.statistics.intervals import mean_interval
-from ravenlab.studies.statistics.paired import paired_t_test
+from ravenlab.studies.statistics.paired import estimate_difference
 from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import Evaluator, Problem
 from tools.evidence.harness import append_line, make_parser, read_lines
@@ -133,10 +133,10 @@ def measure_level(
     fixed, grown, worlds = 0, 0, 0
     for _ in range(validations):
         order = rng.integers(0, first.shape[0], MAX_GROWTH * MIN_WORLDS)
-        fixed += paired_t_test(first[order[:FIXED], 0], second[order[:FIXED], 0]) < ERROR_RATE
+        fixed += estimate_difference(first[order[:FIXED], 0], second[order[:FIXED], 0]).p_value < ERROR_RATE
         samples, _ = grow([first, second], order)
-        p, _ = pairwise_p_values(np.stack([sample[:, 0] for sample in samples]), [*map(count_sample, samples)])
-        grown += p[0, 1] < ERROR_RATE
+        tests = compare_pairs([sample[:, 0] for sample in samples], [*map(count_sample, samples)])
+        grown += tests[0, 1].p < ERROR_RATE
         worlds += samples[0].shape[0]
     return fixed / validations, grown / validations, worlds / validations
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ravenlab.common.interval import ERROR_RATE, Interval
+from ravenlab.common.interval import ERROR_RATE
 from ravenlab.common.text import describe_p_value, format_ends, format_interval, format_number
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval, sum_p_value
-from ravenlab.studies.statistics.paired import holm_adjust
+from ravenlab.studies.statistics.bootstrap import estimate_sum, row_autocorrelation
+from ravenlab.studies.statistics.paired import StudentEstimate, holm_adjust, simultaneous_levels
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.validation.trace import TracePlay, play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.local import LocalWorkers
@@ -43,7 +43,8 @@ METHOD = (
     f"Each policy was searched with {TRIALS} trials × {REPLICATIONS} windows of the first half of the rows."
     f" {SELECTION:,} windows of the next fifth select the parameters, and"
     f" {REPORT:,} windows of the last three tenths estimate the regret relative to the benchmark arm, summed over a"
-    " window. p-values are corrected by Holm's method for the 14 differences of a table. A difference is *inconclusive*"
+    " window. p-values are corrected by Holm's method for the 14 differences of a table, and their intervals are"
+    " simultaneous. A difference is *inconclusive*"
     " if p is at least 0.05, or if the effective sample size of the difference or of either regret is below 15.",
     "",
     "```sh",
@@ -80,18 +81,16 @@ def tuned(path: Path, policy: str, storage: Path) -> tuple[StudySpec, Tuned, flo
 
 @dataclass(frozen=True)
 class Difference:
-    """The paired difference in regret from the reference policy, with its p-value."""
+    """The paired difference in regret from the reference policy."""
 
-    interval: Interval
-    p: float
+    estimate: StudentEstimate
     enough: bool
 
-    def describe(self, holm: float) -> str:
+    def describe(self, level: float, holm: float) -> str:
         """Describe the difference; it is decided only with enough effective rows and a small corrected p-value."""
+        interval = self.estimate.interval(level)
         word = "" if self.enough and holm < ERROR_RATE else ", inconclusive"
-        return (
-            f"{self.interval.mean:+.3g} ({format_ends(self.interval, '{:.3g}'.format)}), {describe_p_value(holm)}{word}"
-        )
+        return f"{interval.mean:+.3g} ({format_ends(interval, '{:.3g}'.format)}), {describe_p_value(holm)}{word}"
 
 
 def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference:
@@ -99,9 +98,7 @@ def against(one: Tuned, reference: Tuned, seed: int, enough: bool) -> Difference
     difference = one.placed.regret - reference.placed.regret
     series = difference.parts
     known = row_autocorrelation(series.size, one.evaluator.problem.horizon, series, Stream.REPORT)
-    mean = float(difference.windows.mean())
-    p = sum_p_value(mean, series, known, seed)
-    return Difference(sum_interval(mean, series, known, seed), p, enough and known.enough)
+    return Difference(estimate_sum(float(difference.windows.mean()), series, known, seed), enough and known.enough)
 
 
 def section(path: Path, storage: Path) -> list[str]:
@@ -123,9 +120,12 @@ def section(path: Path, storage: Path) -> list[str]:
     ]
     others = [each for each in ordered if each[1].policy != REFERENCE]
     differences = [against(each[1], reference, spec.seed, each[3] and found[REFERENCE][3]) for each in others]
-    holm = holm_adjust([difference.p for difference in differences])
+    p = [difference.estimate.p_value for difference in differences]
     texts = {
-        each[1].policy: difference.describe(p) for each, difference, p in zip(others, differences, holm, strict=True)
+        each[1].policy: difference.describe(level, holm)
+        for each, difference, level, holm in zip(
+            others, differences, simultaneous_levels(p), holm_adjust(p), strict=True
+        )
     }
     for _, one, effective, enough in ordered:
         more = texts.get(one.policy, "–")

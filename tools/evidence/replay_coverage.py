@@ -26,7 +26,7 @@ from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import GRADUAL, Floats, Worlds, reward_of
+from ravenlab.environments.world import BERNOULLI, GRADUAL, Floats, Worlds, reward_of
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import evaluate, play
@@ -84,7 +84,8 @@ def redraw_noise(path: Worlds, runs: int, rng: np.random.Generator) -> Worlds:
     if path.kind & GRADUAL:
         coin = (rng.random((runs, steps)) < path.share).astype(np.uint8)
     shared: dict[str, Any] = {name: np.repeat(getattr(path, name), runs, axis=0) for name in SHARED}
-    return path._replace(noise=rng.standard_normal((runs, steps)), coin=coin, **shared)
+    draw = rng.random if path.kind & BERNOULLI else rng.standard_normal
+    return path._replace(noise=draw((runs, steps)), coin=coin, **shared)
 
 
 SHARED = ("starts", "row", "blip", "level", "motion", "best", "opens", "closes", "parts", "delay")

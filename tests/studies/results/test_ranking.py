@@ -11,8 +11,9 @@ from scipy import stats
 from ravenlab.environments.world import Floats
 from ravenlab.studies.results.comparison import ComparisonEntry, Leaderboard, RegretCurve
 from ravenlab.studies.results.describe_comparison import describe_anchor, describe_best, describe_margin
-from ravenlab.studies.results.ranking import analyze_ranks, build_board, needs_worlds, pairwise_p_values, rank_groups
-from ravenlab.studies.statistics.paired import paired_t_test, skewed_t_test
+from ravenlab.studies.results.ranking import analyze_ranks, build_board, compare_pairs, needs_worlds, rank_groups
+from ravenlab.studies.statistics.failures import FailureSample
+from ravenlab.studies.statistics.paired import SkewedEstimate, estimate_difference, paired_tests
 
 CURVE = RegretCurve((1,), (0.0,), (0.0,))
 
@@ -61,27 +62,56 @@ def test_unseen_failures_may_explain_a_difference(worlds: Floats) -> None:
 
 def test_pairwise_p_values_with_holm_correction(worlds: Floats) -> None:
     samples = np.stack([worlds, worlds + noise(1.0, 1) + 0.15, worlds + noise(1.0, 2) + 0.3])
-    raw, corrected = pairwise_p_values(samples)
-    assert raw == {pair: skewed_t_test(samples[pair[0]], samples[pair[1]]) for pair in raw}
+    tests = compare_pairs(samples)
+    raw = {(i, j): SkewedEstimate.of(samples[j], samples[i]).p_value for i, j in tests}
+    assert {pair: test.p for pair, test in tests.items()} == raw
     ordered = sorted(raw, key=raw.__getitem__)
     largest = 0.0
     for left, pair in zip((3, 2, 1), ordered, strict=True):
         largest = max(largest, min(1.0, left * raw[pair]))
-        assert corrected[pair] == pytest.approx(largest)
+        assert tests[pair].holm == pytest.approx(largest)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_exclude_zero_exactly_if_the_corrected_test_rejects(seed: int) -> None:
+    """Also if samples are skewed, if Holm's later steps reject, and if unseen failures may explain a difference."""
+    rng = np.random.default_rng(seed)
+    worlds = rng.gamma(2.0, 5.0, 80)
+    samples = [worlds + rng.normal(shift, 1.0, 80) + 40.0 * (rng.random(80) < 0.02) for shift in (0.0, 0.3, 0.6, 3.0)]
+    counted = [FailureSample(80, count, float(sample.mean()), 20.0) for count, sample in enumerate(samples)]
+    for failures in ([], counted):
+        for test in compare_pairs(samples, failures).values():
+            assert test.difference.excludes_zero == (test.holm < 0.05)
+    for paired in paired_tests(samples[0], {str(k): sample for k, sample in enumerate(samples[1:])}):
+        assert paired.difference.excludes_zero == paired.significant
+
+
+def test_intervals_hold_together() -> None:
+    """The intervals of all pairs contain all true differences in 95 % of the cases, also if some are rejected late."""
+    rng = np.random.default_rng(5)
+    true = np.array([0.0, 0.0, 0.4, 0.5, 3.0])
+    held, tries = 0, 400
+    for _ in range(tries):
+        tests = compare_pairs(true[:, None] + rng.normal(size=(5, 60)))
+        held += all(test.difference.contains(true[j] - true[i]) for (i, j), test in tests.items())
+    assert held / tries >= 0.95 - 3 * (0.05 * 0.95 / tries) ** 0.5
 
 
 def test_rounding_errors_are_no_difference(worlds: Floats) -> None:
-    for test in (paired_t_test, skewed_t_test):
-        assert test(worlds, worlds * (1.0 + 1e-13)) == 1.0
-        assert test(worlds, worlds + 1.0) == 0.0
+    for estimate in (estimate_difference, SkewedEstimate.of):
+        assert estimate(worlds, worlds * (1.0 + 1e-13)).p_value == 1.0
+        assert estimate(worlds, worlds + 1.0).p_value == 0.0
 
 
 def test_paired_tests_match_scipy(worlds: Floats) -> None:
     """Without skewness, Hall's transformation hardly changes the t-test."""
     other = worlds + noise(1.0, 1) + 0.15
     symmetric = np.concatenate([worlds - other, other - worlds]) + 0.1
-    assert paired_t_test(worlds, other) == pytest.approx(stats.ttest_rel(worlds, other).pvalue, rel=1e-9)
-    p = skewed_t_test(symmetric, np.zeros(400))
+    expected = stats.ttest_rel(worlds, other)
+    assert estimate_difference(worlds, other).p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    interval = estimate_difference(worlds, other).interval(0.9)
+    assert [interval.low, interval.high] == pytest.approx(list(expected.confidence_interval(0.9)), rel=1e-9)
+    p = SkewedEstimate.of(symmetric, np.zeros(400)).p_value
     assert p == pytest.approx(stats.ttest_1samp(symmetric, 0.0).pvalue, rel=1e-6)
 
 
@@ -112,8 +142,8 @@ def test_equal_policies_rarely_differ_significantly() -> None:
     for _ in range(tries):
         samples = rng.normal(size=(6, 60))
         order = np.argsort(samples.mean(axis=1))
-        _, corrected = pairwise_p_values(samples[order])
-        significant += any(corrected[0, i] < 0.05 for i in range(1, 6))
+        tests = compare_pairs(samples[order])
+        significant += any(tests[0, i].holm < 0.05 for i in range(1, 6))
     assert significant / tries <= 0.05 + 3 * (0.05 * 0.95 / tries) ** 0.5
 
 

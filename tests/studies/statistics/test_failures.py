@@ -17,7 +17,7 @@ from ravenlab.studies.statistics.failures import (
     grow_sample,
 )
 from ravenlab.studies.statistics.intervals import mean_interval
-from ravenlab.studies.statistics.paired import paired_t_test
+from ravenlab.studies.statistics.paired import estimate_difference
 
 RATE, BACKGROUND, COST, UNIFORM = 0.0018, 20.0, 2200.0, 3300.0
 """A pool like RAVEN-UCB with α₀ 2 in stationary worlds (K 5, T 20,000): 0.2 % of the worlds lose the best arm."""
@@ -92,7 +92,7 @@ def test_rule_restores_the_level_of_paired_tests() -> None:
     """A constant competitor with the same mean: the samples with too few failures favour the failing policy."""
 
     def rejects(sample: Floats) -> bool:
-        return paired_t_test(sample, np.full(sample.size, TRUE_MEAN)) < 0.05
+        return estimate_difference(sample, np.full(sample.size, TRUE_MEAN)).p_value < 0.05
 
     rng = np.random.default_rng(2)
     small = [rejects(draw(rng, 200)[0, :, 0]) for _ in range(VALIDATIONS)]

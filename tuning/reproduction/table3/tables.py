@@ -52,7 +52,7 @@ def make_tables(
     """Make all tables; tuned parameters only if they were searched."""
     tables = {
         "scores": make_table(_score_rows(samples, context.seed)),
-        "tests": make_table(_test_rows(samples, context.seed)),
+        "tests": make_table(_test_rows(samples)),
         "reductions": make_table(_reduction_rows(samples, context.seed)),
         "variances": make_table(_variance_rows(pieces[RECURSION], context.seed)),
         "estimators": make_table(_estimator_rows(pieces, context)),
@@ -91,7 +91,7 @@ def _mean_columns(values: Floats, seed: int) -> dict[str, Any]:
     return {**interval_columns("mean", mean_interval(values, seed)), "error": error, "worlds": values.size}
 
 
-def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
+def _test_rows(samples: ComparisonSamples) -> list[dict[str, Any]]:
     """Paired tests of each other policy against RAVEN-UCB, with Holm's correction over the eight."""
     out = []
     for comparison, by_measure in samples.items():
@@ -107,7 +107,7 @@ def _test_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
                     "holm": test.holm,
                     "significant": test.significant,
                 }
-                for test in paired_tests(by_policy[RAVEN], others, seed)
+                for test in paired_tests(by_policy[RAVEN], others)
             ]
     return out
 

@@ -98,9 +98,9 @@ def _judge_comparison(
     They are relative to the best arm at each step, as published, and at the defaults, as defined.
     """
     setting, regret = SETTINGS[protocol], samples["regret"]
-    ranking, other = (rank(RAVEN, measures["regret"], seed) for measures in (samples, others))
+    ranking, other = (rank(RAVEN, measures["regret"]) for measures in (samples, others))
     reward, other_reward = (
-        rank(RAVEN, {name: -values for name, values in measures["reward"].items()}, seed)
+        rank(RAVEN, {name: -values for name, values in measures["reward"].items()})
         for measures in (samples, others)
     )
     reduction, spread = measure_reduction(regret, seed)
@@ -117,7 +117,7 @@ def _judge_comparison(
             "In reward" if is_published else setting,
             None if is_published else other_reward,
         ),
-        _judge_second(protocol, regret, seed),
+        _judge_second(protocol, regret),
         judge(
             claim,
             protocol,
@@ -150,16 +150,16 @@ class Ranking:
         return f"{text} and is beaten by {join_words(beaten_by, 'and')}" if beaten_by else text
 
 
-def rank(policy: str, samples: Samples, seed: int) -> Ranking:
+def rank(policy: str, samples: Samples) -> Ranking:
     """Compare one policy with all others on the same worlds.
 
     >>> noise = np.random.default_rng(0).normal(size=(2, 30))
-    >>> ranking = rank("raven-ucb", {"raven-ucb": noise[0], "ccb": noise[0] + 5, "ucb1": noise[1] + 9}, seed=0)
+    >>> ranking = rank("raven-ucb", {"raven-ucb": noise[0], "ccb": noise[0] + 5, "ucb1": noise[1] + 9})
     >>> ranking.best_other, ranking.beats
     ('ccb', (True, True))
     """
     others = {name: values for name, values in samples.items() if name != policy}
-    tests = paired_tests(samples[policy], others, seed)
+    tests = paired_tests(samples[policy], others)
     closest = min(tests, key=lambda test: test.difference.mean)
     return Ranking(
         tuple(others),
@@ -178,15 +178,15 @@ def _judge_best(key: str, protocol: str, ranking: Ranking, setting: str, other: 
     return judge(CLAIMS[key], protocol, ranking.lead, *evidence, **values)
 
 
-def _judge_second(protocol: str, samples: Samples, seed: int) -> ClaimResult:
+def _judge_second(protocol: str, samples: Samples) -> ClaimResult:
     """Judge whether CCB is second: RAVEN-UCB beats it, and it beats all others."""
-    ranking = rank(CCB, samples, seed)
+    ranking = rank(CCB, samples)
     rest = [i for i, name in enumerate(ranking.others) if name != RAVEN]
     raven = ranking.others.index(RAVEN)
     means = {name: float(values.mean()) for name, values in samples.items()}
     order = sorted(means, key=lambda name: means[name])
     runner_up = next(name for name in order if name not in (RAVEN, CCB))
-    test = paired_tests(samples[CCB], {runner_up: samples[runner_up]}, seed)[0]
+    test = paired_tests(samples[CCB], {runner_up: samples[runner_up]})[0]
     return judge(
         CLAIMS["table3-next"],
         protocol,
