@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -102,9 +101,7 @@ def examine(logger: str, noise: str, kind: str, arms: int, number: int) -> list[
     scenario = open_as_scenario(log)
     worlds = scenario.draw(log.events, number, 0, RESAMPLES, Stream.SIMULATE)
     contenders = [scaled_values(scenario, rival) for rival in ("", *RIVALS)]
-    played = [
-        play_logs(find_policy(name), values, worlds, number, 0, Stream.SIMULATE) for name, values in contenders
-    ]
+    played = [play_logs(find_policy(name), values, worlds, number, 0, Stream.SIMULATE) for name, values in contenders]
     if summarize_logs(scenario, Stream.SIMULATE, played[0]).inconclusive is not None:
         return []
     simulated = scenario.prepared(Stream.SIMULATE).simulator is not None
@@ -130,7 +127,7 @@ def describe(pairs: Sequence[Pair]) -> Iterator[str]:
             some = [pair for pair in pairs if getattr(pair, name) == value]
             below = np.mean([pair.truth < pair.low for pair in some])
             above = np.mean([pair.truth > pair.high for pair in some])
-            yield f"{name} {value}: {len(some)} pairs, {1 - below - above:.1%}; truth below {below:.1%}, above {above:.1%}"
+            yield f"{name} {value}: {len(some)} pairs, {1 - below - above:.1%} (below {below:.1%}, above {above:.1%})"
     logs = {(pair.logger, pair.noise, pair.kind, pair.arms, pair.number) for pair in pairs}
     yield f"{np.mean([pair.covered for pair in pairs]):.1%} of {len(pairs):,} pairs on {len(logs):,} logs"
 

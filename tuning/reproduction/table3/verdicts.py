@@ -100,8 +100,7 @@ def _judge_comparison(
     setting, regret = SETTINGS[protocol], samples["regret"]
     ranking, other = (rank(RAVEN, measures["regret"]) for measures in (samples, others))
     reward, other_reward = (
-        rank(RAVEN, {name: -values for name, values in measures["reward"].items()})
-        for measures in (samples, others)
+        rank(RAVEN, {name: -values for name, values in measures["reward"].items()}) for measures in (samples, others)
     )
     reduction, spread = measure_reduction(regret, seed)
     other_reduction, _ = measure_reduction(others["regret"], seed)
