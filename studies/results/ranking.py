@@ -113,7 +113,7 @@ class PairTest:
 
 
 def compare_pairs(
-    samples: Sequence[Floats], failures: Sequence[FailureSample | None] = ()
+    samples: Floats | Sequence[Floats], failures: Sequence[FailureSample | None] = ()
 ) -> dict[tuple[int, int], PairTest]:
     """Test the differences (second minus first) of all pairs of samples [R] together, worlds being the same.
 

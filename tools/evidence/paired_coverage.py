@@ -89,7 +89,7 @@ def true_rewards(path: Worlds, contenders: Sequence[tuple[str, Values]], rng: np
                 [evaluate(find_policy(name), [values], worlds, seed, first).regret[0] for name, values in contenders]
             )
         )
-    return -np.concatenate(parts, axis=1) / steps
+    return np.asarray(-np.concatenate(parts, axis=1) / steps
 
 
 def examine(logger: str, noise: str, kind: str, arms: int, number: int) -> list[Pair]:
@@ -142,11 +142,12 @@ def main() -> None:
     finished = {tuple(line["case"]) for line in lines}
     end = time.monotonic() + 60.0 * options.minutes
     numbers = range(options.first, options.first + options.logs)
-    for number, *case in product(numbers, LOGGERS, NOISES, KINDS, ARMS):
+    for number, logger, noise, kind, arms in product(numbers, LOGGERS, NOISES, KINDS, ARMS):
         if time.monotonic() > end:
             break
-        if (*case, number) not in finished:
-            lines.append({"case": [*case, number], "pairs": [asdict(pair) for pair in examine(*case, number)]})
+        if (number, logger, noise, kind, arms) not in finished:
+            pairs = [asdict(pair) for pair in examine(logger, noise, kind, arms, number)]
+            lines.append({"case": [number, logger, noise, kind, arms], "pairs": pairs})
             append_line(options.file, lines[-1])
     print("\n".join(describe([Pair(**pair) for line in lines for pair in line["pairs"]])))
 
