@@ -89,7 +89,7 @@ def true_rewards(path: Worlds, contenders: Sequence[tuple[str, Values]], rng: np
                 [evaluate(find_policy(name), [values], worlds, seed, first).regret[0] for name, values in contenders]
             )
         )
-    return np.asarray(-np.concatenate(parts, axis=1) / steps
+    return np.asarray(-np.concatenate(parts, axis=1) / steps)
 
 
 def examine(logger: str, noise: str, kind: str, arms: int, number: int) -> list[Pair]:
