@@ -69,13 +69,21 @@ def draw_any(
 @compiled
 def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
     """Write the mean and the variance of each world, averaged over its steps and open arms."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
     for r in range(out.shape[0]):
-        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-        level, motion = worlds.level[r], worlds.motion[r]
-        means, variances, count = 0.0, 0.0, 0
+        starts = worlds.starts[r]
+        rows = worlds.row[r]
+        blips = worlds.blip[r]
+        level = worlds.level[r]
+        motion = worlds.motion[r]
+        means = 0.0
+        variances = 0.0
+        count = 0
         for segment in range(rows.shape[0]):
-            row, blip = rows[segment], blips[segment]
+            row = rows[segment]
+            blip = blips[segment]
             for k in range(level.shape[1]):
                 first = max(starts[segment], worlds.opens[r, k])
                 last = min(starts[segment + 1], worlds.closes[r, k])

@@ -97,8 +97,10 @@ def means_at(draft: Draft, step: int) -> Floats:
     out = np.empty((draft.replications, draft.arms))
     for r in range(draft.replications):
         segment = int(np.searchsorted(worlds.starts[r], step, side="right")) - 1
-        row, blip = worlds.row[r, segment], worlds.blip[r, segment]
-        level, motion = worlds.level[r], worlds.motion[r]
+        row = worlds.row[r, segment]
+        blip = worlds.blip[r, segment]
+        level = worlds.level[r]
+        motion = worlds.motion[r]
         for k in range(draft.arms):
             out[r, k] = mean_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, step)
     return out
@@ -111,8 +113,10 @@ def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
     fixed = not any(change.is_random for change in draft.changes)
     worlds = 1 if fixed else draft.replications
     walk = draft.walk[0] if draft.walk is not None else np.empty(0, dtype=np.int64)
-    level_at, level_row = _times(worlds, [change.at for change in lasting]), _rows(lasting)
-    blip_at, blip_row = _times(worlds, [change.at for change in blips]), _rows(blips)
+    level_at = _times(worlds, [change.at for change in lasting])
+    level_row = _rows(lasting)
+    blip_at = _times(worlds, [change.at for change in blips])
+    blip_row = _rows(blips)
     blip_until = _times(worlds, [change.until for change in blips if change.until is not None])
     segments = [
         _segments_of_world(draft.horizon, walk, level_at[r], level_row, blip_at[r], blip_until[r], blip_row)
@@ -126,7 +130,8 @@ def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
     rows, marks = (np.zeros((draft.replications, size), dtype=np.int64) for _ in range(2))
     for r, (world_starts, world_rows, world_marks) in enumerate(segments):
         starts[r, : world_starts.size] = world_starts
-        rows[r, : world_rows.size], marks[r, : world_marks.size] = world_rows, world_marks
+        rows[r, : world_rows.size] = world_rows
+        marks[r, : world_marks.size] = world_marks
     return starts, rows, marks
 
 
@@ -174,17 +179,20 @@ def _add_walk(draft: Draft, starts: Ints, rows: Ints, blips: Ints, level: Floats
 
 def _schedule(draft: Draft) -> Worlds:
     """Create the arrays of the loop without the noise."""
-    count, horizon = draft.replications, draft.horizon
+    count = draft.replications
+    horizon = draft.horizon
     starts, row, blip = _segments(draft)
     kind = BERNOULLI if draft.noise == "bernoulli" else 0
     level = np.zeros((count, draft.mean.shape[1], draft.arms, 4))
-    level[..., MEAN], level[..., VARIANCE] = draft.mean, draft.variance
+    level[..., MEAN] = draft.mean
+    level[..., VARIANCE] = draft.variance
     motion = np.zeros((count, draft.arms, 4))
     share = np.empty(0)
     season = np.empty((0, 2))
     if draft.ramp is not None and draft.new_mean is not None and draft.new_variance is not None:
         kind |= GRADUAL
-        level[..., NEW_MEAN], level[..., NEW_VARIANCE] = draft.new_mean, draft.new_variance
+        level[..., NEW_MEAN] = draft.new_mean
+        level[..., NEW_VARIANCE] = draft.new_variance
         begin, end = draft.ramp
         share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
     if draft.walk is not None:
@@ -226,14 +234,17 @@ def _schedule(draft: Draft) -> Worlds:
 
 def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
     """Draw noise, coins and delays of worlds, and compute the best means."""
-    count, horizon = draft.replications, draft.horizon
+    count = draft.replications
+    horizon = draft.horizon
     noise, best = np.empty((2, count, horizon))  # one array: NumPy uses huge pages from 4 MB on
     if draft.noise == "normal" and draft.first + count <= NUMBERED_REPLICATIONS:
         draw_normals(draft.seed, draft.stream, draft.first, "noise", noise)
     else:
         for r, rng in draft.generators("noise"):
             noise[r] = NOISES[draft.noise].draw(rng, horizon)
-    coin, parts, delay = worlds.coin, worlds.parts, worlds.delay
+    coin = worlds.coin
+    parts = worlds.parts
+    delay = worlds.delay
     if worlds.kind & GRADUAL:
         coin = np.empty((count, horizon), dtype=np.uint8)
         for r, rng in draft.generators("coin"):
@@ -286,12 +297,14 @@ def system_memory(
             sizes[name] = int(rest.split()[0]) * 1024
     except (OSError, ValueError, IndexError):
         pass
-    total, free = sizes.get("MemTotal"), sizes.get("MemAvailable")
+    total = sizes.get("MemTotal")
+    free = sizes.get("MemAvailable")
     for path in limits:
         try:
             limit = int(Path(path).read_text(encoding="ascii"))
         except (OSError, ValueError):
             continue
         if total is None or limit < total:
-            total, free = limit, None if free is None else min(free, limit)
+            total = limit
+            free = None if free is None else min(free, limit)
     return total, free

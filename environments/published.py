@@ -111,7 +111,8 @@ class PublishedLogistics(PublishedShift):
     offset = 1
 
     def prepare(self, draft: Draft) -> None:
-        low, high = np.sqrt(draft.base.variance_low), np.sqrt(draft.base.variance_high)
+        low = np.sqrt(draft.base.variance_low)
+        high = np.sqrt(draft.base.variance_high)
         draft.mean[:, 0] = np.linspace(draft.base.mean_low, draft.base.mean_high, draft.arms)
         draft.variance[:, 0] = np.linspace(low, high, draft.arms) ** 2
 

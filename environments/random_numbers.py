@@ -20,20 +20,27 @@ from ravenlab.common.compiled import compiled, inner_inlined
 from ravenlab.environments.streams import spawn_key
 from ravenlab.environments.world import Floats
 
-ZERO, ONE, BITS = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFF)
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+BITS = np.uint64(0xFFFFFFFF)
 QUARTER, HALF, LAST_BIT, WHOLE = np.uint64(16), np.uint64(32), np.uint64(63), np.uint64(64)  # numbers of bits
 NUMBERED_REPLICATIONS = 2**32  # those whose number is one word of the seed sequence
 
 # SeedSequence: words of its pool, start values and factors of its two hashes, and factors of the mixture.
 POOL = 4
-HASH, HASH_FACTOR = np.uint64(0x43B0D7E5), np.uint64(0x931E8875)
-OUTPUT_HASH, OUTPUT_FACTOR = np.uint64(0x8B51F9DD), np.uint64(0x58F38DED)
-LEFT_FACTOR, RIGHT_FACTOR = np.uint64(0xCA01F9DD), np.uint64(0x4973F715)
+HASH = np.uint64(0x43B0D7E5)
+HASH_FACTOR = np.uint64(0x931E8875)
+OUTPUT_HASH = np.uint64(0x8B51F9DD)
+OUTPUT_FACTOR = np.uint64(0x58F38DED)
+LEFT_FACTOR = np.uint64(0xCA01F9DD)
+RIGHT_FACTOR = np.uint64(0x4973F715)
 
 # PCG64: its factor of 128 bits, the position of the rotation, and the step between two uniform numbers.
-FACTOR_HIGH, FACTOR_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)
+FACTOR_HIGH = np.uint64(0x2360ED051FC65DA4)
+FACTOR_LOW = np.uint64(0x4385DF649FCCF645)
 ROTATION = np.uint64(58)
-UNIFORM_BITS, UNIFORM_STEP = np.uint64(11), 2.0**-53
+UNIFORM_BITS = np.uint64(11)
+UNIFORM_STEP = 2.0**-53
 
 # Ziggurat: parts of a random number, the start of the tail, and tables of its layers.
 LAYER, SIGN, FRACTION, TAIL_SIGN = (np.uint64(bits) for bits in (0xFF, 0x100, 0x000FFFFFFFFFFFFF, 0x100))
@@ -109,7 +116,8 @@ def step(high, low, increment_high, increment_low):  # type: ignore[no-untyped-d
 @inner_inlined
 def output(high, low):  # type: ignore[no-untyped-def]
     """Return the 64 random bits of a state of PCG64."""
-    value, turn = high ^ low, high >> ROTATION
+    value = high ^ low
+    turn = high >> ROTATION
     return (value >> turn) | (value << ((WHOLE - turn) & LAST_BIT))
 
 
@@ -139,9 +147,12 @@ def fill_numbers(words, place, pool, limits, widths, heights, normal, out):  # t
         state = OUTPUT_HASH
         for i in range(2 * POOL):
             pool[POOL + i], state = hash_word(pool[i % POOL], state, OUTPUT_FACTOR)
-        start_high, start_low = pool[4] | (pool[5] << HALF), pool[6] | (pool[7] << HALF)
-        sequence_high, sequence_low = pool[8] | (pool[9] << HALF), pool[10] | (pool[11] << HALF)
-        add_high, add_low = (sequence_high << ONE) | (sequence_low >> LAST_BIT), (sequence_low << ONE) | ONE
+        start_high = pool[4] | (pool[5] << HALF)
+        start_low = pool[6] | (pool[7] << HALF)
+        sequence_high = pool[8] | (pool[9] << HALF)
+        sequence_low = pool[10] | (pool[11] << HALF)
+        add_high = (sequence_high << ONE) | (sequence_low >> LAST_BIT)
+        add_low = (sequence_low << ONE) | ONE
         high, low = step(ZERO, ZERO, add_high, add_low)
         low += start_low
         high += start_high + (ONE if low < start_low else ZERO)

@@ -74,7 +74,9 @@ class Scenario:
         """Return the scenario with some parameters set: names as in `parameters`, and `noise`."""
         if not isinstance(settings, Mapping):
             raise InputError(f"settings must map names to values but got {settings!r}.")
-        base, effects, noise = self.base, list(self.effects), self.noise
+        base = self.base
+        effects = list(self.effects)
+        noise = self.noise
         places = {self._key(owner, field): (owner, field) for owner, field in self._fields()}
         for key, value in settings.items():
             if key == "noise":
@@ -159,7 +161,8 @@ class Scenario:
         return self._tape_bytes(horizon) + self._rows(horizon) * (32 * (arms + self.extra_arms) + 48)
 
     def _rows(self, horizon: int) -> int:
-        rows, segments = 1, 0
+        rows = 1
+        segments = 0
         for effect in self.effects:
             with plugin_errors("effect", effect.name, type(effect)):
                 if effect.moves_levels:

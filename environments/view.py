@@ -60,10 +60,12 @@ def view_world(worlds: Worlds) -> View:
     arms = worlds.level.shape[2]
     means = np.full((steps.size, arms), np.nan)
     variances = np.full_like(means, np.nan)
-    level, motion = worlds.level[0], worlds.motion[0]
+    level = worlds.level[0]
+    motion = worlds.motion[0]
     for i, t in enumerate(steps):
         segment = int(np.searchsorted(worlds.starts[0], t, side="right")) - 1
-        row, blip = worlds.row[0, segment], worlds.blip[0, segment]
+        row = worlds.row[0, segment]
+        blip = worlds.blip[0, segment]
         for k in range(arms):
             if worlds.opens[0, k] <= t < worlds.closes[0, k]:
                 law = mean_and_variance_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, t)
@@ -83,7 +85,8 @@ def simplify_line(steps: Ints, values: Floats) -> list[int]:
     tolerance = TOLERANCE * (float(finite.max() - finite.min()) or 1.0)
     kept = [0]
     for i in range(1, values.size - 1):
-        a, b = kept[-1], i + 1
+        a = kept[-1]
+        b = i + 1
         span = values[a : b + 1]
         gaps = np.isnan(span)
         if gaps.all():

@@ -21,7 +21,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-SLOPE, GROWTH, SEASON, GRADUAL, BERNOULLI, DELAYED, WALK = 1, 2, 4, 8, 16, 32, 64
+SLOPE = 1
+GROWTH = 2
+SEASON = 4
+GRADUAL = 8
+BERNOULLI = 16
+DELAYED = 32
+WALK = 64
 """Bits of `Worlds.kind`: features that are present."""
 
 MEAN, VARIANCE, NEW_MEAN, NEW_VARIANCE = range(4)  # columns of `Worlds.level`
@@ -120,27 +126,43 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
 
     Where means are constant or linear, an arm that is below another one at both ends of a segment is never the best.
     """
-    kind, season, share = worlds.kind, worlds.season, worlds.share
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
     for r in range(worlds.noise.shape[0]):
-        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-        level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
-        opens, closes = worlds.opens[r], worlds.closes[r]
+        starts = worlds.starts[r]
+        rows = worlds.row[r]
+        blips = worlds.blip[r]
+        level = worlds.level[r]
+        motion = worlds.motion[r]
+        best = worlds.best[r]
+        opens = worlds.opens[r]
+        closes = worlds.closes[r]
         best[:] = -np.inf
         for segment in range(rows.shape[0]):
-            row, blip, begin, end = rows[segment], blips[segment], starts[segment], starts[segment + 1]
+            row = rows[segment]
+            blip = blips[segment]
+            begin = starts[segment]
+            end = starts[segment + 1]
             linear = blip != 0 or not kind & (SEASON | GRADUAL | BERNOULLI)
-            high, scale, top_first, top_last = -np.inf, 0.0, -np.inf, -np.inf
+            high = -np.inf
+            scale = 0.0
+            top_first = -np.inf
+            top_last = -np.inf
             for k in range(level.shape[1] if linear else 0):
                 scale = max(scale, abs(level[row, k, MEAN]) + abs(motion[k, PER_STEP]) * end)
                 if opens[k] <= begin and closes[k] >= end:
                     early = mean_of(kind, level, motion, season, share, row, blip, k, begin)
                     late = mean_of(kind, level, motion, season, share, row, blip, k, end - 1)
                     if early + late > high:
-                        high, top_first, top_last = early + late, early, late
+                        high = early + late
+                        top_first = early
+                        top_last = late
             top_first -= CLEARLY * scale
             top_last -= CLEARLY * scale
             for k in range(level.shape[1]):
-                first, last = max(begin, opens[k]), min(end, closes[k])
+                first = max(begin, opens[k])
+                last = min(end, closes[k])
                 if linear:
                     early = mean_of(kind, level, motion, season, share, row, blip, k, begin)
                     late = mean_of(kind, level, motion, season, share, row, blip, k, end - 1)
@@ -153,7 +175,8 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
                         part[i] = still if still > part[i] else part[i]
                 elif linear:
                     # as in level_of, without branches, so that the loop can be vectorized
-                    base, slope = level[row, k, MEAN], motion[k, PER_STEP]
+                    base = level[row, k, MEAN]
+                    slope = motion[k, PER_STEP]
                     part = best[first - 1 : last - 1]
                     for i in range(part.shape[0]):
                         now = base + slope * np.int32(first + i)
@@ -184,14 +207,20 @@ def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  
 @compiled
 def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
     """Write means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is closed."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion = worlds.level[r], worlds.motion[r]
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
+    starts = worlds.starts[r]
+    rows = worlds.row[r]
+    blips = worlds.blip[r]
+    level = worlds.level[r]
+    motion = worlds.motion[r]
     segment = 0
     for t in range(1, means.shape[0] + 1):
         while t >= starts[segment + 1]:
             segment += 1
-        row, blip = rows[segment], blips[segment]
+        row = rows[segment]
+        blip = blips[segment]
         for k in range(means.shape[1]):
             if not worlds.opens[r, k] <= t < worlds.closes[r, k]:
                 means[t - 1, k] = np.nan
@@ -208,19 +237,30 @@ def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-
 
     `totals` and `counts` are working memory, one number per step.
     """
-    kind, season, share = worlds.kind, worlds.season, worlds.share
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
     for r in range(out.shape[0]):
-        starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-        level, motion, best = worlds.level[r], worlds.motion[r], worlds.best[r]
-        opens, closes = worlds.opens[r], worlds.closes[r]
-        totals[:], counts[:] = 0.0, 0.0
+        starts = worlds.starts[r]
+        rows = worlds.row[r]
+        blips = worlds.blip[r]
+        level = worlds.level[r]
+        motion = worlds.motion[r]
+        best = worlds.best[r]
+        opens = worlds.opens[r]
+        closes = worlds.closes[r]
+        totals[:] = 0.0
+        counts[:] = 0.0
         for segment in range(rows.shape[0]):
-            row, blip = rows[segment], blips[segment]
+            row = rows[segment]
+            blip = blips[segment]
             for k in range(level.shape[1]):
-                begin, end = max(first, starts[segment], opens[k]), min(starts[segment + 1], closes[k])
+                begin = max(first, starts[segment], opens[k])
+                end = min(starts[segment + 1], closes[k])
                 if begin >= end:
                     continue
-                part, count = totals[begin - first : end - first], counts[begin - first : end - first]
+                part = totals[begin - first : end - first]
+                count = counts[begin - first : end - first]
                 for i in range(count.shape[0]):
                     count[i] += 1.0
                 if kind & (SEASON | GRADUAL | BERNOULLI):
@@ -228,7 +268,8 @@ def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-
                         part[i] += mean_of(kind, level, motion, season, share, row, blip, k, begin + i)
                     continue
                 # as in level_of, without branches, so that the loop can be vectorized
-                base, slope = level[row, k, MEAN], motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
+                base = level[row, k, MEAN]
+                slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
                 for i in range(part.shape[0]):
                     part[i] += base + slope * np.int32(begin + i)
         regret = 0.0
@@ -240,14 +281,22 @@ def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-
 @compiled
 def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
     """Write means and rewards of all arms, open or closed, of one world from step `first` on."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    starts, rows, blips = worlds.starts[r], worlds.row[r], worlds.blip[r]
-    level, motion, coin, noise = worlds.level[r], worlds.motion[r], worlds.coin[r], worlds.noise[r]
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
+    starts = worlds.starts[r]
+    rows = worlds.row[r]
+    blips = worlds.blip[r]
+    level = worlds.level[r]
+    motion = worlds.motion[r]
+    coin = worlds.coin[r]
+    noise = worlds.noise[r]
     segment = 0
     for t in range(first, min(first + means.shape[0], noise.shape[0] + 1)):
         while t >= starts[segment + 1]:
             segment += 1
-        row, blip = rows[segment], blips[segment]
+        row = rows[segment]
+        blip = blips[segment]
         for k in range(means.shape[1]):
             means[t - first, k] = mean_of(kind, level, motion, season, share, row, blip, k, t)
             rewards[t - first, k] = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)

@@ -115,7 +115,8 @@ MEASURES: dict[str, Choice] = {
 
 
 # Keywords for the policies of the paper, and for all policies or scenarios.
-PAPER_KEYWORD, ALL_KEYWORD = "paper", "all"
+PAPER_KEYWORD = "paper"
+ALL_KEYWORD = "all"
 
 
 class StudyDefaults:

@@ -99,17 +99,22 @@ COMBINED = (
     ("localized-jump", "blips"),
     ("incremental-drift", "variance-drift"),
 )
-COMBINED_SEED, COMBINED_WORLDS = 77, 200
+COMBINED_SEED = 77
+COMBINED_WORLDS = 200
 
-SURVEY_STEPS, SURVEY_WORLDS = 4e6, (40, 400)
+SURVEY_STEPS = 4e6
+SURVEY_WORLDS = (40, 400)
 SURVEYED = {"raven-ucb": 20, "sw-raven": 2, "d-raven": 4}
 """Candidates around the parameters of the law."""
-REGRET_STEPS, REGRET_WORLDS = 3e6, (40, 400)
+REGRET_STEPS = 3e6
+REGRET_WORLDS = (40, 400)
 SLOW_SHARE = 3  # the two slower policies play one in so many of the worlds
 SPREAD = {"alpha0": 1.1, "beta0": 1.6, "epsilon": 1.6, "tau": 0.8, "gamma": 0.8}
 
-CHECK_STEPS, CHECK_WORLDS = 1e7, (200, 2000)
-COPIES, JITTER = 4, 0.02
+CHECK_STEPS = 1e7
+CHECK_WORLDS = (200, 2000)
+COPIES = 4
+JITTER = 0.02
 """Copies of the law's and the reference's parameters that differ by up to 2 %: two candidates that differ by a
 thousandth lose the best arm in different worlds, and the mean over copies reduces this noise."""
 
@@ -228,7 +233,8 @@ def start_setting(setting: Setting) -> dict[str, Any]:
 
     The reference is the study with most trials and without the law.
     """
-    law, usual = law_params(setting, "raven-ucb")[0], usual_candidates(setting)
+    law = law_params(setting, "raven-ucb")[0]
+    usual = usual_candidates(setting)
     chosen = {"law": law}
     for name, first in (("law", [*usual, law]), ("usual", usual)):
         found = recommend_prefixes(setting, "raven-ucb", START_BUDGET, first, START_TRIALS[name])
@@ -439,7 +445,8 @@ def print_start() -> None:
 def print_combined() -> None:
     """Print the excess of the law of each kind, and of the defaults, over the best of a grid in combinations."""
     grid = [{"alpha0": a, "beta0": b, "epsilon": 0.05} for a in np.geomspace(0.5, 14.0, 12) for b in (0.1, 0.4, 1.2)]
-    rows, excesses = [], []
+    rows = []
+    excesses = []
     for horizon in (2000, 10_000):
         for number, kinds in enumerate(COMBINED):
             setting = Setting("+".join(kinds), number, horizon, 10, {}, COMBINED_SEED)

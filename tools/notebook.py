@@ -17,7 +17,8 @@ from nbclient import NotebookClient
 from tests.project import DOCS, ROOT
 
 NOTEBOOK = DOCS / "examples" / "notebook.ipynb"
-FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
+FIGURE = "application/vnd.plotly.v1+json"
+PICTURE = "image/png"
 WIDTH = 900  # pixels of a picture
 DRAW = """figure => {
     const place = document.getElementById("figure");

@@ -136,7 +136,8 @@ def _to_mathml(match: re.Match[str]) -> str:
 
     from latex2mathml.converter import convert
 
-    kind, text = match[1], unescape(match[2]).strip()
+    kind = match[1]
+    text = unescape(match[2]).strip()
     formula = text.removeprefix(r"\(").removesuffix(r"\)").removeprefix(r"\[").removesuffix(r"\]")
     mathml: str = convert(formula.strip(), display="block" if kind == "div" else "inline")
     return f'<div class="formula">{mathml}</div>' if kind == "div" else mathml
@@ -158,7 +159,8 @@ def _write_object(public: str) -> Iterator[str]:
     """Write a function or class; for a model, its fields with their descriptions, and then its methods."""
     thing = getattr(ravenlab, public)
     path = f"{inspect.getmodule(thing).__name__}.{thing.__name__}"  # type: ignore[union-attr]
-    directive, fields = _write_directive(path, public), getattr(thing, "model_fields", None)
+    directive = _write_directive(path, public)
+    fields = getattr(thing, "model_fields", None)
     if not fields:
         yield directive
         return

@@ -358,7 +358,8 @@ def plot_world(
     True
     """
     source = find_scenario(scenario) if isinstance(scenario, str) else scenario
-    steps, count = source.horizon if horizon is None else horizon, source.arms if arms is None else arms
+    steps = source.horizon if horizon is None else horizon
+    count = source.arms if arms is None else arms
     source.check(steps, count)
     return figures.plot_world(source, steps, count, seed, replication)
 

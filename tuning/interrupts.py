@@ -43,7 +43,8 @@ def handle_interrupts() -> Iterator[None]:
 
     An interrupted callback from C may make its caller raise another error, which also counts as the interrupt.
     """
-    hook, interrupted = sys.unraisablehook, False
+    hook = sys.unraisablehook
+    interrupted = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal interrupted

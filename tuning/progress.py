@@ -42,7 +42,8 @@ def shorten_name(name: str, width: int) -> str:
     return f"{name[: max(width, 3) - 1 - end]}…{name[-end:]}"
 
 
-BAR_WIDTH, NOTE_WIDTH = 10, 26
+BAR_WIDTH = 10
+NOTE_WIDTH = 26
 
 OTHER_COLUMNS = BAR_WIDTH + NOTE_WIDTH + 9 + 9 + 4
 """Width of all columns but the name: bar, note, count, time left, and a blank before each."""
@@ -65,7 +66,8 @@ class Pace:
         now = time.monotonic()
         speed = work / max(now - self.updated, 1e-9)
         self.speed = speed if self.speed is None else 0.5 * (self.speed + speed)
-        self.done, self.updated = self.done + work, now
+        self.done = self.done + work
+        self.updated = now
 
     def seconds_left(self) -> float | None:
         """Return the estimate of the time left; None before any work was done.
@@ -402,7 +404,8 @@ class _SearchProgress(StudyProgress):
         if bars is not None:
             for task in self.tasks:
                 bars.remove_task(task)
-            self.task, self.tasks = None, []
+            self.task = None
+            self.tasks = []
         self.shown = bars is not None or time.monotonic() - self.announced > LINE_INTERVAL
         if self.shown:
             self.announced = time.monotonic()

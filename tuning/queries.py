@@ -220,7 +220,8 @@ def diagnose(
     if isinstance(data, str | Path):
         names, values = read_rewards(Path(data))
     elif isinstance(data, Trace):
-        names, values = data.names, data.values
+        names = data.names
+        values = data.values
     elif isinstance(data, Log):
         names, values = log_table([data.names[arm] for arm in data.arm], data.reward.tolist())
     else:

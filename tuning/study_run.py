@@ -117,7 +117,8 @@ def open_study(
     """
     import optuna
 
-    name, label = spec.study_name(), f"{kind.label} {spec.study_name()!r}"
+    name = spec.study_name()
+    label = f"{kind.label} {spec.study_name()!r}"
     if has_study(storage, name):
         study = optuna.load_study(storage=storage, study_name=name)
     else:
@@ -130,7 +131,8 @@ def open_study(
     trials = study.get_trials(deepcopy=False)
     opened = OpenStudy(spec.with_trials(len(trials)), study, trials)
     check(opened)
-    budget, former = opened.spec.budget(), stored.budget()
+    budget = opened.spec.budget()
+    former = stored.budget()
     changed = {field for field in budget if budget[field] != former[field]}
     if changed:
         if changed.intersection(VALIDATION_BUDGET) or opened.spec.planned > len(trials):

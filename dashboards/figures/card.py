@@ -51,8 +51,13 @@ UNBREAKABLE = re.compile(r" (?=%|=)|(?<==) ")  # spaces in "2 %" and "T = 100"
 HEIGHT = 450  # pixels
 MARGINS = {"t": 20, "r": 16, "b": 44, "l": 16}
 INNER = HEIGHT - MARGINS["t"] - MARGINS["b"]
-BACKGROUND, TEXT, MUTED, GRID = "#12344d", "#ffffff", "#b9cbd9", "rgba(255,255,255,0.16)"
-GOOD, UNSURE, OTHER = "#7fd1ae", "#ffc44d", SKY
+BACKGROUND = "#12344d"
+TEXT = "#ffffff"
+MUTED = "#b9cbd9"
+GRID = "rgba(255,255,255,0.16)"
+GOOD = "#7fd1ae"
+UNSURE = "#ffc44d"
+OTHER = SKY
 """Colors of a clear answer, of an inconclusive one, and of what the answer is compared with."""
 
 HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pixels
@@ -88,7 +93,8 @@ class CardContent:
 def plot_recommendation_card(recommendation: Recommendation, better: BetterPolicy | None = None) -> go.Figure:
     """Show the verdict of a study, the parameters, and the regret compared with the paper's advice and the defaults."""
     text = word_verdict(recommendation)
-    regret, verdict = recommendation.regret, recommendation.verdict
+    regret = recommendation.regret
+    verdict = recommendation.verdict
     rows = [_row(f"recommended: {format_interval(regret, name='')}", regret)]
     rows += [
         _baseline_row(comparison, regret.mean)
@@ -147,7 +153,8 @@ def _tag_defaults(verdict: Verdict, params: Mapping[str, float | str]) -> dict[s
 
 def plot_comparison_card(result: ComparisonResult) -> go.Figure:
     """Show the policy with the lowest regret, and the regrets of the others."""
-    board, spec = result.main, result.comparison.spec
+    board = result.main
+    spec = result.comparison.spec
     tied = [each.policy for each in board.standings[1:] if each.among_the_best]
     best = board.best
     untuned = result.board("defaults")
@@ -180,7 +187,8 @@ def plot_card(card: CardContent) -> go.Figure:
     texts, y = _write_lines(card, color, INNER - tiles - MIN_ROW * len(rows))
     if len(card.params) <= MAX_TILES:
         for i, (name, value) in enumerate(card.params.items()):
-            x, tag = i / max(3, len(card.params)), card.tags.get(name)
+            x = i / max(3, len(card.params))
+            tag = card.tags.get(name)
             label = format_symbol(name) if tag is None else f"{format_symbol(name)} · {tag}"
             shown = value if isinstance(value, str) else format_number(value)
             texts.append(_text(escape_text(label, 16), 12, MUTED, x, y))
@@ -227,7 +235,8 @@ def _write_lines(card: CardContent, color: str, room: int) -> tuple[list[dict[st
         (hint, 12, UNSURE, LINE),
         (values, 12, TEXT, LINE),
     )
-    texts, y = [], 0
+    texts = []
+    y = 0
     for lines, size, ink, height in blocks:
         for line in lines:
             shown = escape_text(line, TEXT_LETTERS + 1)

@@ -190,7 +190,8 @@ def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order
     Policies whose error bars overlap are not significantly different (Nemenyi's test, Demšar 2006). `order` determines
     the colors.
     """
-    spec, ranks = result.comparison.spec, board.ranks
+    spec = result.comparison.spec
+    ranks = board.ranks
     title = format_title(
         "Mean rank over worlds", escape_text(spec.scenario), board.description, f"T = {spec.horizon:,}"
     )

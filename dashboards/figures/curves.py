@@ -81,7 +81,9 @@ def plot_curves(
         final = sign * float(curve.reward[:, -1].mean())
         parts.append(f"{name}: regret {format_number(float(each.regret.mean()))}, {unit} {format_number(final)}")
     entry, shapes = make_change_lines(changes)
-    title, against, measured = f"Regret and {unit} over time", "", f"cumulative {unit}"
+    title = f"Regret and {unit} over time"
+    against = ""
+    measured = f"cumulative {unit}"
     if paired:
         title = f"Regret and difference in {unit} over time"
         against = f" (difference from {beside})"

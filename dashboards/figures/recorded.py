@@ -38,7 +38,8 @@ SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
 
 def _mark_segments(scenario: RecordedScenario) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Make the shadings and labels of the segments."""
-    shadings, labels = [], []
+    shadings = []
+    labels = []
     for stream in SEGMENT_SHARES:
         segment = scenario.segment(stream)
         shadings.append(make_shading(segment.first + 0.5, segment.last + 0.5, fade(GREY, SHADES[stream])))
@@ -82,7 +83,8 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     """
     worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
     sign = -1.0 if scenario.minimize else 1.0
-    means, best_arm = scenario.means, worlds.best_arm
+    means = scenario.means
+    best_arm = worlds.best_arm
     rows, table = _average_parts(sign * means)
     _, best = _average_parts(sign * means[np.arange(len(means)), best_arm][:, None])
     times_best = np.bincount(best_arm, minlength=scenario.arms)
@@ -104,7 +106,8 @@ def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
     )
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
-    missing, number = sum(scenario.trace.missing), int(np.count_nonzero(times_best))
+    missing = sum(scenario.trace.missing)
+    number = int(np.count_nonzero(times_best))
     reach = scenario.nearby.reach
     context = [
         escape_text(scenario.name),
@@ -207,7 +210,8 @@ def plot_log(scenario: LogScenario) -> go.Figure:
 
 def _means_by_group(where: Any, values: Floats, count: int) -> Floats:
     """Average values by group; NaN for empty groups."""
-    sums, sizes = np.bincount(where, values, count), np.bincount(where, minlength=count)
+    sums = np.bincount(where, values, count)
+    sizes = np.bincount(where, minlength=count)
     means = np.full(count, np.nan)
     np.divide(sums, sizes, out=means, where=sizes > 0)
     return means

@@ -31,7 +31,8 @@ def plot_prices(result: RobustRecommendation) -> go.Figure:
     Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.
     """
     rows = list(reversed(list_contenders(result)))
-    across, down = list(range(len(result.scenarios))), list(range(len(rows)))
+    across = list(range(len(result.scenarios)))
+    down = list(range(len(rows)))
     shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
     top = max(max(row) for row in shades) or 1.0
     cells: PlotlyTrace = {
@@ -85,7 +86,8 @@ def _label(each: EvaluatedSetting) -> str:
 
 def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
     world = each.worlds[place]
-    price, regret = world.price, world.regret
+    price = world.price
+    regret = world.regret
     return (
         f"{escape_text(each.name)}, evaluated in {escape_text(world.scenario)}<br>"
         f"price {format_interval(price, format_value=format_percent)}<br>"

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 
 PlotlyTrace = dict[str, Any]
 
-BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
-SKY, VERMILION, GREY = "#56B4E9", "#D55E00", "#808080"
+BLUE = "#0072B2"
+ORANGE = "#E69F00"
+GREEN = "#009E73"
+PINK = "#CC79A7"
+SKY = "#56B4E9"
+VERMILION = "#D55E00"
+GREY = "#808080"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down")
@@ -288,7 +293,8 @@ def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | No
     finite = [value for value in values if math.isfinite(value) and value > 0]
     if not finite:
         return None
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in ((1,), (1, 2, 5)):
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
@@ -335,7 +341,8 @@ def make_line_with_band(
     >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
-    color, shared = get_color(place), {"legendgroup": f"g{place}", **(both or {})}
+    color = get_color(place)
+    shared = {"legendgroup": f"g{place}", **(both or {})}
     intervals = [Interval.from_error(value, error) for value, error in zip(mean, stderr, strict=True)]
     low = [interval.low for interval in intervals]
     high = [interval.high for interval in intervals]
@@ -405,7 +412,8 @@ def choose_text_colors(shades: Sequence[float]) -> list[str]:
     >>> choose_text_colors([0.0, 1.0])
     ['#000000', '#ffffff']
     """
-    low, reach = min(shades), max(shades) - min(shades)
+    low = min(shades)
+    reach = max(shades) - min(shades)
     return ["#ffffff" if shade - low > DARK_THRESHOLD * (reach or 1.0) else "#000000" for shade in shades]
 
 
@@ -427,7 +435,8 @@ def make_change_lines(
     kept = list(changes)
     if len(kept) > 60:
         every = -(-len(kept) // 60)
-        kept, name = kept[::every], f"{name} (1 of {every} drawn)"
+        kept = kept[::every]
+        name = f"{name} (1 of {every} drawn)"
     path = "".join(f"M{t},0V1" for t in kept)
     line = {"color": CHANGE_COLOR, "width": 1, "dash": dash}
     shape = {"type": "path", "path": path, "xref": "x", "yref": "paper", "line": line, "layer": "below"}

@@ -182,8 +182,10 @@ def _spread(steps: Ints, low: Floats, high: Floats, y: str) -> PlotlyTrace:
 
 def _alt(name: str, meaning: str, horizon: int, view: View, best: Any, changes: int) -> str:
     number = len(set(best.tolist()))
-    low, high = format_number(float(np.nanmin(view.means))), format_number(float(np.nanmax(view.means)))
-    least, most = format_number(float(np.nanmin(view.variances))), format_number(float(np.nanmax(view.variances)))
+    low = format_number(float(np.nanmin(view.means)))
+    high = format_number(float(np.nanmax(view.means)))
+    least = format_number(float(np.nanmin(view.variances)))
+    most = format_number(float(np.nanmax(view.variances)))
     return (
         f"Means and variances of {view.means.shape[1]} arms over {horizon:,} steps in one world of {name}: {meaning}."
         f" Means range from {low} to {high}, variances from {least} to {most};"

@@ -281,7 +281,8 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
         return changed
     from ravenlab.dashboards import figures
 
-    board, order = result.main, [standing.policy for standing in result.main.standings]
+    board = result.main
+    order = [standing.policy for standing in result.main.standings]
     drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
     if board.best.entry.curve.steps:
         drawn["curves"] = figures.plot_comparison_curves(result, board, order)

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ravenlab.common.compat.optuna import FrozenStudy
 
 
-HOST, PORT = "127.0.0.1", 8080
+HOST = "127.0.0.1"
+PORT = 8080
 IDLE_TIMEOUT = 60.0  # seconds after which an idle connection is closed
 LOGGER = logging.getLogger("optuna_dashboard")
 MAX_CONNECTIONS = 100  # at the same time, far below the usual limit of 1,024 open files per process

@@ -80,7 +80,8 @@ class ComparisonPage:
 
 def build_comparison(document: ComparisonDocument) -> ComparisonPage:
     """Build the page: draw the figures and write the text."""
-    slugs, results = Slugs(), document.results
+    slugs = Slugs()
+    results = document.results
     several = len(results) > 1
     winners = make_panel(slugs, "relative-regret", figures.plot_relative_regret(results)) if several else None
     order = order_by_relative_regret(results)

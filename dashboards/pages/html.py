@@ -148,7 +148,8 @@ def make_panel(slugs: Slugs, name: str, figure: go.Figure, height: int | None = 
     layout = content["layout"]
     layout.pop("template", None)
     title, context = split_title(str((layout.pop("title", None) or {}).get("text") or name))
-    figure_height, margin = int(layout.get("height") or 450), dict(layout.get("margin") or {})
+    figure_height = int(layout.get("height") or 450)
+    margin = dict(layout.get("margin") or {})
     layout["height"] = height or figure_height - max(0, int(margin.get("t", TOP_MARGIN)) - TOP_MARGIN)
     layout["margin"] = {**margin, "t": min(TOP_MARGIN, int(margin.get("t", TOP_MARGIN)))}
     return Panel(

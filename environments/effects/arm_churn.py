@@ -28,7 +28,8 @@ class ArmChurn(Effect):
     closing: str = "best"
 
     def check(self, horizon: int, arms: int) -> None:
-        opens, closes = parse_steps("opens", self.opens, horizon), parse_steps("closes", self.closes, horizon)
+        opens = parse_steps("opens", self.opens, horizon)
+        closes = parse_steps("closes", self.closes, horizon)
         if self.closing not in ("best", "random"):
             raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
         if arms == 1 and 1 < closes <= horizon and not 1 < opens <= closes:
@@ -37,10 +38,8 @@ class ArmChurn(Effect):
     def apply(self, draft: Draft) -> None:
         from ravenlab.environments.draw import means_at
 
-        opens, closes = (
-            parse_steps("opens", self.opens, draft.horizon),
-            parse_steps("closes", self.closes, draft.horizon),
-        )
+        opens = parse_steps("opens", self.opens, draft.horizon)
+        closes = parse_steps("closes", self.closes, draft.horizon)
         never = draft.horizon + 1
         draft.opens[:, -1] = min(opens, never) if opens > 1 else never
         if not 1 < closes <= draft.horizon:

@@ -34,7 +34,8 @@ class Blips(Effect):
 
     def check(self, horizon: int, arms: int) -> None:
         check_times(self.times)
-        every, lasting = parse_steps("every", self.every, horizon), parse_steps("lasting", self.lasting, horizon)
+        every = parse_steps("every", self.every, horizon)
+        lasting = parse_steps("lasting", self.lasting, horizon)
         if lasting >= every:
             raise InputError(f"lasting must be shorter than every but got lasting {lasting} and every {every} (steps).")
 

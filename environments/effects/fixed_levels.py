@@ -41,4 +41,5 @@ class FixedLevels(Effect):
             raise InputError(f"variances must be at least 0 but got {min(self.variances)}.")
 
     def apply(self, draft: Draft) -> None:
-        draft.mean[:, 0], draft.variance[:, 0] = self.means, self.variances
+        draft.mean[:, 0] = self.means
+        draft.variance[:, 0] = self.variances

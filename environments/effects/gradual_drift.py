@@ -28,7 +28,8 @@ class GradualDrift(Effect):
     end: Time = "75%"
 
     def check(self, horizon: int, arms: int) -> None:
-        start, end = parse_steps("start", self.start, horizon), parse_steps("end", self.end, horizon)
+        start = parse_steps("start", self.start, horizon)
+        end = parse_steps("end", self.end, horizon)
         if end <= start:
             raise InputError(f"end must be after start but got start {start} and end {end} (steps).")
 

@@ -59,5 +59,6 @@ class LocalizedJump(Effect):
                     row[r, j, arms] = drawn[i % 2][j]
         first = draft.add_rows(rows[0], rows[1])
         if draft.new_mean is not None and draft.new_variance is not None:
-            draft.new_mean[:, first:], draft.new_variance[:, first:] = rows[2], rows[3]
+            draft.new_mean[:, first:] = rows[2]
+            draft.new_variance[:, first:] = rows[3]
         draft.changes += [Change(t, first + j) for j, t in enumerate(times)]

@@ -214,7 +214,8 @@ class LogScenario(Recording):
     @cached_property
     def scale(self) -> RewardScale:
         """Scale of the rewards in the search segment."""
-        segment, sign = self.segment(Stream.SEARCH), -1.0 if self.minimize else 1.0
+        segment = self.segment(Stream.SEARCH)
+        sign = -1.0 if self.minimize else 1.0
         reward = sign * self.log.reward[segment.first : segment.last]
         return recorded_scale(reward, "rewards in the search segment of the log")
 
@@ -289,14 +290,18 @@ class PreparedLog:
 
     def with_simulator(self, simulator: Simulator, reason: str) -> PreparedLog:
         """Return the segment with a simulator in place of neighborhoods, and the reason for it."""
-        near, cells, arms = self.neighborhoods, simulator.cells, simulator.arms
+        near = self.neighborhoods
+        cells = simulator.cells
+        arms = simulator.arms
         deviation = self.reward - simulator.mean_path[simulator.event_cell]
         until = np.tile(simulator.edges[1:], arms)
         first, end, draw_first, draw_end = (np.zeros(arms * cells, dtype=np.int64) for _ in range(4))
-        end[:], draw_end[:] = 1, 1
+        end[:] = 1
+        draw_end[:] = 1
         middle = (simulator.edges[1:] + simulator.edges[:-1]) / 2.0
         for k in range(arms):
-            part, own = slice(near.begin[k], near.begin[k + 1]), slice(k * cells, (k + 1) * cells)
+            part = slice(near.begin[k], near.begin[k + 1])
+            own = slice(k * cells, (k + 1) * cells)
             at = near.order[part]
             if not at.size:
                 continue
@@ -305,7 +310,8 @@ class PreparedLog:
             nearest = np.where(np.abs(at[after] - middle) <= np.abs(at[following] - middle), after, following)
             windows = choose_draw_windows(deviation[part])
             draw_first[own], draw_end[own] = (near.begin[k] + edge[nearest] for edge in windows)
-            first[own], end[own] = near.begin[k], near.begin[k + 1]
+            first[own] = near.begin[k]
+            end[own] = near.begin[k + 1]
         values = np.unique(self.reward)
         worlds = self.worlds._replace(
             begin=np.arange(arms + 1) * cells,
@@ -335,7 +341,8 @@ class PreparedLog:
         """Return resampled logs, or paths of the simulator; number 0 is the segment itself, or the mean path."""
         if self.simulator is None:
             reward = np.stack([self.resample(seed, stream, log) for log in logs])
-            mean, shift = self.neighborhoods.means(reward), self.neighborhoods.shifts(reward)
+            mean = self.neighborhoods.means(reward)
+            shift = self.neighborhoods.shifts(reward)
             return self.worlds._replace(reward=reward, mean=mean, shift=shift, logged_means=reward.mean(axis=1))
         drawn = [log for log in logs if log > 0]
         mean = np.empty((len(logs), self.worlds.until.size))
@@ -356,7 +363,8 @@ class PreparedLog:
         if self.simulator is not None:
             kinds = " and ".join(self.simulator.model.kinds) or "no change"
             return f"simulator: paths of means that the log allows if it shows {kinds}, because {self.reason}"
-        size, changes = round(self.neighborhoods.size), self.neighborhoods.changes.size
+        size = round(self.neighborhoods.size)
+        changes = self.neighborhoods.changes.size
         if changes:
             why = f"the log shows {changes} change point{'s' if changes > 1 else ''}"
             return f"local resampling: about {size} events of the arm around each step, because {why}"
@@ -366,7 +374,8 @@ class PreparedLog:
 
     def describe_shortage(self, names: Sequence[str], effective: float) -> str | None:
         """Say why the segment cannot support an answer, and what would be needed; None if it can."""
-        events, support = self.reward.size, self.support
+        events = self.reward.size
+        support = self.support
         if self.simulator is not None and self.simulator.model.problem is not None:
             return f"{self.simulator.model.problem}; a log in which every arm is explored at all times is needed"
         if support.neglected is not None:
@@ -397,7 +406,8 @@ class PreparedLog:
         """
         if log == 0:
             return self.reward
-        near, rng = self.neighborhoods, generator(seed, stream, log, "resampled")
+        near = self.neighborhoods
+        rng = generator(seed, stream, log, "resampled")
         if self.block == 1:
             return np.asarray(self.reward[rng.integers(near.draw_first, near.draw_end)] + self.shift)
         means = near.means(self.reward[None])[0]

@@ -123,7 +123,8 @@ def find_change_points(arm: Arms, reward: Floats, variance: Floats) -> Ints:
     change point adds the penalty K + 2√(K·L) + 2L with L = log n, which a sum of K squared standard normal numbers
     exceeds with probability 1/n.
     """
-    n, arms = arm.size, variance.size
+    n = arm.size
+    arms = variance.size
     cells = min(MAX_CELLS, n // MIN_EVENTS_PER_CELL)
     if cells < 2:
         return np.empty(0, dtype=np.int64)
@@ -134,7 +135,8 @@ def find_change_points(arm: Arms, reward: Floats, variance: Floats) -> Ints:
         np.add.at(table, (cell + 1, arm), values)
     logarithm = np.log(n)
     penalty = arms + 2.0 * np.sqrt(arms * logarithm) + 2.0 * logarithm
-    cost, previous = np.empty(cells + 1), np.zeros(cells + 1, dtype=np.int64)
+    cost = np.empty(cells + 1)
+    previous = np.zeros(cells + 1, dtype=np.int64)
     partition(*sums.cumsum(axis=1), 1.0 / variance, penalty, cost, previous)
     found = []
     last = int(previous[cells])
@@ -259,7 +261,8 @@ def _windows(events: int, cuts: Ints, size: int) -> tuple[Ints, Ints]:
     """Return first and end of the neighborhoods of `size` events around each event, without crossing a cut."""
     bounds = np.concatenate([[0], cuts, [events]])
     segment = np.repeat(np.arange(bounds.size - 1), np.diff(bounds))
-    start, end = bounds[segment], bounds[segment + 1]
+    start = bounds[segment]
+    end = bounds[segment + 1]
     size_here = np.minimum(size, end - start)
     first = np.clip(np.arange(events) - size_here // 2, start, end - size_here)
     return first, first + size_here
@@ -280,7 +283,8 @@ def find_openings(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int
     >>> find_openings(once, 3)
     (array([1, 1, 0], dtype=uint8), [(100, 1, 0)])
     """
-    open_at_start, switches = np.zeros(arms, dtype=np.uint8), []
+    open_at_start = np.zeros(arms, dtype=np.uint8)
+    switches = []
     order = np.argsort(arm, kind="stable")
     begin = np.concatenate([[0], np.cumsum(np.bincount(arm, minlength=arms))])
     for k in range(arms):
@@ -293,7 +297,8 @@ def find_openings(arm: Arms, arms: int) -> tuple[Bytes, list[tuple[int, int, int
         if inner.size < 2:
             continue
         for i in np.flatnonzero(gaps > max(CLOSED * np.median(inner), arm.size / CLOSED_SHARE)):
-            before, after = inner[max(0, i - 1 - GAPS_PER_SIDE) : max(0, i - 1)], inner[i : i + GAPS_PER_SIDE]
+            before = inner[max(0, i - 1 - GAPS_PER_SIDE) : max(0, i - 1)]
+            after = inner[i : i + GAPS_PER_SIDE]
             usual = max(
                 (side.mean() for side in (before, after) if 2 * side.size >= min(GAPS_PER_SIDE, inner.size)),
                 default=np.inf,
@@ -349,15 +354,19 @@ def measure_support(
     arm: Arms, near: Neighborhoods, open_at_start: Bytes, switches: list[tuple[int, int, int]]
 ) -> Support:
     """Measure the time scale of change and how densely each arm is logged."""
-    n, arms = arm.size, near.begin.size - 1
+    n = arm.size
+    arms = near.begin.size - 1
     start = np.where(np.isin(near.first, near.begin), 0, near.until[near.first - 1])
     spans = near.until[near.end - 1] - start
     logged = [k for k in range(arms) if near.begin[k] < near.begin[k + 1]]
     timescale = float(np.median([np.median(spans[near.begin[k] : near.begin[k + 1]]) for k in logged]))
     timescale = min(timescale, n / (1 + near.changes.size))
-    sparse, sparsest, adapts = 0, logged[0], False
+    sparse = 0
+    sparsest = logged[0]
+    adapts = False
     for k in logged:
-        times, open_time = near.order[near.begin[k] : near.begin[k + 1]] + 1, n
+        times = near.order[near.begin[k] : near.begin[k + 1]] + 1
+        open_time = n
         for first, last in reversed(list(_closed_spans(k, n, open_at_start, switches))):
             times = np.where(times > last, times - (last - first), times)
             open_time -= last - first
@@ -365,7 +374,8 @@ def measure_support(
         reach = min(MIN_LOCAL_EVENTS, edges.size - 1)
         longest = int((edges[reach:] - edges[:-reach]).max())
         if longest > sparse:
-            sparse, sparsest = longest, k
+            sparse = longest
+            sparsest = k
         adapts = adapts or _varies(times / open_time)
     closed = [k for k in logged if not open_at_start[k]] + [k for _, k, opens in switches if not opens]
     allowed = (MAX_SPARSE_SHARE_ADAPTIVE if adapts else MAX_SPARSE_SHARE) * timescale
@@ -390,5 +400,6 @@ def _closed_spans(
 def _varies(times: Floats) -> bool:
     """Whether events at these times in (0, 1] occur at times much more often than at others, and not by chance."""
     counts = np.histogram(times, FREQUENCY_BLOCKS, (0.0, 1.0))[0]
-    variance, mean = float(counts.var(ddof=1)), float(counts.mean())
+    variance = float(counts.var(ddof=1))
+    mean = float(counts.mean())
     return variance > MAX_DISPERSION * mean and variance > (MAX_VARIATION * mean) ** 2

@@ -95,7 +95,8 @@ class Simulator:
         part = np.arange(n) * model.variance.shape[0] // n
         weight = 1.0 / model.variance[part, arm]
         averages = np.add.reduceat(model.columns, edges[:-1], axis=0) / np.diff(edges)[:, None]
-        weights, sums = np.zeros((arms, cells)), np.zeros((arms, cells))
+        weights = np.zeros((arms, cells))
+        sums = np.zeros((arms, cells))
         np.add.at(weights, (arm, cell), weight)
         np.add.at(sums, (arm, cell), weight * reward)
         share = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
@@ -170,11 +171,13 @@ class _Sampler:
 
     def __init__(self, simulator: Simulator, count: int) -> None:
         self.simulator = simulator
-        arms, q = simulator.arms, simulator.design.shape[2]
+        arms = simulator.arms
+        q = simulator.design.shape[2]
         self.levels = int(simulator.slots.max()) + 1
         self.lasting = min(self.levels, simulator.model.cuts.size + 1)
         self.groups = int(simulator.model.groups.max(initial=-1)) + 1
-        precision, total = simulator.precision[:, -1], simulator.total[:, -1]
+        precision = simulator.precision[:, -1]
+        total = simulator.total[:, -1]
         means = total[precision > 0.0] / precision[precision > 0.0]
         self.prior_variance = max(float(means.var()), 1e-4 * float(simulator.model.variance.mean()), 1e-300)
         self.mean = np.full(count, float(means.mean()))
@@ -246,8 +249,10 @@ class _Sampler:
         before = np.zeros((*u.shape[:2], 1))
         precisions, deviations = (np.concatenate([before, t.cumsum(axis=2)], axis=2) for t in (precision, deviation))
         variance = self.variance[:, None]
-        jump, stay = np.log(self.jump)[:, None], np.log1p(-self.jump)[:, None]
-        forward, shares = [np.zeros(u.shape[:2])], []
+        jump = np.log(self.jump)[:, None]
+        stay = np.log1p(-self.jump)[:, None]
+        forward = [np.zeros(u.shape[:2])]
+        shares = []
         for end in range(1, segments + 1):
             terms = np.empty((end, *u.shape[:2]))
             for start in range(end):

@@ -167,7 +167,8 @@ class CsvTable(Table):
         self.names = [name.strip() for name in header]
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
-        count, line = 0, 2
+        count = 0
+        line = 2
         while chunk := list(islice(self.rows, max(1, CHUNK_CELLS // len(self.names)))):
             widths = np.array([len(row) for row in chunk])
             numbers = np.arange(line, line + len(chunk))
@@ -246,7 +247,8 @@ class ParquetTable(Table):
     row_word = "row"
 
     def __init__(self, path: Path, file: Any) -> None:
-        self.path, self.file = path, file
+        self.path = path
+        self.file = file
         self.schema = file.schema_arrow  # pyarrow creates it again at every access
         self.names = [name for name in self.schema.names if not name.startswith("__index_level_")]
         for name, count in Counter(self.names).items():
@@ -258,7 +260,8 @@ class ParquetTable(Table):
 
         if self.file.metadata.num_rows > max_rows:
             raise InputError(too_long)
-        names, first = [self.names[position] for position in positions], 1
+        names = [self.names[position] for position in positions]
+        first = 1
         self._check_size(names)
         texts = [
             self.names[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))
@@ -288,7 +291,8 @@ class ParquetTable(Table):
         The sizes of single columns are read only if those of all columns are too large together: pyarrow ends the
         process if they are damaged.
         """
-        metadata, size = self.file.metadata, 0
+        metadata = self.file.metadata
+        size = 0
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         if sum(max(0, group.total_byte_size) for group in groups) <= MAX_DECODED_BYTES:
             return
@@ -350,7 +354,9 @@ class _BoundedLines(io.TextIOBase):
     """A text file for pandas that refuses lines longer than `MAX_LINE_LETTERS`."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.line_letters, self.end = file, 0, ""
+        self.file = file
+        self.line_letters = 0
+        self.end = ""
 
     def readable(self) -> bool:
         return True

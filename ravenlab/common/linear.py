@@ -61,7 +61,8 @@ def convolve(first: Floats, second: Floats) -> Floats:
     """
     length = first.size + second.size - 1
     size = 1 << (length - 1).bit_length()
-    a, b = np.fft.rfft(first, size), np.fft.rfft(second, size)
+    a = np.fft.rfft(first, size)
+    b = np.fft.rfft(second, size)
     product = np.empty_like(a)
     product.real = a.real * b.real - a.imag * b.imag
     product.imag = a.real * b.imag + a.imag * b.real

@@ -48,7 +48,8 @@ class PluginRegistry(Generic[T]):
     """All plugins of one kind that are loaded in this process, by name."""
 
     def __init__(self, kind: str, group: str) -> None:
-        self.kind, self.group = kind, group
+        self.kind = kind
+        self.group = group
         self._plugins: dict[str, Plugin[T]] = {}
 
     def register(self, name: str, value: T, source: str) -> None:
@@ -89,7 +90,8 @@ class PluginRegistry(Generic[T]):
         elif text in builtin or text not in self.entry_points():
             return text
         else:
-            value, name = self._load_entry_point(text), text
+            value = self._load_entry_point(text)
+            name = text
         self.register(name, adapt(value, name), text)
         return name
 

@@ -161,7 +161,8 @@ def format_range(values: Iterable[float]) -> str:
     ('100 to 1,000', '7')
     """
     ordered = sorted(set(values))
-    low, high = format_number(ordered[0]), format_number(ordered[-1])
+    low = format_number(ordered[0])
+    high = format_number(ordered[-1])
     return low if len(ordered) == 1 else f"{low} to {high}"
 
 

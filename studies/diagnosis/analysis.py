@@ -170,7 +170,8 @@ def _find_obstacle(values: Floats) -> str:
             f"{format_number(observations)} rewards of the median arm are too few to distinguish kinds of change;"
             f" at least {MIN_OBSERVATIONS} are needed."
         )
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    low = float(np.nanmin(values))
+    high = float(np.nanmax(values))
     if low == high:
         return "all rewards are equal."
     if max(abs(low), abs(high)) > MAX_REWARD or high - low < 1.0 / MAX_REWARD:

@@ -150,7 +150,8 @@ def _pool_noise(squares: Floats, freedom: Floats) -> Floats:
     overall = np.maximum(overall, 1e-6 * fallback)
     typical = np.maximum(np.median(freedom, axis=0), 0.5)
     reach = np.ceil(POOLED_FREEDOM / typical).astype(np.int64) // 2
-    pooled, degrees = _window_sums(squares, reach), _window_sums(freedom, reach)
+    pooled = _window_sums(squares, reach)
+    degrees = _window_sums(freedom, reach)
     return np.asarray((pooled + PRIOR_FREEDOM * overall) / (degrees + PRIOR_FREEDOM))
 
 
@@ -158,5 +159,6 @@ def _window_sums(table: Floats, reach: Ints) -> Floats:
     """Sum by arm over each block and `reach` [K] blocks on either side."""
     total = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
     index = np.arange(table.shape[0])[:, None]
-    last, first = np.minimum(index + reach + 1, table.shape[0]), np.maximum(index - reach, 0)
+    last = np.minimum(index + reach + 1, table.shape[0])
+    first = np.maximum(index - reach, 0)
     return np.asarray(np.take_along_axis(total, last, axis=0) - np.take_along_axis(total, first, axis=0))

@@ -127,7 +127,8 @@ def find_change_points(blocks: TraceBlocks, current: FittedModel, scale: NoiseSc
 def find_blips(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> list[tuple[int, int]]:
     """Find the spans between two change points before and after which arms have the same levels."""
     penalty = float(np.log(max(blocks.observations.mean(), 2.0)))
-    noticeable, alike = _noticeable_gain(blocks), _noticeable_gain(blocks, cuts.size)
+    noticeable = _noticeable_gain(blocks)
+    alike = _noticeable_gain(blocks, cuts.size)
     segments = list(pairwise([0, *(int(cut) for cut in cuts), blocks.rows]))
     starts, ends = (np.array([segment[side] for segment in segments]) for side in (0, 1))
     lengths = [end - start for start, end in segments]
@@ -280,7 +281,8 @@ def _assign_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], 
 def _blip_term(spans: list[tuple[int, int]], blocks: TraceBlocks, running: RunningSums) -> Term:
     starts, ends = (np.array([span[side] for span in spans]) for side in (0, 1))
     # Compare with both sides, up to the neighboring blips.
-    before, after = np.concatenate([[0], ends[:-1]]), np.concatenate([starts[1:], [blocks.rows]])
+    before = np.concatenate([[0], ends[:-1]])
+    after = np.concatenate([starts[1:], [blocks.rows]])
     sides = [(before, starts), (ends, after)]
     gains, noise_gains = (
         running.distance(*level(starts, ends), *_combine(*(level(*side) for side in sides)))

@@ -125,7 +125,8 @@ class FittedTerm:
         """Extract one term of a fitted model."""
         index = next(i for i, candidate in enumerate(fitted.terms) if candidate is term)
         if term.mean.shape[1]:
-            weights, errors = fitted.mean_weights[index], fitted.mean_errors[index] * np.sqrt(scale.mean)
+            weights = fitted.mean_weights[index]
+            errors = fitted.mean_errors[index] * np.sqrt(scale.mean)
         else:
             weights = fitted.variance_weights[index]
             errors = fitted.variance_errors[index] * np.sqrt(scale.variance / 2.0)
@@ -238,7 +239,8 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
     error = fitted.errors.mean(axis=0)
     amplitude = np.sqrt(np.maximum(np.hypot(*fitted.weights) ** 2 - error**2, 0.0))
     k = int(np.argmax(amplitude))
-    mean, largest = float(amplitude.mean()), Interval.from_error(float(amplitude[k]), float(error[k]))
+    mean = float(amplitude.mean())
+    largest = Interval.from_error(float(amplitude[k]), float(error[k]))
     return KindDescription(
         f"period {format_count(round(period))} steps, amplitude {format_number(mean)} on average;"
         f" {_format_largest(fitted.names[k], replace(largest, low=max(0.0, largest.low)))}",
@@ -250,7 +252,8 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
 
 def _describe_jumps(fitted: FittedTerm) -> KindDescription:
     at = [cut + 1 for cut in fitted.term.about["at"]]
-    typical, every = fitted.mean_size(), fitted.spacing(at)
+    typical = fitted.mean_size()
+    every = fitted.spacing(at)
     count = len(fitted.names)
     share = float((fitted.term.mean_used | fitted.term.variance_used).mean())
     jumps = f"at least {len(at)} jumps" if len(at) >= MAX_CHANGE_POINTS else plural(len(at), "jump")
@@ -280,7 +283,8 @@ def _describe_blips(fitted: FittedTerm) -> KindDescription:
 
 def _describe_random_walk(fitted: FittedTerm) -> KindDescription:
     deviation = fitted.term.about["deviation"]
-    typical, k = math.sqrt(float((deviation**2).mean())), int(np.argmax(deviation))
+    typical = math.sqrt(float((deviation**2).mean()))
+    k = int(np.argmax(deviation))
     significant = fitted.term.about["significant"]
     return KindDescription(
         f"random walks with a standard deviation of {format_number(typical)} over all rows (root mean square of the"

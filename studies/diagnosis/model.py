@@ -143,7 +143,8 @@ def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
     def loss(cycles: float) -> float:
         return -float(_periodogram(_waves(np.array([cycles]), blocks.number), current.block_residuals, weights)[0])
 
-    low, high = max(MIN_CYCLES, best - CYCLE_STEP), min(blocks.number / 2, best + CYCLE_STEP)
+    low = max(MIN_CYCLES, best - CYCLE_STEP)
+    high = min(blocks.number / 2, best + CYCLE_STEP)
     cycles = float(minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-3}).x)
     angle = 2.0 * np.pi * cycles * blocks.time
     return make_term(
@@ -174,7 +175,8 @@ def _periodogram(waves: tuple[Floats, Floats], residuals: Floats, weights: Float
     sine, cosine = waves
     total = _sum_weights(weights)
     weighted = weights * residuals
-    mean_sine, mean_cosine = multiply(sine, weights) / total, multiply(cosine, weights) / total
+    mean_sine = multiply(sine, weights) / total
+    mean_cosine = multiply(cosine, weights) / total
     level = weighted.sum(axis=0)
     sr = multiply(sine, weighted) - mean_sine * level
     cr = multiply(cosine, weighted) - mean_cosine * level

@@ -18,7 +18,8 @@ from ravenlab.studies.spec.space import round_digits
 
 REDRAWN_KINDS = ("gradual-drift", "localized-jump", "blips")
 """Kinds whose new levels are drawn from the base ranges."""
-MIN_LEVELS_TO_TRIM, TRIMMED_SHARE = 40, 0.025
+MIN_LEVELS_TO_TRIM = 40
+TRIMMED_SHARE = 0.025
 """From this many levels on, this share is trimmed at either end of the range."""
 MIN_RELATIVE_VARIANCE = 1e-3
 """Smallest variance, as a share of the mean variance; a scenario needs positive variances."""
@@ -108,7 +109,8 @@ def _estimate_range(levels: Floats) -> tuple[float, float]:
         low, high = (float(end) for end in np.quantile(levels, [TRIMMED_SHARE, 1.0 - TRIMMED_SHARE]))
         margin = TRIMMED_SHARE / (1.0 - 2.0 * TRIMMED_SHARE) * (high - low)
     else:
-        low, high = float(levels.min()), float(levels.max())
+        low = float(levels.min())
+        high = float(levels.max())
         margin = (high - low) / max(levels.size - 1, 1)
     return round_digits(low - margin), round_digits(high + margin)
 

@@ -53,7 +53,8 @@ def fit_random_walk(blocks: TraceBlocks) -> RandomWalkFit:
     table = _deviance(blocks.means, error, steps[..., None] * unit, dispersions[..., None])
     arms = np.arange(blocks.arms)
     best = table.reshape(-1, blocks.arms).argmin(axis=0)
-    step, dispersion = steps.ravel()[best], dispersions.ravel()[best]
+    step = steps.ravel()[best]
+    dispersion = dispersions.ravel()[best]
     # A finer search of the step variance between the neighbors on the coarse grid
     ratio = STEP_RATIOS[2] / STEP_RATIOS[1]
     fine = step * np.geomspace(1.0 / ratio, ratio, 9)[:, None]
@@ -71,10 +72,13 @@ def _deviance(means: Floats, error: Floats, step: Floats, dispersion: Floats) ->
     The prediction error of the first observed block counts as zero, since the first level is unknown.
     """
     shape = np.broadcast_shapes(step.shape, dispersion.shape)
-    level, variance, deviance = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape)
+    level = np.zeros(shape)
+    variance = np.full(shape, np.inf)
+    deviance = np.zeros(shape)
     for mean, block_error in zip(means, error, strict=True):
         noise = np.broadcast_to(block_error * dispersion, shape)
-        started, seen = np.isfinite(variance), np.isfinite(noise)
+        started = np.isfinite(variance)
+        seen = np.isfinite(noise)
         total = np.where(started, variance, 0.0) + np.where(seen, noise, 1.0)
         surprise = np.where(started, mean - level, 0.0)
         deviance += np.where(seen, np.log(total) + surprise**2 / total, 0.0)
@@ -88,7 +92,8 @@ def _smooth(means: Floats, error: Floats, step: Floats) -> Floats:
     """Estimate the means [B, K] from all blocks (Rauch–Tung–Striebel smoother)."""
     number, arms = means.shape
     seen = np.isfinite(error)
-    levels, variances = np.empty((number, arms)), np.empty((number, arms))
+    levels = np.empty((number, arms))
+    variances = np.empty((number, arms))
     # The first level is unknown, hence the wide distribution.
     level = means[seen.argmax(axis=0), np.arange(arms)]
     variance = 1e6 * np.where(seen, error, 0.0).max(axis=0)
@@ -96,7 +101,8 @@ def _smooth(means: Floats, error: Floats, step: Floats) -> Floats:
         share = np.where(seen[b], variance / (variance + np.where(seen[b], error[b], 1.0)), 0.0)
         level = level + share * (means[b] - level)
         variance = (1.0 - share) * variance
-        levels[b], variances[b] = level, variance
+        levels[b] = level
+        variances[b] = variance
         variance = variance + step
     for b in range(number - 2, -1, -1):
         back = variances[b] / np.maximum(variances[b] + step, 1e-300)

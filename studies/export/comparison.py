@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-BEST, EQUAL, ANCHOR = "★", "≈", "†"
+BEST = "★"
+EQUAL = "≈"
+ANCHOR = "†"
 LATEX_LEGEND = (
     "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired tests, Holm correction)"
 )
@@ -36,7 +38,8 @@ def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = F
     defaults = "At scaled defaults" if result.comparison.spec.defaults == "scaled" else "At defaults"
     rows = []
     for standing in board.standings:
-        entry, place = standing.entry, "" if standing.anchor else f"{standing.place}. "
+        entry = standing.entry
+        place = "" if standing.anchor else f"{standing.place}. "
         row = {
             "Policy": f"{place}{standing.policy} {mark_standing(standing)}".strip(),
             "Regret (95 %)": format_interval(standing.regret, name=""),
@@ -164,7 +167,9 @@ def tabulate_entries(results: Sequence[ComparisonResult]) -> DataFrame:
 
 
 def _make_record(result: ComparisonResult, board: Leaderboard, standing: Standing) -> dict[str, Any]:
-    spec, entry, behind = result.comparison.spec, standing.entry, standing.behind
+    spec = result.comparison.spec
+    entry = standing.entry
+    behind = standing.behind
     difference = (None, None, None) if behind is None else behind.difference
     share = (None, None, None) if behind is None or behind.share is None else behind.share
     return {

@@ -167,7 +167,8 @@ def write_robust(results: Iterable[RobustRecommendation]) -> str:
     rows: list[dict[str, Cell]] = []
     for result, setting in settings:
         for outcome in setting.worlds:
-            regret, price = outcome.regret, outcome.price
+            regret = outcome.regret
+            price = outcome.price
             cells: list[Cell] = [
                 *(result.study, result.policy, result.horizon, result.arms),
                 *(setting.name, setting.tuned_for or ""),

@@ -57,7 +57,8 @@ class Axis:
         >>> round(Axis("horizon", "steps", 100, 10_000).value(0.0))
         1000
         """
-        low, high = self._scaled(self.low), self._scaled(self.high)
+        low = self._scaled(self.low)
+        high = self._scaled(self.high)
         x = low + (high - low) * (position + 1.0) / 2.0
         return math.exp(x) if self.logarithmic else x
 
@@ -129,7 +130,8 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     for effect in scenario.effects:
         if isinstance(effect, ArmChurn) and effect.closing != "best":
             raise NoLawError(f"the law for {scenario.name} assumes that the best arm closes")
-    base, scale = scenario.base, reward_range(scenario)
+    base = scenario.base
+    scale = reward_range(scenario)
     variance = (base.variance_low + base.variance_high) / 2.0
     rates: dict[str, float] = {}
     for effect in scenario.effects:
@@ -170,7 +172,8 @@ def describe_differences(scenario: Scenario) -> list[str]:
         for effect in scenario.effects
         if isinstance(effect, LocalizedJump | Blips) and effect.times != "fixed"
     ]
-    low, high = scenario.base.variance_low, scenario.base.variance_high
+    low = scenario.base.variance_low
+    high = scenario.base.variance_high
     if not abs(high - VARIANCE_RATIO * low) <= TOLERANCE * high:
         found.append(f"variance_high / variance_low is not {VARIANCE_RATIO:.0f}")
     return found
@@ -207,7 +210,8 @@ def _measure_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[s
 
 
 def _measure_gradual_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    start, end = parse_steps("start", effect.start, horizon), parse_steps("end", effect.end, horizon)
+    start = parse_steps("start", effect.start, horizon)
+    end = parse_steps("end", effect.end, horizon)
     return {"start": start / horizon, "length": (end - start) / (horizon - start) if start < horizon else math.inf}
 
 
@@ -221,7 +225,8 @@ def _measure_periods(effect: Any, horizon: int, arms: int, scale: float) -> dict
 
 
 def _measure_blips(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    every, lasting = parse_steps("every", effect.every, horizon), parse_steps("lasting", effect.lasting, horizon)
+    every = parse_steps("every", effect.every, horizon)
+    lasting = parse_steps("lasting", effect.lasting, horizon)
     return {"changes": horizon / every, "share": lasting / every}
 
 
@@ -247,7 +252,8 @@ def settings_at(scenario: str, coordinates: Mapping[str, float]) -> dict[str, An
     >>> settings_at("blips", {"horizon": 1000, "arms": 5, "noise": 0.2, "changes": 10, "share": 0.1})
     {'variance_low': 0.002, 'variance_high': 0.018, 'every': 100, 'lasting': 10}
     """
-    horizon, scale = round(coordinates["horizon"]), 0.5
+    horizon = round(coordinates["horizon"])
+    scale = 0.5
     variance = (coordinates["noise"] * scale) ** 2
     if scenario == VarianceDrift.name:
         variance /= 1.0 + coordinates["growth"] / 2.0

@@ -121,14 +121,16 @@ class Law:
 
     def exponents(self, name: str) -> dict[str, float]:
         """Return the exponents of the coordinates and of the crowding; on linear axes, the rate of growth."""
-        axes, slopes = axes_of(self.scenario), list(self.params[name][1:])
+        axes = axes_of(self.scenario)
+        slopes = list(self.params[name][1:])
         crowding = slopes.pop(3) / largest_crowding()
         exponents = {axis.name: slope / _half_width(axis) for axis, slope in zip(axes, slopes, strict=True)}
         return {**exponents, "crowding": crowding}
 
     def factor(self, name: str) -> float:
         """Return the constant c in front of the powers of the coordinates."""
-        exponents, axes = self.exponents(name), axes_of(self.scenario)
+        exponents = self.exponents(name)
+        axes = axes_of(self.scenario)
         return math.exp(self.params[name][0] - math.fsum(exponents[axis.name] * _center(axis) for axis in axes))
 
 
@@ -217,7 +219,8 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
         raise NoLawError(f"there is no law for {policy}; laws exist for {', '.join(with_law)}")
     axes = axes_of(scenario.name)
     outside = _find_outside(scenario, axes, coordinates)
-    places, scale = features(scenario, horizon, arms), reward_range(scenario)
+    places = features(scenario, horizon, arms)
+    scale = reward_range(scenario)
     uniform = scale * uniform_regret(horizon, arms)
     reward_unit = scenario_scale(scenario, find_scenario(scenario.name), horizon).factor
     answers = {

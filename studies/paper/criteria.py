@@ -29,7 +29,8 @@ MIN_BEST_SHARE = 0.05
 ABOUT = 1.0  # tolerance of "about x", in units of the last printed digit: the paper prints whole percentages
 WIDEST_ABOUT = 6.0 * ABOUT  # an interval wider than this is inconclusive for "about x"
 MAX_COST = 0.05  # excess regret, as a share, up to which a recommendation is considered good
-JOINT_LEVEL, JOINT_REFUTED = 0.05, 0.0027
+JOINT_LEVEL = 0.05
+JOINT_REFUTED = 0.0027
 """Probabilities below which several printed numbers are jointly not within sampling noise, and are jointly refuted."""
 Cell = tuple[float, float]  # α₀ and β₀
 
@@ -78,7 +79,8 @@ def judge_about(printed: float, ours: Measurement, error: float, paper_error: fl
     >>> judge_about(84.0, Measurement(80.7, 79.8, 81.6), 0.45, None).value
     'refuted'
     """
-    low, high = printed - ABOUT, printed + ABOUT
+    low = printed - ABOUT
+    high = printed + ABOUT
     overlaps = ours.low <= high and ours.high >= low
     if overlaps and ours.high - ours.low > WIDEST_ABOUT:
         return INCONCLUSIVE

@@ -85,7 +85,8 @@ def is_evidence(spec: ComparisonSpec, recommendation: Recommendation) -> bool:
 
 def _compare(board: Leaderboard, recommendation: Recommendation, name: str) -> BetterPolicy | None:
     """Compare the best policy of a leaderboard with the recommended one."""
-    best, own = board.best, board.find(recommendation.policy)
+    best = board.best
+    own = board.find(recommendation.policy)
     behind = own.behind
     if behind is None or not behind.significant or best.regret.mean >= recommendation.regret.mean:
         return None

@@ -53,7 +53,8 @@ class RegretCurve:
         True
         """
         count = worlds + more
-        means, others = np.array(self.mean), np.array(other.mean)
+        means = np.array(self.mean)
+        others = np.array(other.mean)
         squares = sum(
             n * (n - 1) * np.array(errors) ** 2 for n, errors in ((worlds, self.stderr), (more, other.stderr))
         )
@@ -121,7 +122,8 @@ class ComparisonEntry:
 
     def pool(self, more: ComparisonEntry) -> ComparisonEntry:
         """Return the entry on the worlds of both, in this order."""
-        worlds, further = self.regret.size, more.regret.size
+        worlds = self.regret.size
+        further = more.regret.size
         return replace(
             self,
             regret=np.concatenate([self.regret, more.regret]),
@@ -314,7 +316,8 @@ def _leaderboard_object(board: Leaderboard) -> dict[str, Any]:
 
 
 def _standing_object(standing: Standing) -> dict[str, Any]:
-    entry, behind = standing.entry, standing.behind
+    entry = standing.entry
+    behind = standing.behind
     return {
         "place": standing.place,
         "policy": entry.policy,

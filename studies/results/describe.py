@@ -111,31 +111,42 @@ def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> s
 
 def word_verdict(recommendation: Recommendation | RobustRecommendation) -> VerdictText:
     """Word the verdict: what to do, why, and what to be careful about."""
-    verdict, params = recommendation.verdict, recommendation.params
-    values, defaults = format_params(params), name_defaults(recommendation)
+    verdict = recommendation.verdict
+    params = recommendation.params
+    values = format_params(params)
+    defaults = name_defaults(recommendation)
     warnings = [*warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
     stake = _describe_stake(recommendation, "as constructed" if verdict.decision == "inconclusive" else "defaults")
     match verdict.decision:
         case "keep the defaults":
-            headline, kept, link = f"Keep the {defaults}", f" ({values})", ": "
+            headline = f"Keep the {defaults}"
+            kept = f" ({values})"
+            link = ": "
             reason = f"no parameters are better by more than {100 * TIE_MARGIN:g} %."
         case "set one parameter":
             (name,) = verdict.set
             others = {key: value for key, value in params.items() if key != name}
             searched = [format_symbol(other) for other in recommendation.box if other != name]
-            headline, link = f"Set only {format_params({name: params[name]})}", ": "
+            headline = f"Set only {format_params({name: params[name]})}"
+            link = ": "
             kept = f" and keep the other {defaults} ({format_params(others)})"
             reason = f"{_describe_others(searched, verdict.excess)}. {stake}".rstrip()
         case "use these values":
             return VerdictText(f"Use {values}", "Use these values", reason=stake, warnings=warnings)
         case "use one arm":
-            headline, kept, link = f"Always use {verdict.arm!r}", "", ": "
+            headline = f"Always use {verdict.arm!r}"
+            kept = ""
+            link = ": "
             reason = f"it has less regret than the best parameters found ({values})."
         case "keep the logging policy":
-            headline, kept, link = "Keep the logging policy", "", ": "
+            headline = "Keep the logging policy"
+            kept = ""
+            link = ": "
             reason = f"the best parameters found ({values}) are worse."
         case _:
-            headline, kept, link = "Inconclusive", "", ", because "
+            headline = "Inconclusive"
+            kept = ""
+            link = ", because "
             estimate = f"The best estimate is {values}."
             if _keeps_defaults(recommendation):
                 estimate = f"Until that is known, keep the {defaults}: {values}."
@@ -168,7 +179,8 @@ def _keeps_defaults(recommendation: Recommendation | RobustRecommendation) -> bo
 
 def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
     """Describe how much the parameters that keep their defaults matter."""
-    names, them = join_words(others, "and"), "it" if len(others) == 1 else "them"
+    names = join_words(others, "and")
+    them = "it" if len(others) == 1 else "them"
     do = "does" if len(others) == 1 else "do"
     if excess is None or _is_tied(excess):
         return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * TIE_MARGIN:g} %"

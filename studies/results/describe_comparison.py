@@ -148,7 +148,8 @@ def describe_search(result: ComparisonResult) -> str | None:
 def _describe_tuning(best: Standing, untuned: Leaderboard) -> str:
     """Describe how tuning changed the regret of the best policy, and which policy is best without tuning."""
     before = untuned.find(best.policy)
-    was, now = format_number(before.regret.mean), format_number(best.regret.mean)
+    was = format_number(before.regret.mean)
+    now = format_number(best.regret.mean)
     same = untuned.best.policy == best.policy
     leader = f"has the lowest regret{' as well' if same else ''}."
     change = f"Tuning did not change the regret of {best.policy} ({now})"

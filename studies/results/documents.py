@@ -160,7 +160,8 @@ def recommendation_frame(recommendation: Recommendation) -> DataFrame:
 
 def grid_document(grid: Grid) -> Document:
     """State the best cell and how many others are as good; small grids are shown as a map."""
-    spec, (i, j) = grid.spec, grid.best
+    spec = grid.spec
+    (i, j) = grid.best
     best = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j]}
     percent = grid.percent_above_best()
     facts = [_describe_other_cells(grid)]
@@ -204,7 +205,9 @@ def grid_document(grid: Grid) -> Document:
 
 def _describe_other_cells(grid: Grid) -> str:
     """State which other cells of a grid may be the best."""
-    spec, others, close = grid.spec, grid.mean.size - 1, int(grid.indistinguishable.sum()) - 1
+    spec = grid.spec
+    others = grid.mean.size - 1
+    close = int(grid.indistinguishable.sum()) - 1
     if not others:
         return "The grid has no other cell."
     if close < 1:  # damaged grids may mark no cell, not even the best
@@ -219,7 +222,8 @@ def _describe_other_cells(grid: Grid) -> str:
 
 def grid_frame(grid: Grid) -> DataFrame:
     """Tabulate the cells, one row each."""
-    spec, percent = grid.spec, grid.percent_above_best()
+    spec = grid.spec
+    percent = grid.percent_above_best()
     return make_frame(
         {
             "study": grid.study,

@@ -50,7 +50,9 @@ def analyze_comparison(comparison: Comparison) -> ComparisonResult:
 
 def rank_entries(comparison: Comparison, setting: SettingKind) -> Leaderboard:
     """Rank the entries of one kind of setting."""
-    spec, description, entries = comparison.spec, comparison.describe(setting), comparison.of(setting)
+    spec = comparison.spec
+    description = comparison.describe(setting)
+    entries = comparison.of(setting)
     if spec.is_recorded:
         return build_recorded_board(spec, setting, description, entries)
     return build_board(setting, description, entries, spec.seed)
@@ -90,7 +92,8 @@ def _behind(test: PairTest, best: ComparisonEntry) -> DifferenceFromBest:
 
 def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> Interval:
     """Return the mean regret of an entry with its interval, which includes unseen failures."""
-    mean, sample = mean_interval(entry.regret, seed), entry.failure_sample
+    mean = mean_interval(entry.regret, seed)
+    sample = entry.failure_sample
     return mean if sample is None else include_unseen_in_mean(mean, sample)
 
 
@@ -238,7 +241,8 @@ def _estimate_difference(spec: ComparisonSpec, entry: ComparisonEntry, other: Co
     """Estimate the mean regret of an entry minus that of another one."""
     from scipy.special import stdtrit
 
-    own, theirs = entry.recorded, other.recorded
+    own = entry.recorded
+    theirs = other.recorded
     assert own is not None
     assert theirs is not None
     sample = entry.regret - other.regret

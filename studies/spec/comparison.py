@@ -157,7 +157,8 @@ class ComparisonSpec(SimulatedSpec):
 
     def differences(self, stored: SimulatedSpec) -> list[str]:
         """List the fields in which a stored comparison is not comparable with this one."""
-        requested, existing = self.identity(), stored.identity()
+        requested = self.identity()
+        existing = stored.identity()
         if requested["digest"] != existing["digest"]:
             return [f"the content of the {self.source.kind} has changed"]
         return describe_differences(requested, existing)
@@ -209,7 +210,8 @@ class ComparisonSpec(SimulatedSpec):
         """
         from ravenlab.studies.spec.parse import parse_study_spec
 
-        trials, replications = self.tune, self.search_replications
+        trials = self.tune
+        replications = self.search_replications
         least = MIN_REPLAYS if self.log is not None else 2
         fields: dict[str, Any] = {
             "policy": policy,

@@ -47,7 +47,8 @@ def make_distributions(spec: StudySpec) -> dict[str, BaseDistribution]:
     distributions: dict[str, BaseDistribution] = {}
     for name, range_ in spec.space.items():
         if name in integers:
-            low, high = round(range_.low), round(range_.high)
+            low = round(range_.low)
+            high = round(range_.high)
             distributions[name] = IntDistribution(low, high, log=range_.logarithmic)
         else:
             distribution = FloatDistribution(range_.low, range_.high, log=range_.logarithmic)

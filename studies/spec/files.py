@@ -118,7 +118,8 @@ def read_scenario(value: Any, folder: Path) -> tuple[str, dict[str, Any]]:
         if kind in value:
             return _read_recorded(kind, value, folder)
     settings = dict(value)
-    name, effects = settings.pop("name", None), settings.pop("effects", None)
+    name = settings.pop("name", None)
+    effects = settings.pop("effects", None)
     if (name is None) == (effects is None):
         raise InputError(f"scenario must have a name, effects, a trace or a log but got {shorten_value(dict(value))}.")
     if name is None:

@@ -38,7 +38,8 @@ class Objective:
         >>> Objective("mean").label(), Objective("cvar", level=0.9).label()
         ('mean regret', 'mean of the worst 10 % of regrets')
         """
-        percent, tail = f"{100 * self.level:g}", f"{100 * (1 - self.level):.4g}"
+        percent = f"{100 * self.level:g}"
+        tail = f"{100 * (1 - self.level):.4g}"
         return OBJECTIVES[self.kind].label.format(percent=percent, tail=tail, time=self.time)
 
     def check(self, horizon: int) -> None:

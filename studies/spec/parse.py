@@ -77,8 +77,10 @@ def to_input_error(error: ValidationError) -> InputError:
 
 
 def _format_error(first: ErrorDetails, parts: list[str]) -> str:
-    kind, context = first["type"], first.get("ctx", {})
-    place, got = format_path(parts), f"but got {shorten_value(first['input'])}."
+    kind = first["type"]
+    context = first.get("ctx", {})
+    place = format_path(parts)
+    got = f"but got {shorten_value(first['input'])}."
     if kind == "value_error":
         message = f"{str(context['error']).rstrip('.')}."
         return f"{place}: {message}" if parts and parts[0] == "space" else message
@@ -182,7 +184,8 @@ def _parse(
 
 def check_plain_data(value: Any, parts: Sequence[str] = ()) -> None:
     """Raise InputError for values that no field can hold: infinities, huge values, dates, deep nesting."""
-    place, field = format_path(parts), ".".join(parts)
+    place = format_path(parts)
+    field = ".".join(parts)
     if len(parts) > MAX_DEPTH:
         raise InputError(f"{place} is nested too deeply.", field=field)
     if isinstance(value, Mapping):
@@ -220,11 +223,13 @@ def _expand_noise(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _expand_ranges(fields: dict[str, Any]) -> dict[str, Any]:
     """Write ranges as tables with a scale, and move single values from `space` to `fixed`."""
-    space, fixed = fields.get("space", {}), fields.get("fixed", {})
+    space = fields.get("space", {})
+    fixed = fields.get("fixed", {})
     if not isinstance(space, Mapping) or not isinstance(fixed, Mapping):
         return fields
     params = {param.name: param for param in find_parameters(fields.get("policy", StudyDefaults.policy))}
-    ranges, values = {}, dict(fixed)
+    ranges = {}
+    values = dict(fixed)
     for name, value in space.items():
         if name in fixed:
             raise InputError(f"{format_path([name])} is both searched and fixed.")
@@ -243,7 +248,8 @@ def _expand_range(value: Any, param: Param | None, place: str) -> Any:
         value = {"low": value[0], "high": value[1]}
     if param is None or param.choices or not isinstance(value, Mapping) or "scale" in value:
         return value
-    low, high = value.get("low"), value.get("high")
+    low = value.get("low")
+    high = value.get("high")
     if param.scale != "one-minus" or not _is_number(low) or not _is_number(high):
         return {**value, "scale": param.scale}
     if not low < high < 1:

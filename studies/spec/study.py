@@ -389,7 +389,8 @@ class StudySpec(StudyFields, Specification):
 
     def differences(self, stored: StudySpec) -> list[str]:
         """List the fields in which the trials of a stored study are not comparable with this one's."""
-        requested, existing = self.identity(), stored.identity()
+        requested = self.identity()
+        existing = stored.identity()
         match self.source:
             case TraceSource() | LogSource() as file if requested["digest"] != existing["digest"]:
                 return [f"the content of the {file.kind} {file.path} has changed"]

@@ -89,7 +89,8 @@ def bound_poisson_mean(count: int, level: float) -> float:
     >>> round(bound_poisson_mean(0, 0.05), 4), round(bound_poisson_mean(9, 0.05), 4)
     (2.9957, 15.7052)
     """
-    low, high = float(count), count + 40.0 + 40.0 * math.sqrt(count)
+    low = float(count)
+    high = count + 40.0 + 40.0 * math.sqrt(count)
     while True:
         middle = 0.5 * (low + high)
         if not low < middle < high:

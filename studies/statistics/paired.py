@@ -29,7 +29,8 @@ def holm_adjust(p: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p)), key=lambda i: p[i])
-    adjusted, largest = [0.0] * len(p), 0.0
+    adjusted = [0.0] * len(p)
+    largest = 0.0
     for rank, i in enumerate(order):
         largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
         adjusted[i] = largest
@@ -176,7 +177,8 @@ class SkewedEstimate:
         """The p-value of the difference from 0; without an error 0, or 1 if the difference is 0."""
         if self.spread == 0.0:
             return 1.0 if self.mean == 0.0 else 0.0
-        x, skewness = self.mean / self.spread, self.skewness
+        x = self.mean / self.spread
+        skewness = self.skewness
         transformed = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / (6.0 * self.worlds)
         return StudentEstimate(transformed, self.worlds**-0.5, self.worlds - 1.0).p_value
 

@@ -52,10 +52,12 @@ def estimate_interval(values: Floats, simulated: bool = False, level: float = CO
     bias = float(groups.mean() - own.mean())
     sampling = max(between - within / RUNS_PER_LOG, MIN_SAMPLING_SHARE * between)
     if simulated:
-        mean, factor = float(groups.mean()), 1.0 + MODEL_VARIANCE
+        mean = float(groups.mean())
+        factor = 1.0 + MODEL_VARIANCE
         variance = factor * sampling + between / count
     else:
-        mean, factor = float(own.mean()) - CORRECTED * bias, 1.0 + CHOICE_VARIANCE
+        mean = float(own.mean()) - CORRECTED * bias
+        factor = 1.0 + CHOICE_VARIANCE
         simulation = (1.0 + CORRECTED) ** 2 * within / own.size + CORRECTED**2 * between / count
         variance = factor * sampling + simulation + ((1.0 - CORRECTED) * bias) ** 2
     # Satterthwaite's degrees of freedom: the sampling variance is a difference of two estimates.

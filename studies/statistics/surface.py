@@ -62,9 +62,11 @@ def fit_surface(points: Floats, values: Floats) -> Surface:
     >>> bool(abs(surface.lowest(np.array([-2.0, -2.0]), np.array([2.0, 2.0]))[0] - 0.5) < 0.2)
     True
     """
-    mean, spread = points.mean(axis=0), points.std(axis=0)
+    mean = points.mean(axis=0)
+    spread = points.std(axis=0)
     spread = np.where(spread > 0.0, spread, 1.0)
-    terms, target = _terms((points - mean) / spread), np.log(values)
+    terms = _terms((points - mean) / spread)
+    target = np.log(values)
     weights = np.exp(-(target - target.min()) / NEAR)
     for _ in range(ROUNDS):
         normal = np.einsum("ni,n,nj->ij", terms, weights, terms) + RIDGE * np.eye(terms.shape[1])

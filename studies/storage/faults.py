@@ -99,7 +99,8 @@ def _is_unreadable_value(error: BaseException) -> bool:
 
 
 def _translate(url: str, error: BaseException) -> Exception:
-    where, reason = mask_url(url), database_message(url, error)
+    where = mask_url(url)
+    reason = database_message(url, error)
     lowered = reason.lower()
     if getattr(error, "connection_invalidated", False):
         return LostConnection(url, reason)

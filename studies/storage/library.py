@@ -147,7 +147,8 @@ def read_exportable(storage: RDBStorage, names: Sequence[str] | None = None, int
     Raises:
         InputError: There is no recommendation.
     """
-    studies, notes = [], {}
+    studies = []
+    notes = {}
     for study in select_studies(storage, names, internal):
         kind = find_kind(study)
         if kind is not None and kind.recommends:
@@ -277,7 +278,8 @@ def list_studies(storage: RDBStorage, internal: bool = False) -> list[StudyRow]:
     >>> [(row.name, row.state) for row in list_studies(storage)]
     [('mine', 'external')]
     """
-    counts, studies = _count_trials(storage), select_studies(storage, None, internal)
+    counts = _count_trials(storage)
+    studies = select_studies(storage, None, internal)
     rows = [_row(study, counts.get(study_id(study), TrialCounts())) for study in studies]
     return _mark_running(storage, sorted(rows, key=lambda row: row.name))
 

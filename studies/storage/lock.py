@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # Seconds that a driver may spend without a connection since the last stored trial.
 PATIENCE = 60.0
 PATIENCE_VARIABLE = "RAVENLAB_PATIENCE"
-FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+FIRST_WAIT = 0.1
+LONGEST_WAIT = 5.0
 
 # Seconds to wait for a lock file: a command that lists studies holds it for a moment.
 LOCK_TIMEOUT = 0.25
@@ -161,9 +162,11 @@ class _Reconnection:
     """The time that a driver still waits for its storage."""
 
     def __init__(self, url: str, study: str | None) -> None:
-        self.url, self.study = url, study
+        self.url = url
+        self.study = study
         self.patience = reconnect_seconds()
-        self.left, self.delay = self.patience, FIRST_WAIT
+        self.left = self.patience
+        self.delay = FIRST_WAIT
         self.stored = -1
         self.former: ServerSession | None = None
         self.attempt_start = 0.0
@@ -171,7 +174,8 @@ class _Reconnection:
 
     def begin(self) -> None:
         """Start an attempt."""
-        self.attempt_start, self.is_connected = time.monotonic(), False
+        self.attempt_start = time.monotonic()
+        self.is_connected = False
 
     def connected(self, storage: RDBStorage, locked: LockedConnection | None) -> None:
         """Note a connection; new trials since the last one reset the time that is left."""
@@ -185,7 +189,8 @@ class _Reconnection:
                 self.stored, self.left, self.delay = stored, self.patience, FIRST_WAIT
             self.former = locked.session
         reached.add(self.url)
-        self.is_connected, self.warned = True, False
+        self.is_connected = True
+        self.warned = False
 
     def wait(self, error: LostConnection | StorageUnreachable) -> None:
         """Warn and sleep. Raises an error if no time is left, or if the storage has never been reached."""

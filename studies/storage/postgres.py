@@ -137,7 +137,9 @@ class LockedConnection:
     """The only connection of a driver. It takes the locks of its studies and is never reopened."""
 
     def __init__(self, url: str, names: Sequence[str], former: ServerSession | None) -> None:
-        self.url, self.names, self.former = url, names, former
+        self.url = url
+        self.names = names
+        self.former = former
         self.session: ServerSession | None = None
 
     def on_connect(self, connection: Any, _: Any) -> None:

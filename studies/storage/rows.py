@@ -78,7 +78,8 @@ def _make_rows(trials: Sequence[FrozenTrial]) -> Rows:
     rows["trials"] = []
     distributions: dict[int, str] = {}  # all trials of a batch share the objects
     for place, trial in enumerate(trials):
-        start, complete = _utc(trial.datetime_start), _utc(trial.datetime_complete)
+        start = _utc(trial.datetime_start)
+        complete = _utc(trial.datetime_complete)
         rows["trials"].append(
             {"trial_id": place, "state": trial.state, "datetime_start": start, "datetime_complete": complete}
         )
@@ -150,7 +151,8 @@ def insert_rows(connection: Connection, table: Table, rows: list[Row]) -> None:
 def optuna_tables() -> tuple[Table, Table, list[Table], list[Table]]:
     """Return Optuna's tables: studies, trials, tables that refer to studies, tables that refer to trials."""
     known = compat.database_tables()
-    studies, trials = known["studies"], known["trials"]
+    studies = known["studies"]
+    trials = known["trials"]
     study_tables = [table for table in known.values() if "study_id" in table.c and table not in (studies, trials)]
     trial_tables = [table for table in known.values() if "trial_id" in table.c and table is not trials]
     return studies, trials, study_tables, trial_tables

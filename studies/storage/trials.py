@@ -55,7 +55,8 @@ def store_cells(study: optuna.Study, spec: GridSpec, first: int, samples: Floats
     """
     import optuna
 
-    cells, distributions = spec.cells(), grid_distributions(spec)
+    cells = spec.cells()
+    distributions = grid_distributions(spec)
     trials = [
         optuna.trial.create_trial(
             state=optuna.trial.TrialState.COMPLETE,
@@ -235,7 +236,8 @@ def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial])
 def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: SettingKind) -> ComparisonEntry:
     if trial.state.name != "COMPLETE" or trial.params != {"policy": policy, "setting": setting}:
         raise ValueError
-    stored, regret = trial.user_attrs[keys.ENTRY], _check_numbers(trial.user_attrs[keys.REGRETS])
+    stored = trial.user_attrs[keys.ENTRY]
+    regret = _check_numbers(trial.user_attrs[keys.REGRETS])
     if regret.size != spec.replications:
         raise ValueError
     nanoseconds = trial.user_attrs.get(keys.NANOSECONDS)

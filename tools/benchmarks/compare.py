@@ -25,10 +25,12 @@ from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import Evaluator
 from tools.benchmarks.measure import Figure
 
-TRIALS, WORLDS = 3, 4
+TRIALS = 3
+WORLDS = 4
 """Number of measured candidates per policy, and of worlds per candidate."""
 
-CORES, EFFICIENCY = 2, 0.92
+CORES = 2
+EFFICIENCY = 0.92
 """Assumed number of cores, and the measured efficiency of threads on two cores."""
 
 CEILING = 45.0
@@ -71,7 +73,8 @@ def _measure_overhead(spec: ComparisonSpec) -> float:
 def measure_policies() -> dict[str, float]:
     """Return the seconds of every policy at the full budget."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    spec, jobs = _spec(), cpu_count()
+    spec = _spec()
+    jobs = cpu_count()
     overhead = _measure_overhead(spec)
     return {policy: _measure_simulation(spec, policy, jobs) + overhead for policy in spec.policies}
 

@@ -75,7 +75,8 @@ def _table(rows: Sequence[Mapping[str, object]]) -> list[str]:
 
 def cells(row: Mapping[str, object]) -> list[str]:
     """Return the cells of a row."""
-    floor, ceiling = float(str(row.get("floor", 0))), row.get("ceiling")
+    floor = float(str(row.get("floor", 0)))
+    ceiling = row.get("ceiling")
     target = f"at most {ceiling:g}" if isinstance(ceiling, float) else f"at least {floor:g}" if floor else "–"
     speed = float(str(row.get("per_second", 0)))
     return [

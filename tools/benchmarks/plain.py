@@ -14,7 +14,8 @@ class Plain:
     """Base class with counts, means and squared deviations of all arms; subclasses define the scores."""
 
     def __init__(self, arms: int, horizon: int) -> None:
-        self.arms, self.horizon = arms, horizon
+        self.arms = arms
+        self.horizon = horizon
         self.n, self.mean, self.squares = np.zeros(arms), np.zeros(arms), np.zeros(arms)
         self.rng = np.random.default_rng(1)
 

@@ -89,7 +89,9 @@ class BobSWUCB(SWUCB):
         self.windows = [int(self.block ** (j / steps)) for j in range(steps + 1)]
         count = steps + 1
         self.rate = math.sqrt(count * math.log(count) / ((math.e - 1) * math.ceil(horizon / self.block)))
-        self.gain, self.total, self.seen = np.zeros(count), 0.0, 0
+        self.gain = np.zeros(count)
+        self.total = 0.0
+        self.seen = 0
         self.draw()
 
     def draw(self) -> None:
@@ -107,7 +109,8 @@ class BobSWUCB(SWUCB):
         self.seen += 1
         if self.seen == self.block:
             self.gain[self.place] += self.rate * self.total / (self.block * self.p[self.place] * len(self.p))
-            self.total, self.seen = 0.0, 0
+            self.total = 0.0
+            self.seen = 0
             self.last.clear()
             for array in (self.n, self.sum, self.sum2):
                 array[:] = 0.0
@@ -128,7 +131,8 @@ class SWRaven(Windowed):
 
 
 class FDSWTS(Plain):
-    gamma, window = 0.95, 75
+    gamma = 0.95
+    window = 75
 
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -151,7 +155,9 @@ class FDSWTS(Plain):
 
 
 class WLS(Plain):
-    decay, window, ridge = 0.99, 50, 1e-3
+    decay = 0.99
+    window = 50
+    ridge = 1e-3
 
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -165,7 +171,8 @@ class WLS(Plain):
     def scores(self, t: int) -> Array:
         out = np.empty(self.arms)
         for k in range(self.arms):
-            ti, y = np.array(self.times[k]), np.array(self.rewards[k])
+            ti = np.array(self.times[k])
+            y = np.array(self.rewards[k])
             w = self.decay ** (t - ti)
             x = np.column_stack([np.ones(len(ti)), ti - t])
             inverse = np.linalg.inv(x.T @ (w[:, None] * x) + self.ridge * np.eye(2))
@@ -182,7 +189,8 @@ class RavenAuto(Plain):
         self.rate = np.concatenate([[0.0], 0.1 / 4.0 ** np.arange(6)])
         self.m, self.p, self.step = np.zeros((7, arms)), np.zeros((7, arms)), np.zeros(arms)
         self.score, self.last, self.latest = np.zeros(7), np.zeros(arms), 0.0
-        self.chosen, self.redrawn = 0, 0.0
+        self.chosen = 0
+        self.redrawn = 0.0
         self.own, self.pooled, self.first = np.zeros((arms, 2)), np.zeros(2), np.zeros(2)
 
     def variance_of_all(self) -> float:
@@ -190,7 +198,9 @@ class RavenAuto(Plain):
         return float((self.pooled[0] + 2 * first) / (self.pooled[1] + 2))
 
     def scores(self, t: int) -> Array:
-        age, rate, v = t - self.step, self.rate[self.chosen], self.variance_of_all()
+        age = t - self.step
+        rate = self.rate[self.chosen]
+        v = self.variance_of_all()
         single = (self.n == 1) & (self.pooled[1] < 60)
         p = np.where(single, v, self.p[self.chosen]) + v * age * rate**2 * (1 + age * rate)
         p += self.redrawn * (age / (t + 30 * self.arms)) ** 2
@@ -199,20 +209,25 @@ class RavenAuto(Plain):
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
-        n, age, known = self.n[k], t - self.step[k], self.pooled[1] >= 60
+        n = self.n[k]
+        age = t - self.step[k]
+        known = self.pooled[1] >= 60
         if n > 1:
             difference = np.array([(x - self.last[k]) ** 2 / 2, 1.0])
             self.own[k] = self.own[k] * (1 - 1 / 100) + difference
             self.pooled = self.pooled * (1 - 1 / 90) + difference
         elif t > 1:
             self.first += np.array([(x - self.latest) ** 2 / 2, 1.0])
-        self.last[k], self.latest, self.step[k] = x, x, t
+        self.last[k] = x
+        self.latest = x
+        self.step[k] = t
         v = self.variance_of_all()
         s2 = (self.own[k, 0] + 20 * v) / (self.own[k, 1] + 20)
         if self.pooled[1] >= 60 and not known:
             self.p[:, self.n == 1] = v
         if n == 1:
-            self.m[:, k], self.p[:, k] = x, s2
+            self.m[:, k] = x
+            self.p[:, k] = s2
             return
         p = self.p[:, k] + v * age * self.rate**2 * (1 + age * self.rate)
         p[1:] += self.redrawn * (age / (t + 30 * self.arms)) ** 2

@@ -67,12 +67,15 @@ class BernoulliKLUCB(Plain):
 
     def scores(self, t: int) -> Array:
         m = np.clip(self.mean, 1e-12, 1 - 1e-12)
-        entropy, level = m * np.log(m) + (1 - m) * np.log(1 - m), math.log(t) / self.n
-        low, high = m, np.ones(self.arms)
+        entropy = m * np.log(m) + (1 - m) * np.log(1 - m)
+        level = math.log(t) / self.n
+        low = m
+        high = np.ones(self.arms)
         for _ in range(30):
             q = 0.5 * (low + high)
             inside = entropy - m * np.log(q) - (1 - m) * np.log(1 - q) <= level
-            low, high = np.where(inside, q, low), np.where(inside, high, q)
+            low = np.where(inside, q, low)
+            high = np.where(inside, high, q)
         return low
 
 
@@ -110,7 +113,8 @@ class TsallisINF(Plain):
 
     def select(self, t: int) -> int:
         rate = 2.0 / math.sqrt(t)
-        gap, shift = self.loss - self.loss.min(), 2.0 / rate
+        gap = self.loss - self.loss.min()
+        shift = 2.0 / rate
         for _ in range(50):
             root = 2.0 / (rate * (gap + shift))
             self.p = root**2
@@ -162,7 +166,8 @@ class UCBImp(Plain):
 
 
 class EXP3S(Plain):
-    gamma, alpha = math.sqrt(10 * (10 * math.log(100_000) + math.e) / ((math.e - 1) * 10_000)), 1e-4
+    gamma = math.sqrt(10 * (10 * math.log(100_000) + math.e) / ((math.e - 1) * 10_000))
+    alpha = 1e-4
 
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -180,7 +185,8 @@ class EXP3S(Plain):
 
 
 class REXP3(EXP3S):
-    batch, alpha = 1319, 0.0
+    batch = 1319
+    alpha = 0.0
     gamma = math.sqrt(10 * math.log(10) / ((math.e - 1) * 1319))
 
     def select(self, t: int) -> int:
@@ -192,7 +198,9 @@ class REXP3(EXP3S):
 class ARSUCB(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
-        self.rounds, self.arm, self.left = np.ones(arms), 0, 0
+        self.rounds = np.ones(arms)
+        self.arm = 0
+        self.left = 0
 
     def select(self, t: int) -> int:
         if self.left == 0:
@@ -208,7 +216,9 @@ class ARSEXP3(Plain):
         super().__init__(arms, horizon)
         self.rate = math.sqrt(math.log(arms) / (arms * (1.5 * horizon) ** (2 / 3)))
         self.loss, self.p = np.zeros(arms), np.ones(arms)
-        self.round, self.arm, self.left = 0, 0, 0
+        self.round = 0
+        self.arm = 0
+        self.left = 0
         self.seen: list[float] = []
 
     def select(self, t: int) -> int:
@@ -217,7 +227,8 @@ class ARSEXP3(Plain):
                 self.loss[self.arm] += (1.0 - float(np.mean(self.seen))) / self.p[self.arm]
             w = np.exp(-self.rate * (self.loss - self.loss.min()))
             self.p = w / w.sum()
-            self.arm, self.seen = int(self.rng.choice(self.arms, p=self.p)), []
+            self.arm = int(self.rng.choice(self.arms, p=self.p))
+            self.seen = []
             self.round += 1
             self.left = math.ceil(math.sqrt(self.round))
         self.left -= 1

@@ -54,7 +54,8 @@ class PublishedFDSWTS(Plain):
 class PublishedCCB(Plain):
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
-        self.delta, self.mark = 1.0, 0.0
+        self.delta = 1.0
+        self.mark = 0.0
 
     def learn(self, t: int, k: int, x: float) -> None:
         super().learn(t, k, x)
@@ -82,7 +83,8 @@ class PublishedWLS(WLS):
     def scores(self, t: int) -> Array:
         out = np.empty(self.arms)
         for k in range(self.arms):
-            ti, y = np.array(self.times[k]), np.array(self.rewards[k])
+            ti = np.array(self.times[k])
+            y = np.array(self.rewards[k])
             if len(ti) < 2:
                 out[k] = self.rng.random()
                 continue

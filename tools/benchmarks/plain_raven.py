@@ -14,10 +14,13 @@ from ravenlab.environments.world import Worlds, mean_of, reward_of
 def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, steps: int, r: int = 0) -> float:
     """Return the regret over the first steps of an incrementally drifting world, with all scores recomputed."""
     rng = np.random.default_rng(1)
-    base, slope = worlds.level[r, 0, :, 0], worlds.motion[r, :, 0]
+    base = worlds.level[r, 0, :, 0]
+    slope = worlds.motion[r, :, 0]
     sigma = np.sqrt(worlds.level[r, 0, :, 1])
     arms = base.size
-    pulls, means, squares = np.zeros(arms), np.zeros(arms), np.zeros(arms)
+    pulls = np.zeros(arms)
+    means = np.zeros(arms)
+    squares = np.zeros(arms)
     regret = 0.0
     for t in range(1, steps + 1):
         if t <= arms:
@@ -44,19 +47,25 @@ def numpy_loop(worlds: Worlds, alpha0: float, beta0: float, epsilon: float, step
 @compiled
 def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # type: ignore[no-untyped-def]
     """Play the worlds of the fast path with cached terms per arm, scanning all arms at every step."""
-    kind, season, share = worlds.kind, worlds.season, worlds.share
-    level_of_arm, width, means, squares, pulls = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
-    horizon, arms = worlds.noise.shape[1], scratch.shape[1]
+    kind = worlds.kind
+    season = worlds.season
+    share = worlds.share
+    level_of_arm = scratch[0]
+    width = scratch[1]
+    means = scratch[2]
+    squares = scratch[3]
+    pulls = scratch[4]
+    horizon = worlds.noise.shape[1]
+    arms = scratch.shape[1]
     for r in range(worlds.noise.shape[0]):
-        level, motion, noise, coin, best = (
-            worlds.level[r],
-            worlds.motion[r],
-            worlds.noise[r],
-            worlds.coin[r],
-            worlds.best[r],
-        )
+        level = worlds.level[r]
+        motion = worlds.motion[r]
+        noise = worlds.noise[r]
+        coin = worlds.coin[r]
+        best = worlds.best[r]
         for i in range(candidates.shape[0]):
-            beta0, epsilon = candidates[i, 1], candidates[i, 2]
+            beta0 = candidates[i, 1]
+            epsilon = candidates[i, 2]
             c = coefficients[i]
             for k in range(arms):
                 means[k] = squares[k] = pulls[k] = 0.0
@@ -68,7 +77,8 @@ def rescan(worlds, candidates, coefficients, roots, inverses, scratch, out):  # 
                     for k in range(arms):
                         score = level_of_arm[k] + c[t] * width[k]
                         if score > top:
-                            top, chosen = score, k
+                            top = score
+                            chosen = k
                 x = reward_of(kind, level, motion, season, coin, noise, 0, 0, chosen, t)
                 pulls[chosen] += 1.0
                 n = int(pulls[chosen])
@@ -88,7 +98,8 @@ def rescan_all(worlds: Worlds, candidates: Any) -> Any:
 
     replications, horizon = worlds.noise.shape
     coefficients = np.empty((len(candidates), horizon + 2))
-    roots, inverses = np.empty(horizon + 3), np.empty(horizon + 3)
+    roots = np.empty(horizon + 3)
+    inverses = np.empty(horizon + 3)
     fill_coefficients(candidates, coefficients, roots, inverses)
     out = np.empty((len(candidates), replications))
     rescan(worlds, candidates, coefficients, roots, inverses, np.empty((5, worlds.level.shape[2])), out)

@@ -53,7 +53,8 @@ class MUCB(Restarting):
 
 
 class CUSUMUCB(Restarting):
-    first, epsilon = 100, 0.05
+    first = 100
+    epsilon = 0.05
 
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -89,7 +90,8 @@ class GLRKLUCB(Restarting):
         super().__init__(arms, horizon)
         self.delta = 1 / math.sqrt(arms * 10 * horizon)
         self.rate = 0.1 * math.sqrt(arms * 10 * math.log(horizon) / horizon)
-        self.pooled, self.freedom = 0.0, 0
+        self.pooled = 0.0
+        self.freedom = 0
 
     def variances(self) -> Array:
         return (self.squares + 10 * self.pooled / max(1, self.freedom)) / (self.n + 9)
@@ -105,7 +107,8 @@ class GLRKLUCB(Restarting):
         n = len(self.rewards[k])
         self.freedom += n > 1
         if n % self.every == 0:
-            sums, s = np.cumsum(self.rewards[k]), np.arange(1, n)
+            sums = np.cumsum(self.rewards[k])
+            s = np.arange(1, n)
             ratios = n * (sums[:-1] - s * sums[-1] / n) ** 2 / (2 * self.variances()[k] * s * (n - s))
             if ratios.max() > math.log(3 * n**1.5 / self.delta):
                 self.squares[k] = 0.0
@@ -122,7 +125,10 @@ class ADRUCB(Restarting):
         self.begin_blocks()
 
     def begin_blocks(self) -> None:
-        self.drawn, self.block, self.now, self.later = np.zeros(self.arms), 1, -1, -1
+        self.drawn = np.zeros(self.arms)
+        self.block = 1
+        self.now = -1
+        self.later = -1
 
     def monitored(self, s: float) -> int:
         return {0: self.now, 1: self.later}.get(int(s) % self.arms, -1)
@@ -137,13 +143,15 @@ class ADRUCB(Restarting):
         return self.mean + np.sqrt(2.0 * np.log(t - self.since) / self.n)
 
     def learn(self, t: int, k: int, x: float) -> None:
-        x, s = min(1.0, max(0.0, x)), t - self.since[0]
+        x = min(1.0, max(0.0, x))
+        s = t - self.since[0]
         super().learn(t, k, x)
         self.rewards[k].append(x)
         self.drawn[k] += self.monitored(s) != k
         n = len(self.rewards[k])
         if n % self.every == 0:
-            sums, i = np.cumsum(self.rewards[k]), np.arange(1, n)
+            sums = np.cumsum(self.rewards[k])
+            i = np.arange(1, n)
             gaps = np.abs(sums[:-1] / i - (sums[-1] - sums[:-1]) / (n - i))
             if (gaps > np.sqrt(self.level / i) + np.sqrt(self.level / (n - i))).any():
                 for j in range(self.arms):
@@ -151,7 +159,8 @@ class ADRUCB(Restarting):
                 self.begin_blocks()
                 return
         if self.block == 1 and s == self.length:
-            self.now, self.block = int(np.argmax(self.drawn)), 2
+            self.now = int(np.argmax(self.drawn))
+            self.block = 2
         elif self.block > 1 and s == (2**self.block - 2) * self.length:
             self.later = int(np.argmax(self.drawn))
         elif self.block > 1 and s == (2**self.block - 1) * self.length:
@@ -159,7 +168,8 @@ class ADRUCB(Restarting):
 
 
 class MASTER(Plain):
-    xi, h = 0.6, 5.0
+    xi = 0.6
+    h = 5.0
 
     def __init__(self, arms: int, horizon: int) -> None:
         super().__init__(arms, horizon)
@@ -169,7 +179,11 @@ class MASTER(Plain):
         return math.sqrt(self.arms / i) + self.arms / i
 
     def begin_block(self, order: int) -> None:
-        self.order, self.seen, self.lowest, self.total, self.gap = order, 0, 1.0, 0.0, 0.0
+        self.order = order
+        self.seen = 0
+        self.lowest = 1.0
+        self.total = 0.0
+        self.gap = 0.0
         self.instances: dict[int, tuple[int, float, Array, Array]] = {}
         self.start_instances()
 
@@ -185,7 +199,8 @@ class MASTER(Plain):
         return np.where(counts > 0, sums / n + np.sqrt(self.xi * math.log(self.horizon) / n), np.inf)
 
     def learn(self, t: int, k: int, x: float) -> None:
-        x, f = min(1.0, max(0.0, x)), min(1.0, float(self.scores(t).max()))
+        x = min(1.0, max(0.0, x))
+        f = min(1.0, float(self.scores(t).max()))
         _, _, counts, sums = self.instances[self.active]
         counts[k] += 1
         sums[k] += x

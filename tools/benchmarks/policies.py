@@ -44,7 +44,8 @@ def race(name: str, arms: int, horizon: int, replications: int, floor: float) ->
     values = policy.resolve(params, arms, horizon)
     worlds = draw_worlds(find_scenario("stationary"), horizon, arms, 1, 0, replications)
     make = ALL[name]
-    means, sigma = worlds.level[0, 0, :, 0], np.sqrt(worlds.level[0, 0, :, 1])
+    means = worlds.level[0, 0, :, 0]
+    sigma = np.sqrt(worlds.level[0, 0, :, 1])
     steps = arms + (2000 if name not in SLOW_TO_REFIT else 4000 // arms)
 
     def fast() -> float:

@@ -15,7 +15,8 @@ from ravenlab.tuning.search.samplers import first_candidates
 from ravenlab.tuning.workers.problem import Evaluator
 
 SCENARIOS = ("stationary", "localized-jump", "blips")
-SEEDS, HELD_OUT = 12, 4000
+SEEDS = 12
+HELD_OUT = 4000
 
 
 def run_search(scenario: str, pruner: str, seed: int) -> tuple[float, float]:

@@ -23,7 +23,8 @@ GENERATORS = (np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64, np.random.P
 def random_candidates(count: int, seed: int = 0) -> Any:
     """Return log-uniform candidates in the search space, as parameter vectors."""
     rng = np.random.default_rng(seed)
-    low, high = np.log([0.01, 0.01, 0.001]), np.log([10.0, 10.0, 0.5])
+    low = np.log([0.01, 0.01, 0.001])
+    high = np.log([10.0, 10.0, 0.5])
     values = np.exp(low + rng.random((count, 3)) * (high - low))
     names = ("alpha0", "beta0", "epsilon")
     return np.array(
@@ -53,7 +54,8 @@ def fastest_generator() -> type[np.random.BitGenerator]:
 
 def race(arms: int, horizon: int, replications: int, candidates: int, floor: float, plain_steps: int) -> Race:
     """Return the race of the fast path and the plain NumPy loop at one size."""
-    worlds, parameters = incremental(horizon, arms, replications), random_candidates(candidates)
+    worlds = incremental(horizon, arms, replications)
+    parameters = random_candidates(candidates)
     work = float(candidates * replications * horizon)
 
     def fast() -> float:
@@ -82,7 +84,8 @@ def race(arms: int, horizon: int, replications: int, candidates: int, floor: flo
 def race_small() -> Race:
     """Return the race at K = 10 and T = 10,000, which includes the scanning loop and drawing the rewards."""
     setting = race(10, 10_000, 200, 200, 1000.0, 4000)
-    worlds, parameters = incremental(10_000, 10, 200), random_candidates(8, seed=1)
+    worlds = incremental(10_000, 10, 200)
+    parameters = random_candidates(8, seed=1)
     kind = fastest_generator()
     rng = np.random.Generator(kind(1))
     buffer = np.empty(2_000_000)

@@ -17,7 +17,9 @@ from tests.dashboards.browser import find_browser, launch_browser
 from tests.studies.examples import make_recommendation, store_study
 from tools.benchmarks.measure import Figure
 
-STUDIES, LONG, SHORT = 50, 2000, 60
+STUDIES = 50
+LONG = 2000
+SHORT = 60
 """Number of studies, of trials of the first study, and of each of the others, enough for predictions."""
 
 NAME = f"report over {STUDIES} studies, one of {LONG} trials"
@@ -69,7 +71,8 @@ def megabytes() -> float:
 
 def seconds_to_interactive() -> float:
     """Return the seconds from opening the file until the page is interactive."""
-    path, browser_path = _make(), find_browser()
+    path = _make()
+    browser_path = find_browser()
     if browser_path is None:
         return float("nan")
     with launch_browser(browser_path) as browser:

@@ -15,7 +15,9 @@ from ravenlab.tuning.workers.cluster import ClusterWorkers, open_cluster
 from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.raven import incremental, random_candidates
 
-REPLICATIONS, CANDIDATES, HORIZON = 40, 100, 10_000
+REPLICATIONS = 40
+CANDIDATES = 100
+HORIZON = 10_000
 UNITS = 8
 EMPTY_TASKS = 200
 

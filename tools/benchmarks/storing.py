@@ -64,7 +64,8 @@ class Storing(Race):
                 measure(url, store_trials)
                 pairs = [(measure(url, store_trials), measure(url, optuna.Study.add_trials)) for _ in range(rounds)]
                 race = f"storing {TRIALS} trials on {name}"
-                times, ratios = [ours for ours, _ in pairs], [theirs / ours for ours, theirs in pairs]
+                times = [ours for ours, _ in pairs]
+                ratios = [theirs / ours for ours, theirs in pairs]
                 rows += [
                     {"race": race, "claim": claim, "rounds": rounds, **mark, **_summary(values)}
                     for claim, mark, values in (

@@ -22,7 +22,9 @@ from tools.benchmarks.measure import Claim, Figure, Race
 from tools.benchmarks.plain_raven import numpy_loop
 from tools.benchmarks.raven import incremental
 
-TRIALS, REPLICATIONS, HORIZON = 200, 200, 10_000
+TRIALS = 200
+REPLICATIONS = 200
+HORIZON = 10_000
 MEASURED_REPLICATIONS = 8
 """Number of replications on which `study.optimize` is measured."""
 

@@ -12,7 +12,9 @@ from tools.docs.svg import RULE, SOFT, card, path, rect, text
 from tools.docs.world_pictures import SEED, WIDTH
 
 STEPS = 60
-LEFT, RIGHT, HEIGHT = 62, 20, 326
+LEFT = 62
+RIGHT = 20
+HEIGHT = 326
 PANELS = ((66, 92), (192, 84))
 """Top and height of the panels of rewards and of observations."""
 
@@ -24,7 +26,8 @@ def delay_picture() -> tuple[str, str]:
     mean, variance = worlds.level[0, 0, 0, :2]
     rewards = mean + np.sqrt(variance) * worlds.noise[0, :STEPS]
     marked_step = 1 + int(rewards[: STEPS // 2].argmax())
-    observed, marked = np.zeros(STEPS + 1), np.zeros(STEPS + 1)
+    observed = np.zeros(STEPS + 1)
+    marked = np.zeros(STEPS + 1)
     for t in range(STEPS):
         for part, delay in zip(worlds.parts[0, t], worlds.delay[0, t], strict=True):
             step = min(STEPS, t + int(delay))
@@ -67,7 +70,8 @@ def _bars(values: Floats, marked: Floats, name: str, top: float, y: float, heigh
     middle = y + height / 2
     parts.append(text(18, middle, name, text_anchor="middle", fill=SOFT, transform=f"rotate(-90 18 {middle:g})"))
     for index, (value, marked_value) in enumerate(zip(values, marked, strict=True)):
-        x, bar_height = _x_position(index + 1) - 3.5, max(0.0, value) / top * height
+        x = _x_position(index + 1) - 3.5
+        bar_height = max(0.0, value) / top * height
         parts.append(rect(x, y + height - bar_height, 7, bar_height, fill=BLUE, fill_opacity=0.55))
         if marked_value > 0:
             parts.append(

@@ -20,7 +20,12 @@ POLICY = "raven-ucb"
 SCALE = 0.5  # range R of the means of default worlds
 ARM_COUNTS = {3: BLUE, 10: ORANGE, 50: GREEN}
 HORIZONS = (1000, 10_000, 100_000)
-WIDTH, PANEL, HEIGHT, GAP, LEFT, TOP = 860, 174, 150, 28, 54, 78
+WIDTH = 860
+PANEL = 174
+HEIGHT = 150
+GAP = 28
+LEFT = 54
+TOP = 78
 LIMITS = {"alpha0": (0.05, 60.0), "beta0": (0.02, 10.0), "epsilon": (0.001, 0.5)}
 LABELS = {"horizon": "T", "arms": "K", "noise": "(σ/R)", "crowding": "(1 + 30K/T)"}
 
@@ -71,11 +76,13 @@ def _formulas() -> list[str]:
 
 def _formula(law: Law, name: str, power: int) -> str:
     """Write a law as a product of powers; exponents that change the parameter by less than 5 % are left out."""
-    factor, words = law.factor(name), []
+    factor = law.factor(name)
+    words = []
     exponents = law.exponents(name)
     widths = {axis.name: axis for axis in axes_of(law.scenario)}
     for key in ("horizon", "arms", "noise", "crowding", *[axis.name for axis in RATES[law.scenario]]):
-        exponent, label = exponents[key], LABELS.get(key, key)
+        exponent = exponents[key]
+        label = LABELS.get(key, key)
         if key in widths and not widths[key].logarithmic:
             words.append(f"e^({exponent:.2f}·{label})")
         else:
@@ -235,7 +242,8 @@ def _panel(name: str, scenario: str, left: float, top: float) -> list[str]:
                 text(left - 4, y(10.0**exponent) + 4, f"{10.0**exponent:g}", text_anchor="end", fill=SOFT, font_size=10)
             )
     drawn += _advice(name, scenario, x, y)
-    law, problem = load_laws()[scenario, POLICY], find_scenario(scenario)
+    law = load_laws()[scenario, POLICY]
+    problem = find_scenario(scenario)
     steps = [HORIZON.value(-1.0 + k / 20.0) for k in range(41)]
     for arms, colour in ARM_COUNTS.items():
         line = [(x(t), y(law.at(features(problem, round(t), arms), round(t), SCALE)[name])) for t in steps]
@@ -259,14 +267,16 @@ def _advice(name: str, scenario: str, x: Any, y: Any) -> list[str]:
 
 def _point(name: str, entry: Mapping[str, Any], law: Law, x: Any, y: Any) -> list[str]:
     """Draw a setting of the atlas: its best value and range, moved along the law to default noise and rates."""
-    horizon, arms = entry["horizon"], entry["arms"]
+    horizon = entry["horizon"]
+    arms = entry["arms"]
     there = law.at(features(find_scenario(entry["scenario"], entry["settings"]), horizon, arms), horizon, SCALE)[name]
     here = law.at(features(find_scenario(entry["scenario"]), horizon, arms), horizon, SCALE)[name]
     factor = here / there
     low, high = (factor * end for end in entry["policies"][POLICY]["ranges"][name])
     best = factor * entry["policies"][POLICY]["params"][name]
     nearest = min(ARM_COUNTS, key=lambda count: abs(ARMS.position(count) - ARMS.position(arms)))
-    colour, place = ARM_COUNTS[nearest], x(horizon)
+    colour = ARM_COUNTS[nearest]
+    place = x(horizon)
     return [
         path([(place, y(low)), (place, y(high))], stroke=colour, stroke_opacity=0.45, stroke_width=1.6),
         rect(place - 2.2, y(best) - 2.2, 4.4, 4.4, fill=colour),

@@ -12,7 +12,8 @@ def filled(page: str, name: str, lines: Sequence[str]) -> str:
     >>> filled("a <!-- x -->old<!-- end of x --> b", "x", ["new"])
     'a <!-- x -->\\nnew\\n<!-- end of x --> b'
     """
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    begin = f"<!-- {name} -->"
+    end = f"<!-- end of {name} -->"
     if begin not in page:
         raise ValueError(f"the page has no {begin}")
     text = "\n".join([begin, *lines, end])

@@ -20,12 +20,17 @@ ALT = (
     "Regret of each policy without tuning, relative to the best of six tuned policies, in every setting of the"
     " evaluation; a line marks 1.25 times the best"
 )
-AUTO, REFERENCE = "raven-auto", "raven-ucb"
+AUTO = "raven-auto"
+REFERENCE = "raven-ucb"
 GOAL = 0.25  # largest excess that the picture marks
 BOOTSTRAP = 4000
 SECOND = 40  # number of the first setting of the second sample
 HORIZON_COLORS = {1000: BLUE, 10_000: ORANGE, 100_000: GREEN}
-WIDTH, LEFT, RIGHT, TOP, ROW = 860, 150, 26, 84, 34
+WIDTH = 860
+LEFT = 150
+RIGHT = 26
+TOP = 84
+ROW = 34
 LOW, HIGH = 0.8, 40.0  # ratios at the ends of the axis
 
 
@@ -126,7 +131,8 @@ def picture() -> str:
         y = TOP + ROW * (place + 0.5)
         drawn.append(text(LEFT - 22, y + 4, name, text_anchor="end", font_weight=600 if name == AUTO else ""))
         for i, row in enumerate(rows):
-            x, shift = _place(1.0 + row["excess"][name][0]), 2.2 * (i % 7 - 3)
+            x = _place(1.0 + row["excess"][name][0])
+            shift = 2.2 * (i % 7 - 3)
             color = HORIZON_COLORS[row["horizon"]]
             drawn.append(rect(x - 2.5, y + shift - 2.5, 5, 5, rx=2.5, fill=color, fill_opacity=0.7))
         mean = _place(1.0 + float(np.mean([row["excess"][name][0] for row in rows])))

@@ -13,10 +13,12 @@ from ravenlab.studies.spec.comparison import PAPER_POLICIES
 from ravenlab.studies.symbols import format_symbol
 from tools.docs.marks import filled, table
 
-NEW_HEADING, LAST_HEADING = "## Further policies", "## Custom policies"
+NEW_HEADING = "## Further policies"
+LAST_HEADING = "## Custom policies"
 """New sections are inserted between these headings."""
 
-HORIZON, ARMS = 10_000, 10
+HORIZON = 10_000
+ARMS = 10
 """Horizon and number of arms at which dependent defaults are evaluated."""
 
 
@@ -56,7 +58,8 @@ def with_sections(page: str) -> str:
     ['## Further policies', '', '### adr-ucb']
     """
     for name in policy_names():
-        mark, formula = f"formula of {name}", _docstring_formula(find_policy(name))
+        mark = f"formula of {name}"
+        formula = _docstring_formula(find_policy(name))
         if f"<!-- {name} -->" not in page:
             heading = [] if NEW_HEADING in page else [NEW_HEADING, ""]
             marks = [f"<!-- {mark} -->", f"<!-- end of {mark} -->", ""] if formula else []

@@ -16,7 +16,8 @@ def parts() -> dict[str, list[str]]:
     """Return the fields of each kind of TOML table, and the registered values."""
     kinds = study_file_schema()["$defs"]
     tables = {name.lower(): _fields(kinds[name]) for name in ("Study", "Scenario", "Range")}
-    study, robust = kinds["Study"]["properties"], kinds["Robust"]["properties"]
+    study = kinds["Study"]["properties"]
+    robust = kinds["Robust"]["properties"]
     robust_only = {name: field for name, field in robust.items() if field != study.get(name)}
     missing = ", ".join(f"`{name}`" for name in study if name not in robust)
     tables["robust"] = [
@@ -83,7 +84,8 @@ def describe(field: dict[str, Any]) -> str:
 
 
 def _limits(field: dict[str, Any]) -> str:
-    low, high = field.get("minimum"), field.get("maximum")
+    low = field.get("minimum")
+    high = field.get("maximum")
     if low is not None and high is not None:
         return f", {_number(low)} to {_number(high)}"
     if low is not None:

@@ -10,7 +10,11 @@ from html import escape
 
 from ravenlab.dashboards.figures.style import FONT
 
-INK, SOFT, RULE, PAPER, EDGE = "#1f2328", "#59636e", "#d8dde3", "#ffffff", "#d0d7de"
+INK = "#1f2328"
+SOFT = "#59636e"
+RULE = "#d8dde3"
+PAPER = "#ffffff"
+EDGE = "#d0d7de"
 
 
 def number(value: float) -> str:

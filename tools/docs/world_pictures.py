@@ -19,12 +19,17 @@ from tools.docs.svg import RULE, SOFT, area, card, path, rect, text
 
 COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY)
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4")
-WIDTH, LEFT, RIGHT = 720, 62, 20
+WIDTH = 720
+LEFT = 62
+RIGHT = 20
 PANELS = ((62, 130), (226, 58))
 """Top and height of the panels of means and variances."""
 HEIGHT = 326
-CHANGE, BAND = "#8c959f", "#e3e8ec"
-SEED, ARMS, MOST_ARMS = 4, 6, 8
+CHANGE = "#8c959f"
+BAND = "#e3e8ec"
+SEED = 4
+ARMS = 6
+MOST_ARMS = 8
 
 
 def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str]:
@@ -49,11 +54,13 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
         if len(drawn_arms) < table.shape[1]:
             parts.append(_band(view.steps, table, x_scale, y_scale))
         for index, k in enumerate(drawn_arms):
-            colour, dashes = COLOURS[index % 5], DASHES[index // 5 % 5]
+            colour = COLOURS[index % 5]
+            dashes = DASHES[index // 5 % 5]
             parts += _line(
                 view.steps, table[:, k], x_scale, y_scale, stroke=colour, stroke_width=1.4, stroke_dasharray=dashes
             )
-        steps, best_values = view.steps, table[np.arange(view.steps.size), best]
+        steps = view.steps
+        best_values = table[np.arange(view.steps.size), best]
         if name != "mean μ":
             steps, best_values = _add_vertical_steps(steps, best_values, best)
         parts += _line(steps, best_values, x_scale, y_scale, stroke=VERMILION, stroke_width=3.2, stroke_opacity=0.85)
@@ -82,7 +89,8 @@ def _scale(low: float, high: float, first: float, last: float) -> Callable[[floa
 
 
 def _range(table: Floats, from_zero: bool) -> tuple[float, float]:
-    low, high = float(np.nanmin(table)), float(np.nanmax(table))
+    low = float(np.nanmin(table))
+    high = float(np.nanmax(table))
     low = 0.0 if from_zero else low
     margin = 0.06 * (high - low or 1.0)
     return (low if from_zero else low - margin), high + margin
@@ -127,7 +135,8 @@ def _legend(band: bool, changes: bool) -> list[str]:
     entries = [("best arm of the moment", VERMILION, 3.2, "")]
     entries += [("change", CHANGE, 1.0, "2 2")] if changes else []
     entries += [("range of all arms", BAND, 9.0, "")] if band else []
-    parts, x = [], float(WIDTH - RIGHT)
+    parts = []
+    x = float(WIDTH - RIGHT)
     for label, colour, width, dashes in entries:
         parts.append(text(x, 28, label, text_anchor="end", fill=SOFT))
         x -= 6.6 * len(label) + 8
@@ -154,7 +163,8 @@ def _line(
 
 
 def _band(steps: Ints, table: Floats, x_scale: Callable[[float], float], y_scale: Callable[[float], float]) -> str:
-    low, high = np.nanmin(table, axis=1), np.nanmax(table, axis=1)
+    low = np.nanmin(table, axis=1)
+    high = np.nanmax(table, axis=1)
     indices = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
     above = [(x_scale(float(steps[i])), y_scale(float(high[i]))) for i in indices]
     below = [(x_scale(float(steps[i])), y_scale(float(low[i]))) for i in reversed(indices)]
@@ -162,8 +172,10 @@ def _band(steps: Ints, table: Floats, x_scale: Callable[[float], float], y_scale
 
 
 def _alt(scenario: Scenario, horizon: int, view: View, count: int) -> str:
-    low, high = format_number(float(np.nanmin(view.means))), format_number(float(np.nanmax(view.means)))
-    least, most = format_number(float(np.nanmin(view.variances))), format_number(float(np.nanmax(view.variances)))
+    low = format_number(float(np.nanmin(view.means)))
+    high = format_number(float(np.nanmax(view.means)))
+    least = format_number(float(np.nanmin(view.variances)))
+    most = format_number(float(np.nanmax(view.variances)))
     return (
         f"{scenario.name}: {scenario.meaning}. {view.means.shape[1]} arms over {horizon} steps, means from {low} to"
         f" {high}, variances from {least} to {most}; {count} {'arm is' if count == 1 else 'arms are'} the best at"

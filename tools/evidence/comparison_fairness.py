@@ -20,8 +20,10 @@ from ravenlab.common.text import format_interval
 from tools.docs.marks import table
 from tools.evidence.harness import make_parser
 
-HORIZON, ARMS = 10_000, 10
-REPLICATIONS, SELECTION = 50, 200
+HORIZON = 10_000
+ARMS = 10
+REPLICATIONS = 50
+SELECTION = 200
 """Worlds per trial, and worlds on which the finalists are compared."""
 
 

@@ -110,7 +110,11 @@ def grow(pools: Sequence[Floats], order: Ints) -> tuple[list[Floats], bool]:
 
 def measure_coverage(pool: Floats, validations: int, rng: np.random.Generator) -> tuple[float, float, float, float]:
     """Return coverage with a fixed sample and by the rule, mean sample size, and share of unreliable samples."""
-    true, fixed, grown, worlds, unreliable = float(pool[:, 0].mean()), 0, 0, 0, 0
+    true = float(pool[:, 0].mean())
+    fixed = 0
+    grown = 0
+    worlds = 0
+    unreliable = 0
     for seed in range(validations):
         order = rng.integers(0, pool.shape[0], MAX_GROWTH * MIN_WORLDS)
         fixed += mean_interval(pool[order[:FIXED], 0], seed).contains(true)
@@ -130,7 +134,9 @@ def measure_level(
     """
     second = second.copy()
     second[:, 0] += first[:, 0].mean() - second[:, 0].mean()
-    fixed, grown, worlds = 0, 0, 0
+    fixed = 0
+    grown = 0
+    worlds = 0
     for _ in range(validations):
         order = rng.integers(0, first.shape[0], MAX_GROWTH * MIN_WORLDS)
         fixed += estimate_difference(first[order[:FIXED], 0], second[order[:FIXED], 0]).p_value < ERROR_RATE
@@ -185,7 +191,8 @@ def main() -> None:
         if setting.label not in options.settings.split(","):
             continue
         title = f"{setting.scenario}, T {setting.horizon:,}, K {setting.arms}"
-        alphas, weights = [{"alpha0": alpha} for alpha in ALPHAS], [{"c": weight} for weight in WEIGHTS]
+        alphas = [{"alpha0": alpha} for alpha in ALPHAS]
+        weights = [{"c": weight} for weight in WEIGHTS]
         raven = play_pool(setting, "raven-ucb", "raven-ucb", alphas, options.pools, options.jobs)
         rows = Rows(options.pools / f"rows-{count}.jsonl")
         for alpha, pool in zip(ALPHAS, raven, strict=True):

@@ -80,13 +80,18 @@ SCENARIOS = (
     *("random-walk", "arm-churn", "localized-jump+variance-drift", "incremental-drift+blips", "random-walk+blips"),
     *("periodic+localized-jump", "gradual-drift+variance-drift", "periodic+variance-drift", "arm-churn+localized-jump"),
 )
-HORIZONS, ARMS, LEVELS, NOISES = (1000, 10_000, 100_000), (3, 10, 100), (0.5, 1.0, 2.0), ("laplace", "uniform")
+HORIZONS = (1000, 10_000, 100_000)
+ARMS = (3, 10, 100)
+LEVELS = (0.5, 1.0, 2.0)
+NOISES = ("laplace", "uniform")
 TUNED = ("raven-ucb", "sw-raven", "d-raven", "ucb1", "sw-ucb", "glr-klucb")
 UNTUNED = ("raven-auto", "master", "bob-sw-ucb", "adr-ucb", "glr-klucb", "raven-ucb", "tsallis-inf")
 ROBUST = "raven-ucb, robust"
 SINGLE = SCENARIOS[:9]
 COUNT, SEED = 80, 4  # settings of both samples
-TRIALS, SEARCH_WORLDS, REPORT_WORLDS = 60, 200, 1000
+TRIALS = 60
+SEARCH_WORLDS = 200
+REPORT_WORLDS = 1000
 SELECTION_WORLDS = {1000: 2000, 10_000: 2000, 100_000: 1000}  # by horizon
 MOST_REPORT_STEPS = 100_000_000  # samples of this size do not grow, even if rare failures may be missing
 
@@ -196,7 +201,8 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
         return enough or is_reliable(EvaluatedCandidates(columns))
 
     played = EvaluatedCandidates(grow_sample(play, REPORT_WORLDS, reliable))
-    regret, failed = played.regret.mean(axis=1), played.failed.mean(axis=1)
+    regret = played.regret.mean(axis=1)
+    failed = played.failed.mean(axis=1)
     best = TUNED[int(regret.argmin())]
     return {
         **asdict(setting),
@@ -225,13 +231,15 @@ def play_settings(path: Path, numbers: list[int], again: list[str]) -> None:
 
 def play_setting(setting: Setting, row: dict[str, Any], names: list[str]) -> None:
     """Play the best tuned policy and policies without tuning on the report worlds, and add the results to the line."""
-    spec, count = setting.spec(), row["report_worlds"]
+    spec = setting.spec()
+    count = row["report_worlds"]
     best = play_report(setting, row["best"], row["best_params"], 0, count)
     for name in names:
         policy = name.split(",")[0]
         params = row["robust_params"] if name == ROBUST else spec.default_params(policy)
         played = play_report(setting, policy, params, 0, count)
-        mean, failures = played.regret[0].mean(), played.failed[0].mean()
+        mean = played.regret[0].mean()
+        failures = played.failed[0].mean()
         row.setdefault("untuned", {})[name] = [float(mean), float(failures)]
         excess = relative_interval(played.regret[0], best.regret[0], setting.number)
         row.setdefault("excess", {})[name] = list(excess)

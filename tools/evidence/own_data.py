@@ -41,7 +41,10 @@ STEPS = {"trace": 168 * WEEKS, "log": 504 * WEEKS}
 REPETITIONS = 10  # deployments per seed, with other noise
 
 CLICKS = {"noise": "bernoulli", "mean_low": 0.01, "mean_high": 0.06, "every": "25%", "fraction": 0.2}
-IMPRESSIONS, CLICK_ARMS, CLICK_WORLDS, CLICK_BLOCK = 60_000, 5, 1000, 200
+IMPRESSIONS = 60_000
+CLICK_ARMS = 5
+CLICK_WORLDS = 1000
+CLICK_BLOCK = 200
 
 POWERS = {
     **dict.fromkeys(("mean_low", "mean_high", "amplitude", "drift", "deviation"), 1),

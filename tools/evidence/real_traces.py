@@ -35,7 +35,10 @@ POLICIES = (
 REFERENCE = "raven-ucb"
 PAGE = DOCS / "evidence" / "real-traces.md"
 KEPT_SECTION = "## When tuning does not help"
-TRIALS, REPLICATIONS, SELECTION, REPORT = 64, 200, 1000, 2000
+TRIALS = 64
+REPLICATIONS = 200
+SELECTION = 1000
+REPORT = 2000
 METHOD = (
     "Fifteen tuned policies on two real [traces](traces.md). With a few hundred held-out rows most differences are"
     " inconclusive.",

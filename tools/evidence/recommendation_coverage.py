@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 
 SCENARIOS = ("stationary", "localized-jump", "variance-drift", "blips")
-HORIZON, ARMS = 200, 5
+HORIZON = 200
+ARMS = 5
 TRUTH_SEED = 2**62
 """Seed of the worlds that estimate the true regret; no small study has it."""
 

@@ -86,12 +86,14 @@ def main() -> None:
     verdicts: dict[str, str] = {}
     if args.json is not None and args.json.exists():
         stored = json.loads(args.json.read_text())
-        kept, verdicts = stored["params"], stored["verdicts"]
+        kept = stored["params"]
+        verdicts = stored["verdicts"]
 
     def study(name: str, spec: StudySpec, law: bool = True) -> None:
         if name not in kept:
             found, lowest = run_study(spec, args.jobs, law)
-            kept[name], verdicts[name] = found.params, found.verdict.decision
+            kept[name] = found.params
+            verdicts[name] = found.verdict.decision
             kept[f"{name}, lowest point"] = lowest
             if args.json is not None:
                 args.json.write_text(json.dumps({"params": kept, "verdicts": verdicts}, indent=1))
@@ -109,7 +111,10 @@ def main() -> None:
     settings = [kept[name] for name in ("reference", "reference, lowest point", *names)]
     recommended, reference, *regrets = measure(drift, settings, args.first_world, args.worlds, args.jobs)
     median = statistics.median(float(kept[name]["alpha0"]) for name in names)
-    bounds, bounds_of_copies, bounds_to_recommended, excesses = [], [], [], []
+    bounds = []
+    bounds_of_copies = []
+    bounds_to_recommended = []
+    excesses = []
     for name, regret in zip(names, regrets, strict=True):
         single = relative_interval(regret[0], reference[0], seed=0, level=0.9)
         copies = relative_interval(regret[1:].mean(axis=0), reference[1:].mean(axis=0), seed=0, level=0.9)

@@ -98,7 +98,8 @@ def simulate_log(path: Worlds, logger: str, rng: np.random.Generator, shares: Se
     The skewed policy mixes uniform pulls with shares 1, 1/2, 1/3, … in half.
     """
     worlds = redraw_noise(path, 1, rng)
-    steps, arms = worlds.noise.shape[1], worlds.level.shape[2]
+    steps = worlds.noise.shape[1]
+    arms = worlds.level.shape[2]
     if shares or logger in ("uniform", "skewed"):
         weights = np.array(shares or np.ones(arms))
         if logger == "skewed":
@@ -109,7 +110,8 @@ def simulate_log(path: Worlds, logger: str, rng: np.random.Generator, shares: Se
         arm = np.where(is_open, np.log(weights) + rng.gumbel(size=(steps, arms)), -np.inf).argmax(axis=1)
     else:
         policy = find_policy(logger)
-        seed, no_marks = int(rng.integers(2**31)), np.empty(0, dtype=np.int64)
+        seed = int(rng.integers(2**31))
+        no_marks = np.empty(0, dtype=np.int64)
         played = play(policy, policy.resolve({}, arms, steps), worlds, seed, 0, Stream.SIMULATE, no_marks, True)
         arm = played.pulls[0].astype(np.int64)
     reward = np.empty(steps)
@@ -135,7 +137,8 @@ def true_regrets(
 ) -> tuple[Floats, Floats]:
     """Return the expected regret per step of candidates [C] on a path, and its standard errors."""
     found = find_policy(policy)
-    steps, arms = path.noise.shape[1], path.level.shape[2]
+    steps = path.noise.shape[1]
+    arms = path.level.shape[2]
     values = [found.resolve(params, arms, steps) for params in candidates]
     regrets = []
     for first in range(0, runs, CHUNK):
@@ -154,7 +157,8 @@ def choose(
     scenario: LogScenario, policy: str, candidates: Sequence[Mapping[str, Value]], runs: int = SEARCH_RUNS
 ) -> int:
     """Return the candidate with the best score on a log, as a search does."""
-    log, found = scenario.log, find_policy(policy)
+    log = scenario.log
+    found = find_policy(policy)
     # The search stream, but with all events of the log.
     worlds = scenario.prepared(Stream.SIMULATE).draw_replications(log.events, 1, range(runs), Stream.SEARCH)
     values = [found.resolve(params, log.arms, log.events) for params in candidates]
@@ -188,9 +192,12 @@ def examine(
     excess = np.nan
     if tune and answered:
         first, second = (true_regrets(path, "sw-raven", CANDIDATES, CHOICE_RUNS, rng)[0] for _ in range(2))
-        chosen, best = choose(recorded, "sw-raven", CANDIDATES), int(np.argmin(first))
+        chosen = choose(recorded, "sw-raven", CANDIDATES)
+        best = int(np.argmin(first))
         excess = float(second[chosen] / second[best] - 1.0)
-    half, covered, gap = found.score.half_width, found.score.contains(truth), found.score.mean - truth
+    half = found.score.half_width
+    covered = found.score.contains(truth)
+    gap = found.score.mean - truth
     return Outcome(logger, scenario, arms, number, policy, used, answered, covered, gap, half, float(error), excess)
 
 

@@ -176,13 +176,15 @@ def measure_values(process: Process, means: Floats, scenario: TraceScenario, see
     rows = worlds.offsets[:, None] + np.arange(process.window)
     pulls = []
     for name in POLICIES:
-        policy, values = find_policy(name), scaled_defaults(name, scenario, process)
+        policy = find_policy(name)
+        values = scaled_defaults(name, scenario, process)
         pulls.append(play_windows(policy, values, worlds, seed, 0, Stream.REPORT, NO_MARKS, pulls=True).pulls)
 
     def total(table: Floats, arms: np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]]) -> float:
         return float(table[rows, arms].sum(axis=1).mean())
 
-    benchmark, rewards = worlds.best_arm[rows], scenario.rewards
+    benchmark = worlds.best_arm[rows]
+    rewards = scenario.rewards
     return TraceValues(
         realised=total(rewards, benchmark) - total(rewards, pulls[0]),
         of_means=total(means, benchmark) - total(means, pulls[0]),
@@ -256,12 +258,15 @@ COVERAGE_TITLES = (
 def run_coverage(traces: int, first: int, processes: Sequence[Process]) -> None:
     """Print the table of coverage, and which processes are significantly below 92 %."""
     print(f"| {' | '.join(COVERAGE_TITLES)} |\n|{' --- |' * len(COVERAGE_TITLES)}", flush=True)
-    regrets, differences = [], []
+    regrets = []
+    differences = []
     for process in processes:
         found = [evaluate_trace(process, seed) for seed in range(first, first + traces)]
         truth = average_values([outcome.expected for outcome in found])
         reported = [outcome.regret.interval.mean for outcome in found]
-        regret, given_path, difference = Coverage(), Coverage(), Coverage()
+        regret = Coverage()
+        given_path = Coverage()
+        difference = Coverage()
         for outcome in found:
             regret.count(outcome.regret, truth.realised)
             given_path.count(outcome.regret, outcome.expected.realised)

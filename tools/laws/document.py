@@ -108,12 +108,15 @@ def _fit_policy_regret(records: Records, points: Sequence[Point], laws: FittedLa
         entry = record["policies"][policy]
         if "regret" in entry:
             regret = Interval(*entry["regret"])
-            number, error = np.log(regret.mean), regret.standard_error / regret.mean
+            number = np.log(regret.mean)
+            error = regret.standard_error / regret.mean
         else:
             mean = float(np.mean(entry["trials"]["regret"]))
-            number, error = np.log(mean), entry["stderr"] / mean
+            number = np.log(mean)
+            error = entry["stderr"] / mean
             if i < len(points):
-                number, error = predicted[i], entry["stderr"] / entry["trials"]["regret"][0]
+                number = predicted[i]
+                error = entry["stderr"] / entry["trials"]["regret"][0]
         scenario = find_scenario(record["scenario"], record["settings"])
         unit = SCALE * uniform_regret(record["horizon"], record["arms"])
         places = np.array(features(scenario, record["horizon"], record["arms"]))

@@ -120,7 +120,8 @@ class _Layout:
     """Places of the coefficients in the vector that is optimised: shared slopes, then each scenario's deviations."""
 
     def __init__(self, scenarios: Sequence[str], parameters: int) -> None:
-        self.scenarios, self.parameters = list(scenarios), parameters
+        self.scenarios = list(scenarios)
+        self.parameters = parameters
         self.shared = parameters * (1 + SHARED)
         self.starts: dict[str, int] = {}
         end = self.shared
@@ -148,7 +149,8 @@ class _Layout:
 
     def deviations(self, vector: Floats, scenario: str) -> Floats:
         """Return the view of a scenario's deviations."""
-        start, columns = self.starts[scenario], 1 + count_features(scenario)
+        start = self.starts[scenario]
+        columns = 1 + count_features(scenario)
         return vector[start : start + self.parameters * columns].reshape(self.parameters, columns)
 
 
@@ -227,7 +229,8 @@ def fit_regret(samples: Sequence[RegretSample]) -> FittedRegret:
     for name, start in starts.items():
         penalty[start] = 0.1  # levels of the scenarios
         penalty[start + 1 : start + 1 + count_features(name)] = 0.3  # slopes; the others are curvatures
-    numbers, errors = np.array([s.number for s in samples]), np.array([s.error for s in samples])
+    numbers = np.array([s.number for s in samples])
+    errors = np.array([s.error for s in samples])
     weights = 1.0 / (1.0 + (errors / TYPICAL_ERROR) ** 2)
     best: tuple[float, Floats, Floats] | None = None
     for ridge in RIDGES:

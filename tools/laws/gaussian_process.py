@@ -68,7 +68,8 @@ def fit_gaussian_process(points: Floats, values: Floats) -> GaussianProcess:
 
     logarithmic = bool((values > 0.0).all())
     target = np.log(values) if logarithmic else values
-    offset, spread = float(target.mean()), float(target.std()) or 1.0
+    offset = float(target.mean())
+    spread = float(target.std()) or 1.0
     target = (target - offset) / spread
     supports = _choose_supports(points)
     dimension = points.shape[1]
@@ -82,7 +83,9 @@ def fit_gaussian_process(points: Floats, values: Floats) -> GaussianProcess:
         bounds=np.log(bounds),
         options={"maxiter": ITERATIONS},
     ).x
-    lengths, noise, amplitude = _round(np.exp(best[:dimension])), math.exp(best[-2] / 2), math.exp(best[-1] / 2)
+    lengths = _round(np.exp(best[:dimension]))
+    noise = math.exp(best[-2] / 2)
+    amplitude = math.exp(best[-1] / 2)
     supports = _round(supports)
     eigenvalues, vectors = np.linalg.eigh(_covariance(supports, supports, lengths))
     kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
@@ -109,7 +112,9 @@ def fit_gaussian_process(points: Floats, values: Floats) -> GaussianProcess:
 
 def _negative_log_evidence(parameters: Floats, points: Floats, target: Floats, supports: Floats) -> float:
     """Bound of the negative log likelihood for logarithms of lengths, noise and amplitude, with a prior on lengths."""
-    lengths, noise, amplitude = np.exp(parameters[:-2]), math.exp(parameters[-2]), math.exp(parameters[-1])
+    lengths = np.exp(parameters[:-2])
+    noise = math.exp(parameters[-2])
+    amplitude = math.exp(parameters[-1])
     jitter = 1e-6 * np.eye(len(supports))
     root = np.linalg.cholesky(_covariance(supports, supports, lengths) + jitter)
     features = math.sqrt(amplitude) * np.linalg.solve(root, _covariance(supports, points, lengths))

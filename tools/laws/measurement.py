@@ -106,7 +106,8 @@ def make_settings(per_scenario: int, seed: int, first_seed: int) -> Iterator[Set
                 axis.name: axis.value(2.0 * float(x) - 1.0)
                 for axis, x in zip(axes_of(scenario), points[index], strict=True)
             }
-            horizon, arms = round(coordinates["horizon"]), round(coordinates["arms"])
+            horizon = round(coordinates["horizon"])
+            arms = round(coordinates["arms"])
             settings = settings_at(scenario, {**coordinates, "horizon": horizon, "arms": arms})
             find_scenario(scenario, settings).check(horizon, arms)
             yield Setting(scenario, index, horizon, arms, settings, first_seed + index * len(RATES) + place)
@@ -267,7 +268,9 @@ def measure_policy(
 ) -> dict[str, Any]:
     """Search a policy in a setting, and estimate the regret of the selected parameters on the report worlds."""
     searched = search_and_select(setting, policy, budget, first)
-    space, chosen, worlds = searched.surface.space, searched.chosen, budget.report_worlds(setting.horizon)
+    space = searched.surface.space
+    chosen = searched.chosen
+    worlds = budget.report_worlds(setting.horizon)
     regret = searched.evaluator.play([chosen], Stream.REPORT, 0, worlds).regret[0]
     ranges = searched.surface.ranges(np.array(unit_point(space, chosen)))
     return {
@@ -297,7 +300,8 @@ def play_report(
         arms=setting.arms,
         seed=setting.seed,
     )
-    evaluator, values = Evaluator(spec), [spec.resolve_params(params) for params in candidates]
+    evaluator = Evaluator(spec)
+    values = [spec.resolve_params(params) for params in candidates]
     if grow:
         return evaluator.play_until_reliable(values, Stream.REPORT, worlds).regret
     return evaluator.play(values, Stream.REPORT, 0, worlds).regret

@@ -78,7 +78,9 @@ def fit_law_surface(
     regrets = np.minimum(regrets, WORST * regrets.min())
     offset = float(np.log(np.quantile(regrets, UNKNOWN)))
     covariance = _covariance(points)
-    shape, fitted, weights = 400.0, np.log(regrets), np.zeros(len(regrets))
+    shape = 400.0
+    fitted = np.log(regrets)
+    weights = np.zeros(len(regrets))
     for _ in range(ROUNDS):
         fitted, weights, freedom = _fit_gamma(covariance, regrets, offset, shape, fitted)
         ratio = regrets / np.exp(fitted)

@@ -40,7 +40,10 @@ from ravenlab.tuning.cli.options import OptionValueError
 from ravenlab.tuning.cli.output import print_message
 from ravenlab.tuning.interrupts import Interrupted, handle_interrupts
 
-DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
+DONE = 0
+FAULT = 1
+REFUSED = 2
+INTERRUPTED = 130
 
 GROUPS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Get started": {"list": list_.app, "init": init.init, "diagnose": diagnose.diagnose},

@@ -155,7 +155,8 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
             print_line(search)
         for board in result.boards:
             table = board_table(result, board, timed=True).drop(columns="Parameters")
-            rows, numbers = table.to_numpy().tolist(), table.columns[1:]
+            rows = table.to_numpy().tolist()
+            numbers = table.columns[1:]
             print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
     untuned = no_tuning_table(results)
     if untuned is not None:

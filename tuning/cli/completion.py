@@ -81,7 +81,8 @@ study_files = _completer(_study_files)  # where none matches, the shell complete
 
 def join_bash_words() -> None:
     """Join --option, = and value, which bash passes as three words, into the two words that the parser expects."""
-    words, position = os.environ.get("COMP_WORDS", "").split("\n"), os.environ.get("COMP_CWORD", "")
+    words = os.environ.get("COMP_WORDS", "").split("\n")
+    position = os.environ.get("COMP_CWORD", "")
     if not position.isdigit() or "=" not in words[1 : int(position)]:
         return
     before = [word for word in words[: int(position)] if word != "="]

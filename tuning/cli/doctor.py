@@ -34,7 +34,8 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
     rows, workers = _run_checks(storage, cluster)
     problems = sum(row.verdict == PROBLEM for row in rows)
     if as_json:
-        checks, nodes = [asdict(row) for row in rows], [asdict(worker) for worker in workers]
+        checks = [asdict(row) for row in rows]
+        nodes = [asdict(worker) for worker in workers]
         print_json({"problems": problems, "checks": checks, "workers": nodes})
     else:
         columns = ["check", "found", "verdict", "what to do"]

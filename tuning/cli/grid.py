@@ -21,7 +21,9 @@ MAX_CELL_WIDTH, MIN_NUMBER_WIDTH = 8, 6  # narrower cells do not contain the per
 MAX_LISTED_CELLS = 12  # of a grid that is too wide for a map
 SHADES, LIMITS = " ░▒▓█", (2.0, 10.0, 30.0, 100.0)  # shades, and the largest percentage above the best of each
 
-BEST, INDISTINGUISHABLE, WORSE = "★", "≈", " "
+BEST = "★"
+INDISTINGUISHABLE = "≈"
+WORSE = " "
 
 
 def grid(
@@ -195,7 +197,8 @@ def draw_map(grid: Grid, width: int) -> list[str] | None:
     for j in reversed(range(len(spec.beta0))):
         cells = "".join(_draw_cell(grid, (i, j), cell_width) for i in range(len(spec.alpha0)))
         lines.append(f"{labels[j]:>{left - 1}} {cells}".rstrip())
-    axis, end = f"{'α₀':>{left - 1}} ", 0
+    axis = f"{'α₀':>{left - 1}} "
+    end = 0
     for i, value in enumerate(spec.alpha0):
         label = f"{value:.3g}"
         place = left + i * cell_width + (max(0, cell_width - 1 - len(label)) // 2 if cell_width > 3 else 0)
@@ -208,7 +211,8 @@ def draw_map(grid: Grid, width: int) -> list[str] | None:
 def _draw_cell(grid: Grid, cell: tuple[int, int], width: int) -> str:
     """Draw a cell: its shade, the percentage above the best if there is room, and its mark."""
     excess = float(grid.percent_above_best()[cell])
-    shade, mark = SHADES[sum(excess > limit for limit in LIMITS)], _mark(grid, cell)
+    shade = SHADES[sum(excess > limit for limit in LIMITS)]
+    mark = _mark(grid, cell)
     if width < 3:
         text = shade * width
         return text if mark == WORSE else f"{text[:-1]}{mark}"
@@ -229,6 +233,7 @@ def _format_regret(grid: Grid, cell: tuple[int, int]) -> str:
     """Format the regret of a cell down to the second digit of its standard error."""
     from math import floor, log10
 
-    mean, error = float(grid.mean[cell]), float(grid.stderr[cell])
+    mean = float(grid.mean[cell])
+    error = float(grid.stderr[cell])
     digits = min(6, max(0, 1 - floor(log10(error)))) if error > 0.0 else 2
     return f"{mean:,.{digits}f} ± {error:,.{digits}f}"

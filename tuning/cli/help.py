@@ -69,7 +69,8 @@ def group_options(command: Any, ctx: Any) -> dict[str, list[HelpRow]]:
 def _option_row(param: Any) -> HelpRow:
     note = "[required]" if param.required else ""
     if param.param_type_name == "argument":
-        name, value = param.metavar + ("..." if param.nargs != 1 else ""), ""
+        name = param.metavar + ("..." if param.nargs != 1 else "")
+        value = ""
     else:
         name = ", ".join(sorted(param.opts, key=len))
         value = "" if param.is_flag else param.metavar or param.name.upper()

@@ -70,7 +70,8 @@ def print_table(
     omitted: list[str] = []
     while if_too_wide == "cut" and len(columns) > 2 and _table_width(columns, rows) > out.width:
         omitted.insert(0, columns[-1])
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
+        columns = columns[:-1]
+        rows = [row[:-1] for row in rows]
     widths = fit_widths(columns, rows, out.width)
     too_wide = _table_width(columns, rows) > out.width
     if widths is None or (too_wide and if_too_wide in ("stack", "list")):

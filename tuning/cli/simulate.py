@@ -130,7 +130,8 @@ def _print_simulation(result: Simulation) -> None:
     summary = result.summary()
     for name, label in LABELS.items():
         if name in summary:
-            mean, error = summary[name]["mean"], summary[name]["stderr"]
+            mean = summary[name]["mean"]
+            error = summary[name]["stderr"]
             rows.append([label, f"{mean:,.2f}", "–" if error is None else f"{error:,.2f}"])
     columns = ["", "mean", "± standard error"]
     print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])

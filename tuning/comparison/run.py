@@ -103,7 +103,8 @@ def _play_range(
     choice in the steps that decide about it [count], and thread seconds without those for drawing worlds.
     """
     values, marks = entry
-    policy, worlds = problem_policy(problem), cached_worlds(problem, stream, first, count)
+    policy = problem_policy(problem)
+    worlds = cached_worlds(problem, stream, first, count)
     assert isinstance(worlds, Worlds)
     begin = time.thread_time()
     played = play(policy, values, worlds, problem.seed, first, stream, marks, fast=False)
@@ -150,7 +151,8 @@ def run_comparison(
             entry = _play(spec, policy, setting, params, scale, workers)
             store_entry(study, spec, entry, time.perf_counter() - begin)
             entries.append(entry)
-            mean, steps = float(entry.regret.mean()), float(spec.entry_steps(policy, setting))
+            mean = float(entry.regret.mean())
+            steps = float(spec.entry_steps(policy, setting))
             listener.batch(Progress(len(entries), mean, steps))
         if keys.read_further_worlds(study) is None:
             store_further_worlds(study, _play_further_worlds(spec, entries, workers, listener))
@@ -214,7 +216,9 @@ def _play_further_worlds(
 
     The list is empty if the first worlds suffice.
     """
-    first, pooled, further = spec.replications, list(entries), list[ComparisonEntry]()
+    first = spec.replications
+    pooled = list(entries)
+    further = list[ComparisonEntry]()
     while spec.replications >= MIN_WORLDS and first < MAX_GROWTH * spec.replications and needs_worlds(pooled):
         more = []
         for entry in entries:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-OK, NOTE, PROBLEM = "ok", "note", "problem"
+OK = "ok"
+NOTE = "note"
+PROBLEM = "problem"
 
 
 @dataclass(frozen=True)

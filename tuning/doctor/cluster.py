@@ -48,7 +48,8 @@ def inspect_cluster(client: Client) -> Cluster:
     answers: dict[str, Any] = client.run(identity, on_error="return") if info["workers"] else {}
     workers = []
     for address, about in sorted(info["workers"].items()):
-        name, answer = str(about["name"]), answers.get(address)
+        name = str(about["name"])
+        answer = answers.get(address)
         label = address if name in ("", address) else f"{name} ({address})"
         workers.append(Node(label, answer if isinstance(answer, dict) else {}, about["nthreads"]))
     return Cluster(Node(info["address"], reported), workers)
@@ -56,7 +57,8 @@ def inspect_cluster(client: Client) -> Cluster:
 
 def check_cluster(cluster: Cluster, local: Mapping[str, str]) -> list[Check]:
     """Check a cluster, compared with the identity of this machine."""
-    scheduler, workers = cluster.scheduler, cluster.workers
+    scheduler = cluster.scheduler
+    workers = cluster.workers
     threads = plural(sum(worker.threads for worker in workers), "thread")
     rows = [
         Check("scheduler", f"{scheduler.label}, {plural(len(workers), 'worker')}, {threads}"),

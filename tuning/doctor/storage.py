@@ -31,7 +31,8 @@ NETWORK = re.compile(
 
 def check_storage(url: str) -> list[Check]:
     """Check a storage; nothing is created or changed."""
-    path, parsed = sqlite_file(url), parse_url(url)
+    path = sqlite_file(url)
+    parsed = parse_url(url)
     if path is not None:
         return _check_sqlite(path, mask_url(url))
     if is_sqlite(parsed):
@@ -91,7 +92,8 @@ def find_file_system(path: Path, mounts: Path | None = None) -> str | None:
     except OSError:
         return None
     place = path.resolve()
-    best, kind = -1, None
+    best = -1
+    kind = None
     for line in lines:
         front, _, back = line.partition(" - ")
         fields = front.split()
@@ -100,7 +102,8 @@ def find_file_system(path: Path, mounts: Path | None = None) -> str | None:
         # blanks, tabs, line ends and backslashes are written as three octal digits
         point = Path(re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4]))
         if (point == place or point in place.parents) and len(point.parts) >= best:
-            best, kind = len(point.parts), back.split()[0]
+            best = len(point.parts)
+            kind = back.split()[0]
     return kind
 
 

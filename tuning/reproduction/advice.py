@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 CLAIMS = read_claims("advice")
 
-TRIALS, REPLICATIONS, CANDIDATES = 64, 200, 8
+TRIALS = 64
+REPLICATIONS = 200
+CANDIDATES = 8
 MIN_TRIALS = 32  # fewer trials would be only a few random batches, too weak a competitor for the advice
 SELECTION = {"long": 2000, "short": 6000}
 HELD_OUT = {"long": 8000, "short": 20000}
@@ -183,7 +185,8 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
     rows = to_records(result.tables["costs"])
     limit = 100 * MAX_COST
-    y, label = [-0.5, len(rows) - 0.5], f"{limit:g} %: limit for advice"
+    y = [-0.5, len(rows) - 0.5]
+    label = f"{limit:g} %: limit for advice"
     figure = plot_dots(
         [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
         [

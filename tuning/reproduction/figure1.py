@@ -81,7 +81,8 @@ def draw_statistics(seed: int, protocol: str, size: int, samples: int) -> dict[s
     """Means and unbiased variances of samples of one size."""
     rng = generator(seed, Stream.SIMULATE, size, f"figure1-{protocol}")
     chunk = max(1, MAX_REWARDS_IN_MEMORY // size)
-    means, variances = [], []
+    means = []
+    variances = []
     for first in range(0, samples, chunk):
         rewards = rng.standard_normal((min(chunk, samples - first), size))
         means.append(rewards.mean(axis=1))
@@ -91,7 +92,9 @@ def draw_statistics(seed: int, protocol: str, size: int, samples: int) -> dict[s
 
 def _run(context: RunContext, protocol: str) -> PieceData:
     samples = PUBLISHED_SAMPLES if protocol == "published" else context.count(SAMPLES, least=200)
-    spreads, below, dots = [], [], []
+    spreads = []
+    below = []
+    dots = []
     for size in SIZES:
         statistics = draw_statistics(context.seed, protocol, size, samples)
         for statistic, values in statistics.items():
@@ -179,7 +182,8 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
         traces.append(
             make_box(index, quantiles, COLORS[protocol], width=0.3, name=name, showlegend=index == 0, **upright)
         )
-    x, averages = [index + 0.18 for index in range(len(rows))], [row["average"] for row in rows]
+    x = [index + 0.18 for index in range(len(rows))]
+    averages = [row["average"] for row in rows]
     text = [f"average sample {statistic} {format_number(average)}" for average in averages]
     traces.append(make_markers(x, averages, "average", {"symbol": "diamond", "size": 8, **WHITE_MARKER}, text))
     return make_figure(
@@ -209,7 +213,8 @@ def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -
         dash = ("dot", "dashdot")[index]
         traces.append(make_guide_line(sizes, theory, f"theory for {statistic}s: {THEORY[statistic]}", dash))
         for protocol in protocols:
-            rows, color = select(spreads, statistic=statistic, protocol=protocol), COLORS[protocol]
+            rows = select(spreads, statistic=statistic, protocol=protocol)
+            color = COLORS[protocol]
             y, low, high = (rows[name].tolist() for name in ("spread", "spread_low", "spread_high"))
             shift = 1.06 if protocol == "published" else 1.0
             name = f"{statistic}s, as {protocol}"

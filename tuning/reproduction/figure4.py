@@ -109,7 +109,8 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], word
         printed = printed_by_policy(measure)
         if comparison == "published" and printed:
             text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
-            x, y = [HORIZON] * len(printed), list(printed.values())
+            x = [HORIZON] * len(printed)
+            y = list(printed.values())
             look: dict[str, Any] = {"legendgroup": "paper", "cliponaxis": False, **panel}
             traces.append(make_markers(x, y, "printed in the paper", PRINTED_MARK, text, **look))
         label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]

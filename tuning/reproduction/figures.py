@@ -192,7 +192,8 @@ def combine_panels(figures: Sequence[tuple[str, go.Figure]], title: str, alt: st
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [trace | axes for trace in content["data"]]
         left = column * (1 + GUTTER) / COLUMNS
-        x_domain, y_domain = [left, left + (1 - GUTTER) / COLUMNS], y_domains[row]
+        x_domain = [left, left + (1 - GUTTER) / COLUMNS]
+        y_domain = y_domains[row]
         is_lowest = index + COLUMNS >= len(figures)
         layout[f"xaxis{number}"] = _panel_axis(content["layout"]["xaxis"], x_domain, f"y{number}", is_lowest)
         layout[f"yaxis{number}"] = _panel_axis(content["layout"]["yaxis"], y_domain, f"x{number}", column == 0)

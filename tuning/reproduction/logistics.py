@@ -26,7 +26,9 @@ from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 
 POLICIES = tuple(PAPER_POLICIES.values())  # in the order of the paper's table; RAVEN-UCB first
 NAMES = {ours: theirs for theirs, ours in PAPER_POLICIES.items()}  # the paper's names of the policies
-RAVEN, UCB, CCB = "raven-ucb", "ucb1", "ccb"
+RAVEN = "raven-ucb"
+UCB = "ucb1"
+CCB = "ccb"
 COMPARISONS = {"published": ("published",), "defined": ("defaults", "tuned")}  # the comparisons of each protocol
 
 WORLDS = {
@@ -36,10 +38,16 @@ WORLDS = {
 }
 """Scenario and stream of each comparison; defaults and tuned play the same worlds."""
 
-HORIZON, ARMS, PAPER_WORLDS = 50_000, 100, 50
+HORIZON = 50_000
+ARMS = 100
+PAPER_WORLDS = 50
 CHECKPOINTS = range(500, HORIZON + 1, 500)
 
-TRIALS, SEARCH_WORLDS, CANDIDATES, SELECTION_WORLDS, BATCH = 20, 10, 4, 20, 5
+TRIALS = 20
+SEARCH_WORLDS = 10
+CANDIDATES = 4
+SELECTION_WORLDS = 20
+BATCH = 5
 """The search of a policy at the default precision."""
 
 SECONDS_PER_WORLD = {"thompson": 0.25, "f-dsw-ts": 0.29, "wls-optimistic-ts": 0.15}

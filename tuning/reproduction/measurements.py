@@ -23,7 +23,8 @@ def measure_share(hits: int, count: int) -> Measurement:
     >>> measure_share(0, 100).high > 0.03
     True
     """
-    share, z2 = hits / count, Z95**2
+    share = hits / count
+    z2 = Z95**2
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = Z95 * sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
     return Measurement(share, max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half)))

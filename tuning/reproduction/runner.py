@@ -60,7 +60,8 @@ def reproduce_paper(
     Returns:
         The result and the paths of the files.
     """
-    selected, context = select_experiments(names), make_context(folder, **settings)
+    selected = select_experiments(names)
+    context = make_context(folder, **settings)
     check_folder(folder)
     make_folder(folder)
     with pool as workers, screen as reporter:

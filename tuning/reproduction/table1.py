@@ -86,7 +86,8 @@ def _run(context: RunContext, protocol: str) -> PieceData:
     names = [row["name"] for row in printed_rows("scenarios_table.csv")]
     if protocol == "published":
         names = [name for name in names if name in VIOLATIONS]
-    worlds, moments = [], []
+    worlds = []
+    moments = []
     for name in names:
         scenario = find_scenario(played_scenario(protocol, name))
         view = thin_view(view_world(draw_worlds(scenario, HORIZON, ARMS_PLOTTED, context.seed)))
@@ -105,9 +106,11 @@ def _round(value: float) -> float | None:
 
 def _check(context: RunContext, name: str, protocol: str) -> dict[str, Any]:
     """Count the worlds that violate the definition, and the steps at which anything changes."""
-    scenario, count = find_scenario(played_scenario(protocol, name)), context.count(WORLDS, least=10)
+    scenario = find_scenario(played_scenario(protocol, name))
+    count = context.count(WORLDS, least=10)
     is_violated, description = VIOLATIONS[name]
-    violations, changing = 0, 0
+    violations = 0
+    changing = 0
     for first, size in split_into_blocks(scenario, HORIZON, ARMS_CHECKED, count):
         worlds = draw_worlds(scenario, HORIZON, ARMS_CHECKED, context.seed, first, size)
         for r in range(size):

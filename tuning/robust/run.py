@@ -49,7 +49,8 @@ def run_robust(
         _read_tuned(opened)
 
     def body(opened: OpenStudy[RobustSpec]) -> RobustRecommendation | None:
-        study, resolved = opened.study, opened.spec
+        study = opened.study
+        resolved = opened.spec
         tuned = _read_tuned(opened)
         if tuned is None:
             first[:] = _run_scenarios(resolved, url, workers, deadline, listener)

@@ -109,7 +109,10 @@ class _Search:
     def __init__(
         self, spec: StudySpec, study: optuna.Study, evaluator: Evaluator, first: Sequence[TrialParams] | None
     ) -> None:
-        self.spec, self.study, self.evaluator, self.first = spec, study, evaluator, first
+        self.spec = spec
+        self.study = study
+        self.evaluator = evaluator
+        self.first = first
         self.objective = evaluator.objective
         self.stored = self.study.get_trials(deepcopy=False)
         self.batch = len(self.stored) // spec.batch
@@ -146,7 +149,8 @@ class _Search:
     def _run_batch(self) -> float:
         """Ask for, play and store one batch; return the number of simulated steps."""
         begin = time.perf_counter()
-        spec, start = self.spec, self.batch * self.spec.batch
+        spec = self.spec
+        start = self.batch * self.spec.batch
         trials = ask_batch(spec, self.mirror, self.batch, self.first)
         candidates = [self._values(from_relative(spec, trial.params)) for trial in trials]
         stored = min(len(self.stored) - start, spec.batch)

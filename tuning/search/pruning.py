@@ -105,7 +105,9 @@ class ReplicationBlocks:
     """The blocks of one batch; each is played by the candidates that are still active."""
 
     def __init__(self, spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]]) -> None:
-        self.spec, self.evaluator, self.candidates = spec, evaluator, candidates
+        self.spec = spec
+        self.evaluator = evaluator
+        self.candidates = candidates
         self.outcomes = [Outcome(np.empty(0)) for _ in candidates]
         self.withdrawn: set[int] = set()
         """Candidates that completed their trial and no longer challenge the elite."""
@@ -134,18 +136,21 @@ class ReplicationBlocks:
 def play_block(spec: StudySpec, evaluator: Evaluator, candidates: Sequence[dict[str, Value]], block: int) -> Floats:
     """Return samples [C, size] of block number 1, 2, …; the last block of a trial may be shorter."""
     size = block_size(spec)
-    first, last = (block - 1) * size, block * size
+    first = (block - 1) * size
+    last = block * size
     if block <= block_count(spec):
         last = min(last, spec.replications)
     else:
         shift = block_count(spec) * size - spec.replications
-        first, last = first - shift, last - shift
+        first = first - shift
+        last = last - shift
     return evaluator.play_sample(candidates, Stream.SEARCH, first, last - first)
 
 
 def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
     """Play in blocks; Optuna's Hyperband decides after each block, candidate by candidate."""
-    blocks, trials = ReplicationBlocks(spec, evaluator, batch.candidates), batch.trials
+    blocks = ReplicationBlocks(spec, evaluator, batch.candidates)
+    trials = batch.trials
     for block in range(1, block_count(spec) + 1):
         blocks.play(block)
         for i in blocks.active():
@@ -157,7 +162,8 @@ def play_hyperband(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> Playe
 
 def play_race(spec: StudySpec, evaluator: Evaluator, batch: Batch) -> PlayedBatch:
     """Race the candidates of a batch against each other and against the elite."""
-    elite, full = batch.elite, block_count(spec)
+    elite = batch.elite
+    full = block_count(spec)
     length = full if elite is None else elite.blocks
     blocks = ReplicationBlocks(spec, evaluator, batch.candidates)
     elite_sample = np.empty(0)

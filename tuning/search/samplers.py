@@ -203,7 +203,8 @@ def _rounded(sampler: optuna.samplers.BaseSampler) -> optuna.samplers.BaseSample
     The last digits of logarithms and matrix products depend on the processor. A trial that differs in the last digit
     may lose the best arm in other worlds, and all later trials would differ.
     """
-    relative, independent = sampler.sample_relative, sampler.sample_independent
+    relative = sampler.sample_relative
+    independent = sampler.sample_independent
 
     def sample_relative(
         study: optuna.Study, trial: optuna.trial.FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -270,8 +271,11 @@ def _cma_points(request: _PointRequest) -> Floats:
     """
     from cmaes import CMA
 
-    spec, mirror, space = request.spec, request.mirror, request.space
-    size, dimensions = spec.batch, len(space)
+    spec = request.spec
+    mirror = request.mirror
+    space = request.space
+    size = spec.batch
+    dimensions = len(space)
     cma = CMA(
         mean=np.full(dimensions, 0.5),
         sigma=CMA_STEP,

@@ -35,10 +35,13 @@ def extend_range(param: Param, range_: Range, value: float, zone: float, factor:
     Range(low=0.01, high=30.0, scale='log')
     """
     number = range_.searched(value)
-    least, most = param.least, param.most
+    least = param.least
+    most = param.most
     if range_.scale == "one-minus":
-        least, most = max(0.0, 1.0 - param.most), min(1.0, 1.0 - param.least)
-    low, high = range_.low, range_.high
+        least = max(0.0, 1.0 - param.most)
+        most = min(1.0, 1.0 - param.least)
+    low = range_.low
+    high = range_.high
     position = range_.to_unit(value)
     if range_.logarithmic:
         lower = min(low, number if number > 0.0 else low) / factor

@@ -69,7 +69,8 @@ class Replay(Result):
             score = format_interval(self.score)
             answer = f"{self.policy} ({format_params(self.params)}): mean reward per step {score}."
         else:
-            score, answer = "–", f"Inconclusive: {self.inconclusive}."
+            score = "–"
+            answer = f"Inconclusive: {self.inconclusive}."
         rows = [[self.policy, score], ["Logging policy", logged]]
         return Document(
             answer=answer,

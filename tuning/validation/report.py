@@ -161,7 +161,8 @@ def decide(
     if spec.reward_factor() != 1.0:
         named = f"the scaled defaults ({format_params({name: defaults[name] for name in spec.space})})"
     report = f"the report {'segment' if recorded else 'worlds'}"
-    changed, excess = find_changed(spec, choice.values, defaults), choice.excess_of_defaults
+    changed = find_changed(spec, choice.values, defaults)
+    excess = choice.excess_of_defaults
     worse = better if recorded else excess is not None and excess.worse
     reason = shortage
     if reason is None and excess is None and spec.space:

@@ -127,7 +127,8 @@ def locate_parts(played: PlayedWindows | FixedArmPlay, history: TraceWorlds, seg
     large changes are missing. Contributions are scaled so that the variance of their sum is that of the mean over the
     windows of the segment.
     """
-    count, window = history.offsets.size, history.horizon
+    count = history.offsets.size
+    window = history.horizon
     starts = np.bincount(history.offsets, minlength=segment.last - window + 1)
     average = convolve(starts.astype(np.float64), played.regret_by_step / count)
     ratio = _variance_of_mean(segment.rows, window) / _variance_of_mean(segment.last, window)

@@ -244,7 +244,9 @@ class ClusterWorkers(Workers):
     concurrent_studies = CONCURRENT_STUDIES
 
     def __init__(self, address: str, client: Client, security: Security | None = None) -> None:
-        self.address, self.client, self.security = address, client, security
+        self.address = address
+        self.client = client
+        self.security = security
         self.packer, self.driver = Packer(), MachineIdentity.current()
         self.lock = threading.Lock()
         self.stopped = False
@@ -258,7 +260,8 @@ class ClusterWorkers(Workers):
     def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:
         """Run until every call has a result; lost calls are submitted again."""
         results: dict[int, TaskResult] = {}
-        missing, needs_payload = list(range(len(calls))), set[int]()
+        missing = list(range(len(calls)))
+        needs_payload = set[int]()
         lost_since: float | None = None
         while missing:
             self._check_stopped()

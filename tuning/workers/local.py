@@ -177,7 +177,8 @@ class LocalWorkers(Workers):
     def __init__(self, jobs: int = 1, backend: str = DEFAULT_BACKEND) -> None:
         if backend not in BACKENDS:
             raise InputError(f"backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
-        self.jobs, self.backend = check_integer("jobs", jobs, least=1, most=1024), backend
+        self.jobs = check_integer("jobs", jobs, least=1, most=1024)
+        self.backend = backend
         self.threads = self.jobs
 
     def chunk_size(self, count: int, candidates: int, task_time: TaskTime) -> ChunkSize:

@@ -168,7 +168,8 @@ def _play_to_mark(
         totals = evaluate(policy, candidates, worlds, problem.seed, first, stream, mark)
         return EvaluatedCandidates.join(totals.regret, totals.reward, totals.regret), totals.marked_regret
     marks = np.unique([step for step in (problem.burn_in, mark) if step > 0])
-    results, marked = [], []
+    results = []
+    marked = []
     for values in candidates:
         played = play(policy, values, worlds, problem.seed, first, stream, marks)
         up_to = dict(zip(marks.tolist(), played.regret_curve.T, strict=True))
@@ -185,7 +186,9 @@ def play_range_with_failures(
     These are whether the world fails (0 or 1), and the regret of uniform choice in the steps that decide about it. The
     worlds are played once, so they are not cached but drawn in small blocks that use the same memory.
     """
-    scenario, horizon, arms = problem.scenario, problem.horizon, problem.arms
+    scenario = problem.scenario
+    horizon = problem.horizon
+    arms = problem.arms
     parts = []
     for start, size in _split_range(first, count, max(1, SMALL_BLOCK // scenario.bytes_per_world(horizon, arms))):
         worlds = draw_any(scenario, horizon, arms, problem.seed, start, size, stream)

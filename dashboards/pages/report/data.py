@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
 MAX_STUDY_WORK = 30_000_000
-MAX_WORLDS, MIN_WORLDS = 100, 4
+MAX_WORLDS = 100
+MIN_WORLDS = 4
 CHECKPOINTS = 60
 ORACLE = "oracle"  # prefix of the policies that are restarted at the true changes, and name of their curve
 BEST_CELLS = 5
@@ -96,7 +97,8 @@ class StudyData:
     @property
     def missing(self) -> str:
         """Why the study has no recommendation; empty if it has one."""
-        trials, budget = self.trials, self.spec.trials
+        trials = self.trials
+        budget = self.spec.trials
         if self.recommendation is not None:
             return ""
         if not trials.finished:
@@ -234,7 +236,8 @@ def simulate_recommendation(recommendation: Recommendation, studies: int, spec: 
         spec: Specification of the study. On a trace, windows of the report segment are simulated.
     """
     candidates = {"recommended": recommendation.params} | {each.name: each.params for each in recommendation.versus}
-    horizon, arms = recommendation.horizon, recommendation.arms
+    horizon = recommendation.horizon
+    arms = recommendation.arms
     try:
         match spec.source:
             case LogSource():

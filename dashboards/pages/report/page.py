@@ -383,7 +383,8 @@ def _write_images(page: ReportPage, folder: Path) -> None:
     """Write all images with one browser process."""
     import plotly.io
 
-    images, paths = [], []
+    images = []
+    paths = []
     for panel in page.all_panels:
         figure = apply_theme(panel.figure, dark=False)
         figure.update_layout(paper_bgcolor="#ffffff")

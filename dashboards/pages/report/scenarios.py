@@ -111,7 +111,8 @@ def _simulated_section(key: str, studies: list[StudyData], grids: list[GridSpec]
     details = [f"K = {arms}"] if scenario is not None and scenario.arms != arms else []
     details += [format_settings(settings)] if settings else []
     title = f"{name} ({', '.join(details)})" if details else name
-    panels, notes = [], []
+    panels = []
+    notes = []
     if scenario is None:
         notes.append("This version of ravenlab does not define this scenario.")
     elif horizon * (arms + scenario.extra_arms) <= MAX_WORLD_SIZE:
@@ -131,7 +132,8 @@ def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slug
     if scenario is not None:
         panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon)))
     panels += _horizon_panels(title, studies, slugs)
-    definition, table = None, None
+    definition = None
+    table = None
     for recommendation in _recommendations(studies):
         if recommendation.trace is not None:
             facts = recommendation.trace
@@ -150,7 +152,8 @@ def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: S
     panels = []
     if scenario is not None:
         panels.append(make_panel(slugs, f"log {title}", figures.plot_log(scenario)))
-    definition, table = None, None
+    definition = None
+    table = None
     for recommendation in _recommendations(studies):
         if recommendation.log is not None:
             facts = recommendation.log

@@ -136,7 +136,8 @@ def make_grid_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
     ]
     sections = []
     for part, title in zip(parts, make_short_titles(labels), strict=True):
-        grid, spec = part.grid, part.grid.spec
+        grid = part.grid
+        spec = part.grid.spec
         panels, more = _draw_grid(part, slugs)
         filters = make_filters([spec.scenario], spec.horizon, GRID_POLICY)
         link = slugs.new(grid.study)
@@ -153,7 +154,8 @@ def make_filters(scenarios: Sequence[str], horizon: int, policy: str) -> dict[st
 
 def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
     """Draw a grid: the heat map and the lines, and further figures."""
-    grid, spec = part.grid, part.grid.spec
+    grid = part.grid
+    spec = part.grid.spec
     heat_map = figures.plot_heat_map(grid, part.recommendation, part.played)
     panels = [
         make_panel(slugs, f"map {grid.study}", heat_map, height=LINKED_HEIGHT),
@@ -203,7 +205,9 @@ def make_study_sections(data: ReportData, ids: Mapping[str, str], slugs: Slugs) 
 
 
 def _study_section(study: StudyData, title: str, link: str, grids: Sequence[GridData], slugs: Slugs) -> ReportSection:
-    spec, trials, recommendation = study.spec, study.trials, study.recommendation
+    spec = study.spec
+    trials = study.trials
+    recommendation = study.recommendation
     pruned = f" ({format_count(trials.pruned)} pruned)" if trials.pruned else ""
     failed = f"; {format_count(trials.failed)} failed" if trials.failed else ""
     progress = [
@@ -256,7 +260,8 @@ def _draw_curves(study: StudyData, curves: Curves, defaults: str, slugs: Slugs) 
 
 def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:
     """Describe how much of the regret of the recommended parameters knowing the true changes would avoid."""
-    oracle, recommended = curves.simulations.get(ORACLE), curves.simulations["recommended"]
+    oracle = curves.simulations.get(ORACLE)
+    recommended = curves.simulations["recommended"]
     if oracle is None or recommended.regret.mean() <= 0.0:
         return []
     excess = relative_interval(oracle.regret, recommended.regret, seed)

@@ -156,7 +156,8 @@ def make_robust_row(result: RobustRecommendation, title: str, link: str, filters
 
 def _describe_facts(recommendation: Recommendation) -> str:
     """State the regret on held-out data with its scale, or the replay score on a log."""
-    log, regret = recommendation.log, recommendation.regret
+    log = recommendation.log
+    regret = recommendation.regret
     if log is not None:
         scores = f"Replay score {format_interval(log.score)}; mean of the logging policy {format_interval(log.logged)}"
         return " ".join([f"{scores}, both per step.", *describe_unit(recommendation)])
@@ -222,7 +223,8 @@ def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:
     ratios = [ratio for row in rows for lane in row.lanes for ratio in lane.ratios or ()]
     if not ratios:
         return None
-    low, high = max(min(ratios), WIDEST[0]), min(max(ratios), WIDEST[1])
+    low = max(min(ratios), WIDEST[0])
+    high = min(max(ratios), WIDEST[1])
     return Axis(min(low / 1.05, 0.95), max(high * 1.05, 1.25))
 
 

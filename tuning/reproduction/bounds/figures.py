@@ -100,7 +100,8 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> go.Figure:
     """Regret per step by decade, one panel per problem."""
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
-    parts, notes = [], []
+    parts = []
+    notes = []
     for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
         y_axis = f"y{axis_number(panel)}"
         shown = select(tables["rates"], problem=problem)
@@ -114,7 +115,8 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> go.Figure:
             rows = [row for row in to_records(select(shown, setting=setting)) if row["rate"] > 0.0]
             if not rows:
                 continue
-            x, y = [sqrt(row["from"] * row["to"]) for row in rows], [row["rate"] for row in rows]
+            x = [sqrt(row["from"] * row["to"]) for row in rows]
+            y = [row["rate"] for row in rows]
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
             look = {"yaxis": y_axis, "showlegend": panel == 0}
@@ -152,8 +154,10 @@ def _plot_assumption(assumption: DataFrame, words: Words) -> go.Figure:
     traces: list[PlotlyTrace] = [make_guide_line(steps, required, f"required: 2·σ·sqrt(ln t), σ = {SIGMA:g}", "solid")]
     for setting in settings:
         rows = select(assumption, setting=setting, sigma=SIGMA)
-        title, color = rows["title"].iloc[0], COLORS[setting]
-        played, written = rows["played"].tolist(), rows["written"].tolist()
+        title = rows["title"].iloc[0]
+        color = COLORS[setting]
+        played = rows["played"].tolist()
+        written = rows["written"].tolist()
         traces.append(make_line(steps, played, f"played, {title}", color, 0))
         traces.append(make_line(steps, written, f"written in the proof, {title}", color, 2, opacity=0.6))
         for index, sigma in enumerate(sigmas):

@@ -155,7 +155,8 @@ BOUNDS: dict[str, Callable[[FixedProblem, float], float]] = {
 
 def find_crossing(bound: Callable[[float], float], regret: float, rate: float) -> float | None:
     """Find the T beyond the horizon at which a linear tail crosses a bound; None if it does not up to 10¹⁵."""
-    low, high = float(HORIZON), MAX_EXTRAPOLATION
+    low = float(HORIZON)
+    high = MAX_EXTRAPOLATION
     if regret + rate * (high - HORIZON) < bound(high):
         return None
     for _ in range(200):

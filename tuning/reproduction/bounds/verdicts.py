@@ -38,7 +38,9 @@ Tables = Mapping[str, "DataFrame"]
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
     """Regret by T, the bounds, the rate of each decade, linear tails, and the proof's assumption."""
-    regrets, rates, tails = [], [], []
+    regrets = []
+    rates = []
+    tails = []
     for problem in PROBLEMS.values():
         for setting in list_settings(context):
             data = pieces[f"bounds/{problem.name}/{setting.name}"]
@@ -139,9 +141,12 @@ def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
 
 def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool) -> ClaimResult:
     """Judge a bound in all problems; `with_constant` if its constant is claimed too, not only its order."""
-    setting, column = f"raven-{protocol}", f"crosses_{bound.replace('-', '_')}"
+    setting = f"raven-{protocol}"
+    column = f"crosses_{bound.replace('-', '_')}"
     tails = to_records(select(tables["tails"], setting=setting))
-    falling, above, ends = [], [], {}
+    falling = []
+    above = []
+    ends = {}
     for name in PROBLEMS:
         rates = to_records(select(tables["rates"], problem=name, setting=setting))
         ratios = [None if row["ratio"] is None else read_measurement(row, "ratio") for row in rates]

@@ -75,7 +75,8 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words
         if len(rows):
             traces += _plot_line(rows, style)
     horizons = reduction["horizon"].tolist()
-    above, limit = CLAIMS["figure2-above-80"].printed_number, CLAIMS["figure2-84"].printed_number
+    above = CLAIMS["figure2-above-80"].printed_number
+    limit = CLAIMS["figure2-84"].printed_number
     ends = [0.9 * min(horizons), 1.1 * max(horizons)]
     traces += [
         make_guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
@@ -96,7 +97,8 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words
 
 def _plot_selection_bias(bias: DataFrame, words: Words) -> go.Figure:
     """Reduction of winners on the worlds that selected them, minus that on held-out worlds."""
-    horizons, differences = bias["horizon"].tolist(), bias["difference"].tolist()
+    horizons = bias["horizon"].tolist()
+    differences = bias["difference"].tolist()
     text = [
         f"T = {row['horizon']:,}<br>{row['selection']:.1f} % on the selection worlds, {row['held_out']:.1f} % on "
         f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"

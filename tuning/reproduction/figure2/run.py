@@ -24,7 +24,9 @@ from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 from ravenlab.tuning.workers.problem import Evaluator, Problem
 
-RAVEN, UCB1, BASELINE = "raven-ucb", "ucb1", "published-ucb1"
+RAVEN = "raven-ucb"
+UCB1 = "ucb1"
+BASELINE = "published-ucb1"
 """The tuned policies, and the baseline: UCB1 with bonus sqrt(2·ln t / (N+1))."""
 
 LONGER_HORIZONS = (20_000, 50_000, 100_000, 200_000)  # horizons beyond those of the paper
@@ -32,7 +34,9 @@ REPEATS = 20  # repetitions of the authors' procedure, which they ran once
 HELD_OUT = {50_000: 1600, 200_000: 400}
 """Held-out worlds up to each of these horizons: enough for about ± 1 percentage point."""
 
-FINALISTS, SELECTION, REPORT = 3, 100, 20
+FINALISTS = 3
+SELECTION = 100
+REPORT = 20
 """Finalists and their selection worlds (50 gave a visibly worse choice). The study's own report is small because
 winners are evaluated on many more worlds here."""
 
@@ -120,7 +124,8 @@ def run_published(context: RunContext, horizon: int) -> PieceData:
     worlds = first_study().replications
     evaluator = _make_evaluator(context, RAVEN, horizon)
     winners: list[dict[str, Value]] = []
-    on_selection, on_held_out = [], []
+    on_selection = []
+    on_held_out = []
     for repeat in range(count_repeats(context)):
         candidates = draw_candidates(context.seed, repeat, horizon)
         regret = evaluator.play(candidates, Stream.SIMULATE, repeat * worlds, worlds).regret.mean(axis=1)
@@ -134,7 +139,8 @@ def run_published(context: RunContext, horizon: int) -> PieceData:
 
 def run_published_baseline(context: RunContext) -> PieceData:
     """Mean regret of UCB1 [horizon, repeat] on the worlds of each search and on the held-out ones."""
-    horizons, repeats = list(load_studies()), count_repeats(context)
+    horizons = list(load_studies())
+    repeats = count_repeats(context)
     worlds = first_study().replications
 
     def mean_by_repeat(stream: Stream) -> list[list[float]]:

@@ -41,7 +41,8 @@ POINTS = "percentage points"
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:
     """Reductions by line and horizon, the winners and the verdicts."""
-    spec, printed = run.first_study(), list(run.load_studies())
+    spec = run.first_study()
+    printed = list(run.load_studies())
     facts: dict[str, Any] = {
         "arms": spec.arms,
         "trials": spec.trials,
@@ -59,7 +60,8 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         tables["selection_bias"] = make_table(_selection_bias(selection, held_out, context))
         verdicts += judge_samples("published", selection, printed, context.seed)
     if "defined" in context.protocols:
-        raven, tuned = _defined_samples(pieces, run.RAVEN), _defined_samples(pieces, run.UCB1)
+        raven = _defined_samples(pieces, run.RAVEN)
+        tuned = _defined_samples(pieces, run.UCB1)
         search = run.make_spec(context, facts["longest"])
         facts |= {"search": search.replications, "finalists": search.candidates, "selection": search.selection}
         rows += _line_rows("defined", raven, context) + _line_rows("tuned-ucb1", tuned, context)
@@ -125,7 +127,9 @@ def judge_samples(protocol: str, samples: Samples, printed: Sequence[int], seed:
     As published, the standard deviation of single runs is the paper's sampling noise. It explains no difference at
     horizons that the paper did not run.
     """
-    first, last, longest = printed[0], printed[-1], max(samples)
+    first = printed[0]
+    last = printed[-1]
+    longest = max(samples)
     is_longer = longest > last
     average = np.mean([samples[horizon] for horizon in printed], axis=0)
     horizons = f"the paper's {len(printed)} horizons" if is_longer else f"{len(printed)} horizons"
@@ -164,7 +168,8 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
 
 def _judge_about(key: str, protocol: str, sample: Floats, where: str, seed: int, in_paper: bool = True) -> ClaimResult:
     """Judge "about x" at one horizon, or averaged over some."""
-    claim, ours = CLAIMS[key], measure_groups(sample, seed)
+    claim = CLAIMS[key]
+    ours = measure_groups(sample, seed)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     paper_error = spread / PAPER_SIZES[protocol] ** 0.5 if in_paper else None
@@ -178,7 +183,8 @@ def _change(samples: Samples, before: int, after: int) -> Floats:
     >>> _change({1: np.array([1.0, 2.0, 3.0, 4.0]), 2: np.array([5.0, 6.0])}, 1, 2)
     array([3., 3.])
     """
-    early, late = samples[before], samples[after]
+    early = samples[before]
+    late = samples[after]
     blocks = early.size // late.size
     return np.asarray(late - early[: blocks * late.size].reshape(blocks, late.size).mean(axis=0))
 

@@ -63,7 +63,8 @@ MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
     """The grids, and for the first protocol the printed optima and their sampling distribution."""
-    cells, optima = result.tables["cells"], result.tables["optima"]
+    cells = result.tables["cells"]
+    optima = result.tables["optima"]
     figures = []
     for index, protocol in enumerate(protocols):
         grids = list_grids(to_records(cells), protocol)
@@ -91,11 +92,13 @@ def plot_heat_maps(grids: Sequence[PlayedGrid]) -> go.Figure:
 
 def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> go.Figure:
     """The paper's Figure 3: regret against α₀ with one line per β₀, and the printed optimum."""
-    panels, parts = [], []
+    panels = []
+    parts = []
     for played, row in zip(grids, optima, strict=True):
         grid = _make_grid(played)
         figure = plot_sensitivity_lines(grid)
-        printed, ours = f"{row['printed_regret']:g}", format_number(row["regret"])
+        printed = f"{row['printed_regret']:g}"
+        ours = format_number(row["regret"])
         text = f"<b>The paper's optimum</b><br>{format_cell(row)}<br>printed regret {printed}, here {ours}"
         point = [row["alpha0"]], [row["printed_regret"]]
         figure.add_trace(make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
@@ -127,7 +130,8 @@ def plot_selection(grids: Sequence[PlayedGrid]) -> go.Figure:
 def plot_printed(rows: Sequence[Row]) -> go.Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
     tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
-    diamond, circle = {"symbol": "diamond", "size": 7, "color": ORANGE}, {"symbol": "circle", "color": BLUE}
+    diamond = {"symbol": "diamond", "size": 7, "color": ORANGE}
+    circle = {"symbol": "circle", "color": BLUE}
     smallest = f"smallest of 16 means of {PAPER_REPLICATIONS}: median and 95 %"
     cell_mean = f"mean of {PAPER_REPLICATIONS} in the printed cell: median and 95 %"
     series = [
@@ -139,7 +143,8 @@ def plot_printed(rows: Sequence[Row]) -> go.Figure:
     limits = [value for dots in series for value in (*dots.low, *dots.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
     x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
-    title, margin = "Printed regret and its sampling distribution", {"t": 70, "r": 16, "b": 118, "l": 60}
+    title = "Printed regret and its sampling distribution"
+    margin = {"t": 70, "r": 16, "b": 118, "l": 60}
     return plot_dots(labels, series, title, _describe_setting(rows), x_axis, margin=margin)
 
 
@@ -155,7 +160,8 @@ def plot_boxes(grids: Sequence[PlayedGrid]) -> go.Figure:
             legend = {"name": name, "legendgroup": name, "showlegend": place == 0}
             quantiles = [row[column] for column in QUANTILE_COLUMNS]
             traces.append(make_box(place + shift, quantiles, color, width=0.3, **legend))
-            mean, median = format_number(row["regret"]), format_number(row["q50"])
+            mean = format_number(row["regret"])
+            median = format_number(row["q50"])
             text = (
                 f"<b>{name}</b>: {format_cell(row)}<br>mean {mean}, median {median}<br>quartiles "
                 f"{format_range(quantiles[1:4:2])}, 5 % to 95 %: {format_range(quantiles[::4])}"

@@ -125,7 +125,8 @@ def _measure_sensitivity(regrets: Floats, spec: GridSpec, seed: int) -> list[dic
         ("alpha0", cells[:, beta], spec.beta0[beta]),
         ("beta0", cells[alpha, :], spec.alpha0[alpha]),
     ):
-        best, worst = int(line[means[line].argmin()]), int(line[means[line].argmax()])
+        best = int(line[means[line].argmin()])
+        worst = int(line[means[line].argmax()])
         values = {"best": spec.cells()[best][param], "worst": spec.cells()[worst][param]}
         cost = relative_interval(held_out[worst], held_out[best], seed)
         out.append({"param": param, "other": other, **values, "cost": list(cost)})

@@ -34,9 +34,11 @@ def format_cell(row: Row) -> str:
 
 def _optimum_claims() -> Iterator[Claim]:
     """Two claims per optimum: the cell and its regret."""
-    reasons, place = read_texts("figure3")["reasons"], "Section 4.2, Figure 3"
+    reasons = read_texts("figure3")["reasons"]
+    place = "Section 4.2, Figure 3"
     for optimum in read_optima():
-        where, prefix = f"{optimum.name}, T = {optimum.horizon:,}", optimum.claim_prefix
+        where = f"{optimum.name}, T = {optimum.horizon:,}"
+        prefix = optimum.claim_prefix
         cell = f"{where}: the best cell is {format_cell(vars(optimum))}."
         regret = f"{where}: the regret of the best cell is {optimum.regret:g}."
         yield Claim(f"{prefix}-cell", place, cell, None, "%", OPTIMA_GROUP, "cell", reasons["cell"])
@@ -122,7 +124,10 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     ]
     cells = make_table(row for grid in played for row in _cell_rows(*grid))
     sensitivity = make_table(row for grid in played for row in _sensitivity_rows(*grid))
-    optima, verdicts, joint, one_problem = [], [], {}, {}
+    optima = []
+    verdicts = []
+    joint = {}
+    one_problem = {}
     for protocol in context.protocols:
         grids = list_grids(to_records(cells), protocol)
         rows = [_optimum_row(*grid) for grid in played if grid[0] == protocol]
@@ -184,7 +189,8 @@ def _cell_rows(protocol: str, optimum: Optimum, data: PieceData) -> Iterator[dic
 
 
 def _optimum_row(protocol: str, optimum: Optimum, data: PieceData) -> dict[str, Any]:
-    printed, lowest = CELLS.index(optimum.cell), data["mean"].index(min(data["mean"]))
+    printed = CELLS.index(optimum.cell)
+    lowest = data["mean"].index(min(data["mean"]))
     best_alpha0, best_beta0 = CELLS[lowest]
     return {
         **_grid_columns(protocol, optimum, data),
@@ -226,7 +232,8 @@ def _judge_cell(grid: PlayedGrid, row: Row) -> ClaimResult:
 
 
 def _judge_regret(grid: PlayedGrid, row: Row) -> ClaimResult:
-    claim, ours = CLAIMS[f"{grid.optimum.claim_prefix}-regret"], read_measurement(row, "regret")
+    claim = CLAIMS[f"{grid.optimum.claim_prefix}-regret"]
+    ours = read_measurement(row, "regret")
     evidence = row["printed_regret"], ours, row["smallest_least"], row["smallest_most"]
     return judge(claim, grid.protocol, ours, *evidence, row=row, **CONSTANTS)
 

@@ -38,7 +38,8 @@ ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
     """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
-    tables, facts = result.tables, result.facts
+    tables = result.tables
+    facts = result.facts
     size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
     figures: list[tuple[str, go.Figure]] = []
     if "published" in protocols:
@@ -51,7 +52,8 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
 
 
 def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
-    ours, square = {"symbol": "circle", "color": BLUE}, {"symbol": "square-open", "color": GREEN}
+    ours = {"symbol": "circle", "color": BLUE}
+    square = {"symbol": "square-open", "color": GREEN}
     constant, best_arm = (
         to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
     )
@@ -102,7 +104,8 @@ def _plot_variances(variances: DataFrame, words: Words) -> go.Figure:
     traces: list[PlotlyTrace] = []
     sizes = unique(variances, "n")
     for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
-        rows, title = select(variances, estimator=name), ESTIMATOR_TITLES[name]
+        rows = select(variances, estimator=name)
+        title = ESTIMATOR_TITLES[name]
         mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
         positive = [max(value, min(mean) / 3) for value in low]  # a log axis has no zero
         hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"

@@ -48,7 +48,8 @@ def compute_variance(rewards: Floats, estimator: str) -> Floats:
     """Compute S² after each reward of samples [R, n] with one of the recursions."""
     kind = float(ESTIMATORS.index(estimator))
     rule = getattr(next_variance, "py_func", next_variance)
-    mean, variance = np.zeros(rewards.shape[0]), np.zeros(rewards.shape[0])
+    mean = np.zeros(rewards.shape[0])
+    variance = np.zeros(rewards.shape[0])
     out = np.empty_like(rewards)
     for i, reward in enumerate(rewards.T):
         before = reward - mean

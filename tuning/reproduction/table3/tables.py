@@ -64,7 +64,8 @@ def make_tables(
 
 def measure_reduction(samples: Samples, seed: int) -> tuple[Measurement, float]:
     """Regret reduction of RAVEN-UCB compared with UCB in percent, and its standard deviation over worlds."""
-    raven, ucb = samples[RAVEN], samples[UCB]
+    raven = samples[RAVEN]
+    ucb = samples[UCB]
     share, low, high = relative_interval(raven, ucb, seed)
     spread = float(relative_shares(raven, ucb).std(ddof=1))
     return Measurement(-100.0 * share, -100.0 * high, -100.0 * low), 100.0 * spread

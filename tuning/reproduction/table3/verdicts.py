@@ -51,7 +51,8 @@ def _number_claims() -> Iterator[Claim]:
     printed = {measure: printed_by_policy(measure) for measure in SHORT_NAMES}
     for name, title in NAMES.items():
         for measure, short in SHORT_NAMES.items():
-            value, words = printed[measure][name], PRINTED_COLUMNS[measure].replace("_", " ")
+            value = printed[measure][name]
+            words = PRINTED_COLUMNS[measure].replace("_", " ")
             yield Claim(
                 f"table3-{name}-{short}",
                 "Section 4.3, Table 3",
@@ -97,7 +98,8 @@ def _judge_comparison(
 
     They are relative to the best arm at each step, as published, and at the defaults, as defined.
     """
-    setting, regret = SETTINGS[protocol], samples["regret"]
+    setting = SETTINGS[protocol]
+    regret = samples["regret"]
     ranking, other = (rank(RAVEN, measures["regret"]) for measures in (samples, others))
     reward, other_reward = (
         rank(RAVEN, {name: -values for name, values in measures["reward"].items()}) for measures in (samples, others)
@@ -213,7 +215,8 @@ def _judge_number(claim: Claim, sample: Floats, seed: int) -> ClaimResult:
 
 def _judge_recursion(protocol: str, recursion: PieceData, seed: int) -> ClaimResult:
     """Judge whether the recursion used under a protocol gives the sample variance."""
-    estimator, size = ESTIMATOR_OF[protocol], SIZES[-1]
+    estimator = ESTIMATOR_OF[protocol]
+    size = SIZES[-1]
     variances = {name: np.array(recursion[name]["variances"][str(size)]) for name in ESTIMATORS}
     wrong = recursion[estimator]["broken"]
     return judge(
