@@ -17,6 +17,7 @@ from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.grid import Grid
+from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.comparison import ComparisonSpec
@@ -142,8 +143,6 @@ def _load_grid(storage: BaseStorage, study: optuna.Study | FrozenStudy) -> Grid 
 
 
 def _load_comparison(storage: BaseStorage, study: optuna.Study | FrozenStudy) -> ComparisonResult | None:
-    from ravenlab.studies.results.ranking import analyze_comparison
-
     spec = COMPARISON.read_spec(study)
     trials = storage.get_all_trials(study_id(study), deepcopy=False)
     comparison = None if spec is None else read_comparison(study, spec, trials)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ravenlab.common.errors import InputError
+from ravenlab.studies.storage.database import use_storage
+from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 from ravenlab.tuning.files import atomic_write, check_file_writable, check_folder, make_folder, noting_interrupts
 
 if TYPE_CHECKING:
@@ -65,8 +67,6 @@ def write_report(
 def _load_data(names: Sequence[str] | None, storage: str | None, internal: bool) -> ReportData:
     """Read the studies. A missing default storage counts as empty; a missing named storage is an error."""
     from ravenlab.dashboards.pages.report.data import load_report_data
-    from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 
     url = storage_url(storage)
     path = sqlite_file(url)

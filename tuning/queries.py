@@ -8,27 +8,38 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 
+from ravenlab.common.checks import check_integer
 from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.recording import is_binary
+from ravenlab.environments.recorded.trace_file import Trace
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.policies.engine.simulation import simulate as run_simulation
 from ravenlab.studies.export import DEFAULT_FORMAT
+from ravenlab.studies.export import export as export_text
+from ravenlab.studies.laws.axes import NoLawError
+from ravenlab.studies.laws.recommendation import (
+    RecommendationQuery,
+    RecommendedParameters,
+    describe_missing,
+    find_parameters,
+)
 from ravenlab.studies.registry import StudyDefaults
-from ravenlab.tuning.workers.local import DEFAULT_BACKEND, worker_count
+from ravenlab.studies.storage.database import use_storage
+from ravenlab.tuning.screen import open_screen
+from ravenlab.tuning.workers.local import DEFAULT_BACKEND, open_workers, worker_count
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ravenlab.environments.blocks import AnyScenario
-    from ravenlab.environments.recorded.log_file import Log
-    from ravenlab.environments.recorded.trace_file import Trace
     from ravenlab.environments.world import Floats
     from ravenlab.policies.engine.base import Policy
     from ravenlab.policies.engine.parameters import Value
     from ravenlab.studies.diagnosis.result import Diagnosis
     from ravenlab.studies.kinds import StudyResult
-    from ravenlab.studies.laws.recommendation import RecommendedParameters
     from ravenlab.studies.paper.results import ReproductionResult
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import RobustRecommendation
@@ -208,10 +219,6 @@ def diagnose(
     """
     import numpy as np
 
-    from ravenlab.common.checks import check_integer
-    from ravenlab.environments.recorded.log_file import Log
-    from ravenlab.environments.recorded.recording import is_binary
-    from ravenlab.environments.recorded.trace_file import Trace
     from ravenlab.studies.diagnosis.analysis import diagnose as diagnose_table
     from ravenlab.studies.diagnosis.analysis import log_table, read_rewards
 
@@ -270,9 +277,6 @@ def recommend(
     >>> recommend("stationary", 5000, arms=20, storage="sqlite:///missing.sqlite3").kind
     'interpolated'
     """
-    from ravenlab.studies.laws.axes import NoLawError
-    from ravenlab.studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
-
     query = RecommendationQuery(scenario, horizon, policy, arms, dict(settings or {}))
     try:
         return find_parameters(query, storage)
@@ -303,7 +307,6 @@ def load_result(study: str, *, storage: str | None = None) -> StudyResult:
     ...     load_result("raven-ucb/stationary", storage=url) == result
     True
     """
-    from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import find_study, read_result
 
     with use_storage(storage) as store:
@@ -347,11 +350,8 @@ def export(
     ...     export(result) == export(result.study, storage=url)
     True
     """
-    from ravenlab.studies.export import export as export_text
-    from ravenlab.studies.laws.recommendation import RecommendedParameters
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import RobustRecommendation
-    from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import read_exportable
 
     names = None if studies is None else as_list(studies)
@@ -411,8 +411,6 @@ def reproduce(
     """
     from ravenlab.tuning.reproduction.progress import ReproductionReporter
     from ravenlab.tuning.reproduction.runner import reproduce_paper
-    from ravenlab.tuning.screen import open_screen
-    from ravenlab.tuning.workers.local import open_workers
 
     result, _ = reproduce_paper(
         as_list(names),

@@ -24,6 +24,7 @@ from ravenlab.tuning.listener import SILENT, Listener
 from ravenlab.tuning.search.loop import check_race, search
 from ravenlab.tuning.search.samplers import check_sampler, resume_candidates
 from ravenlab.tuning.search.widening import widest_spec
+from ravenlab.tuning.validation.recommend import recommend
 from ravenlab.tuning.workers.local import SERIAL, Workers
 from ravenlab.tuning.workers.problem import Evaluator
 
@@ -232,8 +233,6 @@ def run_study(
         first = resume_candidates(opened.spec, [trial.params for trial in opened.trials], law)
         if not search(opened.spec, opened.study, evaluator, listener.batch, deadline, first):
             return None
-        from ravenlab.tuning.validation.recommend import recommend
-
         listener.validate()
         evaluator.on_steps = listener.validated
         recommendation = recommend(opened.spec, opened.study, evaluator)

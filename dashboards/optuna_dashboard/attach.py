@@ -11,6 +11,7 @@ from ravenlab.common.compat.optuna import METRIC_NAMES, storage_of, study_id
 from ravenlab.common.compat.optuna_dashboard import stored_figure
 from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
+from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, StudyKindName, find_kind
@@ -243,8 +244,6 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, ["mean regret"], grid_document(grid).to_markdown())
     if not draw:
         return changed
-    from ravenlab.dashboards import figures
-
     recommendation = find_recommendation(grid.spec, list_recommendations(study))
     drawn = {
         "heat-map": figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation)),
@@ -262,8 +261,6 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, names, robust_document(recommendation).to_markdown())
     if not draw:
         return changed
-    from ravenlab.dashboards import figures
-
     drawn = {
         "prices": figures.plot_prices(recommendation),
         "card": figures.plot_robust_card(recommendation),
@@ -279,8 +276,6 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     changed = _attach_note(study, ["mean regret"], comparison_document(result).to_markdown())
     if not draw:
         return changed
-    from ravenlab.dashboards import figures
-
     board = result.main
     order = [standing.policy for standing in result.main.standings]
     drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
@@ -312,8 +307,6 @@ def _study_figures(
     recommendation: Recommendation | None,
     better: BetterPolicy | None,
 ) -> dict[str, go.Figure]:
-    from ravenlab.dashboards import figures
-
     drawn = {}
     if recommendation is not None:
         drawn["card"] = figures.plot_recommendation_card(recommendation, better)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -203,8 +204,6 @@ def describe_failure(error: BaseException, files: Container[str] = ()) -> str:
     >>> describe_failure(ZeroDivisionError("division by zero"))
     'ZeroDivisionError: division by zero'
     """
-    import traceback
-
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     if isinstance(error, SyntaxError) and error.lineno:
         lines.append(error.lineno)

@@ -17,6 +17,7 @@ from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
 from ravenlab.studies.registry import StudyDefaults, describe_untuned
+from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 from ravenlab.studies.symbols import format_params
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ class RecommendationQuery:
         >>> query.tune_command(storage="sqlite:///my file")
         "ravenlab tune blips --horizon 3000 --arms 5 --set every=5% --storage 'sqlite:///my file'"
         """
-        from ravenlab.studies.storage.urls import mask_url
-
         words = ["ravenlab", "tune", self.scenario, "--horizon", str(self.horizon)]
         if self.policy != StudyDefaults.policy:
             words += ["--policy", self.policy]
@@ -299,8 +298,6 @@ def _play_all(
 
 def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
     """Answer from the storage if it exists and holds a matching study, otherwise from the law."""
-    from ravenlab.studies.storage.urls import DEFAULT_URL, sqlite_file, storage_url
-
     url = storage_url(storage)
     # The default is checked without parsing the URL, which would import the database library.
     path = Path(DEFAULT_URL.removeprefix("sqlite:///")) if url == DEFAULT_URL else sqlite_file(url)

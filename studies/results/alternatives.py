@@ -16,6 +16,7 @@ from ravenlab.common.text import join_words
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import untuned_policies
 from ravenlab.studies.results.comparison import Comparison, ComparisonResult, Leaderboard
+from ravenlab.studies.results.ranking import rank_entries
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.comparison import ComparisonSpec
 
@@ -58,8 +59,6 @@ def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Com
     >>> is_evidence(spec, Recommendation.model_construct(objective="mean", policy="raven-ucb"))
     False
     """
-    from ravenlab.studies.results.ranking import rank_entries
-
     found = []
     for comparison in comparisons:
         if is_evidence(comparison.spec, recommendation):

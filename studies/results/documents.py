@@ -20,6 +20,7 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
+from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table, tabulate_entries
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import describe_baseline, format_difference
@@ -242,8 +243,6 @@ def grid_frame(grid: Grid) -> DataFrame:
 
 def comparison_document(result: ComparisonResult) -> Document:
     """State the best policy and the distance of the others, with the main leaderboard."""
-    from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table
-
     table = board_table(result, result.main)
     answer, *facts = describe_result(result)
     rows = [list(map(str, row)) for row in table.itertuples(index=False, name=None)]
@@ -260,8 +259,6 @@ def comparison_document(result: ComparisonResult) -> Document:
 
 def comparison_frame(result: ComparisonResult) -> DataFrame:
     """Tabulate all entries: one row per policy and setting."""
-    from ravenlab.studies.export.comparison import tabulate_entries
-
     frame = tabulate_entries([result]).drop(columns="settings")
     frame["params"] = frame["params"].map(json.loads)
     return frame.infer_objects()

@@ -6,6 +6,7 @@ No other module contains these keys.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -156,6 +157,4 @@ def write_robust(study: optuna.Study, result: RobustRecommendation) -> None:
 
 def project_version() -> str:
     """Return the version of ravenlab."""
-    from importlib.metadata import version
-
     return version("ravenlab")

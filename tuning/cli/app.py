@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ravenlab.common.errors import ExternalError, InputError, closest_name
+from ravenlab.studies.storage.urls import mask_passwords
 from ravenlab.studies.symbols import use_ascii_where_needed
 from ravenlab.tuning.cli import (
     compare,
@@ -230,8 +231,6 @@ def describe_usage_error(error: Any, arguments: Sequence[str] = ()) -> str:
 
 def _print_error(message: str, code: int) -> int:
     """Print a message to stderr as one line of limited length without passwords, and return the exit code."""
-    from ravenlab.studies.storage.urls import mask_passwords
-
     line = mask_passwords(" ".join(message.split()))
     if len(line) > MAX_MESSAGE:
         line = f"{line[: MAX_MESSAGE // 2]} … {line[-MAX_MESSAGE // 2 :]}"

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count, join_words, plural
+from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.options import Assignment
+from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_line, print_message
+from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
 if TYPE_CHECKING:
     from ravenlab.studies.spec.fields import Specification
@@ -151,8 +154,6 @@ def load_plugins(texts: Sequence[str] | None) -> None:
 
 def choose_workers(jobs: int | None, backend: str, cluster: str | None) -> AbstractContextManager[Workers]:
     """Check the options of workers before anything runs, and return the workers to open."""
-    from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
-
     if backend not in BACKENDS:
         raise InputError(f"--backend must be {join_words(list(BACKENDS))} but got {backend!r}.")
     if cluster is not None:
@@ -170,8 +171,6 @@ def run(
     plan: Plan, pool: AbstractContextManager[Workers], storage: str | None, quiet: bool, timeout: float | None = None
 ) -> list[StudyRun[Any]]:
     """Run a plan with progress on stderr."""
-    from ravenlab.studies.storage.urls import storage_url
-    from ravenlab.tuning.cli.output import describing_interrupts
     from ravenlab.tuning.driver import run_plan
     from ravenlab.tuning.progress import Reporter
 
@@ -186,16 +185,12 @@ def run(
 
 def print_warnings(plan: Plan) -> None:
     """Print the warnings of a plan to stderr."""
-    from ravenlab.tuning.cli.output import print_message
-
     for warning in plan.warnings():
         print_message(f"ravenlab: warning: {warning}")
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:
     """Print what `ravenlab tune` would run."""
-    from ravenlab.tuning.cli.output import print_json, print_line
-
     if as_json:
         print_json({"studies": [plan_object(spec) for spec in plan.specs]})
         return

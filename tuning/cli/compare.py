@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from ravenlab.studies.spec.descriptions import COMPARISON as COMPARISON_FIELDS
-from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli import arguments, completion, options
 from ravenlab.tuning.cli.options import default, option
+from ravenlab.tuning.cli.output import print_exact, print_line, print_table
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ def compare(
         ravenlab compare --trace latency.csv --minimize
     """
     from ravenlab.studies.export.comparison import ComparisonDocument
-    from ravenlab.tuning.cli import arguments
-    from ravenlab.tuning.cli.output import print_exact, print_line
     from ravenlab.tuning.comparison.run import plan_comparisons
     from ravenlab.tuning.files import check_folder
     from ravenlab.tuning.page_files import write_comparison
@@ -141,7 +140,6 @@ def print_comparisons(results: Sequence[ComparisonResult]) -> None:
     from ravenlab.studies.results.alternatives import describe_untuned_policies
     from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
     from ravenlab.studies.results.overview import describe_overview
-    from ravenlab.tuning.cli.output import print_line, print_table
 
     if len(results) > 1:
         print_line(describe_overview(results))

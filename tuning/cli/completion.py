@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 import typer
 
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, format_choices
+from ravenlab.studies.storage.urls import parse_url, sqlite_file
 
 CONNECT_TIMEOUT = 2  # seconds to wait for a database server
 MAX_QUERY_STEPS = 1_000_000  # of SQLite's virtual machine; a name takes about 10
@@ -104,8 +105,6 @@ def stored_names(url: str) -> list[str]:
 
     A SQLite file without a writer is opened as immutable: otherwise reading would leave files beside it.
     """
-    from ravenlab.studies.storage.urls import sqlite_file
-
     path = sqlite_file(url)
     if path is not None:
         from ravenlab.studies.storage.database import connect_sqlite
@@ -120,8 +119,6 @@ def stored_names(url: str) -> list[str]:
                 return []
             return [str(name) for (name,) in database.execute(NAMES_QUERY)]
     from sqlalchemy import create_engine, text
-
-    from ravenlab.studies.storage.urls import parse_url
 
     engine = create_engine(parse_url(url), connect_args={"connect_timeout": CONNECT_TIMEOUT})
     with engine.connect() as connection:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from ravenlab.common.compat.optuna import study_id
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import plural
+from ravenlab.studies.storage.urls import mask_url, storage_url
 from ravenlab.tuning.cli.options import StorageOption, StudiesArgument, option
+from ravenlab.tuning.cli.output import print_line
 
 MAX_NAME = 400  # characters of a name, as in a study file
 
@@ -37,15 +41,11 @@ def copy(
         # one study under another name in the same storage
         ravenlab copy raven-ucb/blips/T1000/K10 --to sqlite:///studies.sqlite3 --as before
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.common.text import plural
     from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.faults import translate_errors
     from ravenlab.studies.storage.library import find_studies
     from ravenlab.studies.storage.lock import lock_studies
-    from ravenlab.studies.storage.urls import mask_url, storage_url
-    from ravenlab.tuning.cli.output import print_line
 
     if name is not None and (not 1 <= len(name) <= MAX_NAME or not name.isprintable() or name != name.strip()):
         raise InputError(

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ravenlab.common.errors import ExternalError, InputError
+from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.options import AllOption, StorageOption, integer_option, option
+from ravenlab.tuning.cli.output import print_message
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -46,9 +49,7 @@ def dashboard(
     """
     from ravenlab.dashboards.optuna_dashboard.server import describe_exposure, make_server
     from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.urls import storage_url
     from ravenlab.tuning.attachments import attach_to_studies
-    from ravenlab.tuning.cli.output import print_message
 
     url = storage_url(storage)
     with (
@@ -88,7 +89,6 @@ def attaching_new_results(url: str, storage: RDBStorage, attached: Results) -> I
 
     A new result is left alone until it is seen again: its driver may still hold the lock of the study.
     """
-    from ravenlab.common.errors import ExternalError, InputError
     from ravenlab.studies.storage.faults import translate_errors
     from ravenlab.tuning.attachments import attach_to_studies
 

@@ -8,8 +8,12 @@ from typing import Annotated
 import typer
 
 from ravenlab.common.compat.optuna import study_id
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import plural
+from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli import completion
 from ravenlab.tuning.cli.options import StorageOption, argument, option
+from ravenlab.tuning.cli.output import print_line
 
 
 def delete(
@@ -30,13 +34,9 @@ def delete(
         # all grids, after confirmation
         ravenlab delete 'grid/*'
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.common.text import plural
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import find_studies
     from ravenlab.studies.storage.lock import lock_studies
-    from ravenlab.studies.storage.urls import storage_url
-    from ravenlab.tuning.cli.output import print_line
 
     with use_storage(storage) as store:
         selected = find_studies(store, studies, prefixes=False, internal=True)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import plural
 from ravenlab.tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
+from ravenlab.tuning.cli.output import command_name, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from ravenlab.studies.diagnosis.result import Diagnosis
@@ -55,11 +58,9 @@ def diagnose(
         # write a page with a figure, and a study file to tune
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
-    from ravenlab.common.text import plural
     from ravenlab.dashboards.pages.diagnosis import render_diagnosis
     from ravenlab.studies.diagnosis.proposal import propose_study
     from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
-    from ravenlab.tuning.cli.output import command_name, print_json, print_line, print_table
     from ravenlab.tuning.files import atomic_write, check_file_writable
     from ravenlab.tuning.queries import diagnose as diagnose_file
 
@@ -106,7 +107,6 @@ def _recommend(
     diagnosis: Diagnosis, horizon: int | None, file: Path, minimize: bool
 ) -> tuple[RecommendedParameters | None, TraceCheck | None, str]:
     """Return the law's answer, its check if the file is a trace, and the reason if one of them is missing."""
-    from ravenlab.common.errors import InputError
     from ravenlab.studies.diagnosis.analysis import is_log
     from ravenlab.studies.laws.axes import NoLawError
     from ravenlab.tuning.diagnosed import check_on_trace, recommend_for_diagnosis

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
 
+from ravenlab.common.text import plural
+from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.options import ClusterOption, JsonOption, StorageOption
+from ravenlab.tuning.cli.output import print_json, print_line, print_table
+from ravenlab.tuning.workers.local import worker_count
 
 if TYPE_CHECKING:
     from ravenlab.tuning.doctor import Check
@@ -25,10 +30,6 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
         # also a cluster: versions of its workers
         ravenlab doctor --cluster tcp://localhost:8786
     """
-    from dataclasses import asdict
-
-    from ravenlab.common.text import plural
-    from ravenlab.tuning.cli.output import print_json, print_line, print_table
     from ravenlab.tuning.doctor import PROBLEM
 
     rows, workers = _run_checks(storage, cluster)
@@ -48,7 +49,6 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
 def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], list[Node]]:
     """Run all checks. Modules that need numba are imported only after numba was found to work."""
     from ravenlab.common.fingerprint import identity
-    from ravenlab.studies.storage.urls import storage_url
     from ravenlab.tuning.doctor import NOTE, PROBLEM, Check
     from ravenlab.tuning.doctor.machine import check_kernel, check_versions
     from ravenlab.tuning.doctor.storage import check_storage
@@ -62,7 +62,6 @@ def _run_checks(storage: str | None, cluster: str | None) -> tuple[list[Check], 
         return [*rows, Check("cluster", "not checked", NOTE, "repair numba on this machine first")], []
     from ravenlab.tuning.doctor.cluster import check_cluster, inspect_cluster
     from ravenlab.tuning.workers.cluster import open_cluster
-    from ravenlab.tuning.workers.local import worker_count
 
     with open_cluster(cluster, worker_count(None), inspect_only=True) as workers:
         inspected = inspect_cluster(workers.client)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from ravenlab.common.errors import unknown_name
 from ravenlab.common.text import plural
 from ravenlab.studies.export import DEFAULT_FORMAT, FORMATS
+from ravenlab.studies.export import export as export_text
 from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
+from ravenlab.tuning.cli.output import print_exact, print_line, print_message
 
 
 def export(
@@ -31,11 +34,8 @@ def export(
         # a table for a paper
         ravenlab export --format latex -o table.tex
     """
-    from ravenlab.common.errors import unknown_name
-    from ravenlab.studies.export import export as export_text
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import read_exportable
-    from ravenlab.tuning.cli.output import print_exact, print_line, print_message
     from ravenlab.tuning.files import atomic_write
 
     if form not in FORMATS:

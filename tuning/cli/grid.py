@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from ravenlab.studies.registry import GridDefaults, StudyDefaults, format_values
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_value, plural
+from ravenlab.studies.registry import PAPER_VALUES, GridDefaults, StudyDefaults, format_values
 from ravenlab.studies.spec.descriptions import GRID
-from ravenlab.tuning.cli import options
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.cli import arguments, options
 from ravenlab.tuning.cli.options import default, option, parse_number, parse_numbers
+from ravenlab.tuning.cli.output import console, print_json, print_line, print_table
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -98,13 +103,9 @@ def grid(
 
     if scenarios and cluster is None:
         compile_ahead([StudyDefaults.policy])  # before numba is imported: compilation takes longest
-    from ravenlab.common.errors import InputError
     from ravenlab.studies.export.csv_table import write_grids
-    from ravenlab.studies.registry import PAPER_VALUES
     from ravenlab.studies.spec.grid import FINE_VALUES
     from ravenlab.studies.spec.parse import parse_grid_spec
-    from ravenlab.tuning.cli import arguments
-    from ravenlab.tuning.cli.output import print_json
     from ravenlab.tuning.files import atomic_write, check_file_writable
     from ravenlab.tuning.plan import combine
 
@@ -137,10 +138,7 @@ def grid(
 
 def print_grid(grid: Grid) -> None:
     """Print the best cell, and a map of the cells: α₀ in columns, β₀ in rows, shaded by the regret above the best."""
-    from ravenlab.common.text import format_value, plural
     from ravenlab.studies.results.recorded import describe_unit
-    from ravenlab.studies.symbols import format_params
-    from ravenlab.tuning.cli.output import console, print_line, print_table
 
     spec = grid.spec
     a, b = grid.best
@@ -231,8 +229,6 @@ def _mark(grid: Grid, cell: tuple[int, int]) -> str:
 
 def _format_regret(grid: Grid, cell: tuple[int, int]) -> str:
     """Format the regret of a cell down to the second digit of its standard error."""
-    from math import floor, log10
-
     mean = float(grid.mean[cell])
     error = float(grid.stderr[cell])
     digits = min(6, max(0, 1 - floor(log10(error)))) if error > 0.0 else 2

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import join_words
 from ravenlab.tuning.cli.options import argument, option
+from ravenlab.tuning.cli.output import command_name, print_line
 
 STUDY_FILE = Path("study.toml")
 
@@ -32,12 +35,9 @@ def init(
         # minutes of eight carriers: a trace, a log, and the truth behind them
         ravenlab init --example carriers
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.common.text import join_words
     from ravenlab.environments.recorded import examples
     from ravenlab.environments.recorded.problems import make_problem
     from ravenlab.studies.spec.files import study_template
-    from ravenlab.tuning.cli.output import command_name, print_line
     from ravenlab.tuning.files import atomic_write
 
     if trace + log + (example is not None) > 1:

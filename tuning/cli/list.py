@@ -8,6 +8,7 @@ import typer
 
 from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command
 from ravenlab.tuning.cli.options import JsonOption
+from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
 app = typer.Typer(help="List scenarios, policies and bundled study files.")
 
@@ -26,7 +27,6 @@ def list_scenarios(as_json: JsonOption = False) -> None:
         ravenlab list scenarios --json
     """
     from ravenlab.environments import scenarios
-    from ravenlab.tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = [
         {
@@ -55,7 +55,6 @@ def list_policies(as_json: JsonOption = False) -> None:
         ravenlab list policies --json
     """
     from ravenlab.policies import find_policy, policy_names
-    from ravenlab.tuning.cli.output import print_line
 
     rows: list[dict[str, Any]] = []
     for name in policy_names():
@@ -86,7 +85,6 @@ def list_studies(as_json: JsonOption = False) -> None:
         ravenlab tune --study quick --dry-run
     """
     from ravenlab.studies.spec.files import find_study_file, load_study_file, shipped_studies
-    from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
     rows: list[dict[str, Any]] = []
     for name, meaning in shipped_studies().items():
@@ -110,8 +108,6 @@ def _print_rows(
     title: str, rows: list[dict[str, Any]], as_json: bool, separator: str = ", ", hidden: tuple[str, ...] = ()
 ) -> bool:
     """Print rows as JSON or as a table of name, category, parameters and meaning; return whether it was a table."""
-    from ravenlab.tuning.cli.output import print_json, print_table
-
     if as_json:
         print_json(rows)
         return False

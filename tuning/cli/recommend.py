@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ravenlab.studies.export import FORMATS
+from ravenlab.common.errors import InputError
+from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion
+from ravenlab.tuning.cli.arguments import scenario_settings
 from ravenlab.tuning.cli.options import (
     AllOption,
     ArmsOption,
@@ -22,6 +24,7 @@ from ravenlab.tuning.cli.options import (
     integer_option,
     option,
 )
+from ravenlab.tuning.cli.output import print_exact, print_json, print_line
 
 if TYPE_CHECKING:
     from ravenlab.studies.laws.recommendation import RecommendedParameters
@@ -59,12 +62,8 @@ def recommend(
         # a file that RavenUCB.load reads
         ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
-    from ravenlab.common.errors import InputError
-    from ravenlab.studies.export import export
     from ravenlab.studies.laws.axes import NoLawError
     from ravenlab.studies.laws.recommendation import RecommendationQuery, describe_missing, find_parameters
-    from ravenlab.tuning.cli.arguments import scenario_settings
-    from ravenlab.tuning.cli.output import print_exact, print_json, print_line
     from ravenlab.tuning.files import atomic_write, check_file_writable
 
     if output is not None:
@@ -92,8 +91,6 @@ def recommend(
 
 
 def _print_result(result: RecommendedParameters, command: str) -> None:
-    from ravenlab.tuning.cli.output import print_line
-
     if result.study is not None:
         from ravenlab.studies.results.describe import describe_recommendation
 

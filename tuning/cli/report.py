@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from ravenlab.common.text import format_bytes, plural
 from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, option
+from ravenlab.tuning.cli.output import print_line, print_message
 
 
 def report(
@@ -32,8 +34,6 @@ def report(
         # the studies of one policy, and each figure as a separate file
         ravenlab report 'raven-ucb/*' -o raven.html --figures pictures
     """
-    from ravenlab.common.text import format_bytes, plural
-    from ravenlab.tuning.cli.output import print_line, print_message
     from ravenlab.tuning.page_files import write_report
 
     page = write_report(studies or None, output, figures, storage, internal=show_all)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from ravenlab.common.text import join_words
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli.arguments import choose_workers
 from ravenlab.tuning.cli.options import argument, default, integer_option, option
+from ravenlab.tuning.cli.output import print_exact, print_line, print_table
 from ravenlab.tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
@@ -63,8 +65,6 @@ def reproduce(
         # two figures, in a separate folder
         ravenlab reproduce figure2 figure3 -o paper
     """
-    from ravenlab.tuning.cli.arguments import choose_workers
-    from ravenlab.tuning.cli.output import print_exact
     from ravenlab.tuning.reproduction.progress import ReproductionReporter
     from ravenlab.tuning.reproduction.runner import reproduce_paper
 
@@ -86,7 +86,6 @@ def reproduce(
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
     from ravenlab.dashboards.pages.reproduction import group_verdicts
-    from ravenlab.tuning.cli.output import print_line, print_table
 
     groups = group_verdicts(result)
     rows = []

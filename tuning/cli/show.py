@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.text import format_number
+from ravenlab.studies.symbols import format_params, format_symbol
+from ravenlab.tuning.cli.compare import print_comparisons
+from ravenlab.tuning.cli.grid import print_grid
 from ravenlab.tuning.cli.options import JsonOption, StorageOption, StudyArgument
+from ravenlab.tuning.cli.output import print_json, print_line, print_table
+from ravenlab.tuning.cli.tune import print_robust
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -65,7 +71,6 @@ def _show_study(
 ) -> None:
     """Show a study of one scenario, or a study that ravenlab did not create."""
     from ravenlab.studies.results.describe import describe_recommendation
-    from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
         print_json(
@@ -91,10 +96,6 @@ def _show_study(
 def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: Any, as_json: bool) -> None:
     """Show a grid, a comparison or a robust search."""
     from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST
-    from ravenlab.tuning.cli.compare import print_comparisons
-    from ravenlab.tuning.cli.grid import print_grid
-    from ravenlab.tuning.cli.output import print_json, print_line
-    from ravenlab.tuning.cli.tune import print_robust
 
     printers: dict[str, Callable[[Any], None]] = {
         ROBUST.name: print_robust,
@@ -114,7 +115,6 @@ def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: An
 
 def _show_front(row: StudyRow, as_json: bool) -> None:
     from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT
-    from ravenlab.tuning.cli.output import print_json, print_line
 
     if as_json:
         print_json(asdict(row))
@@ -142,10 +142,6 @@ def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
 
 def _print_spec(spec: StudySpec) -> None:
     """Print the settings of a study, one line per field that is not empty."""
-    from ravenlab.common.text import format_number
-    from ravenlab.studies.symbols import format_symbol
-    from ravenlab.tuning.cli.output import print_line
-
     for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
         if value not in ({}, None, False):
             text = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
@@ -157,10 +153,7 @@ def _print_spec(spec: StudySpec) -> None:
 
 
 def _print_trials(best: list[FrozenTrial]) -> None:
-    from ravenlab.common.text import format_number
     from ravenlab.studies.storage.trials import is_number
-    from ravenlab.studies.symbols import format_params
-    from ravenlab.tuning.cli.output import print_table
 
     rows = []
     for trial in best:

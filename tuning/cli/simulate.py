@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from ravenlab.common.text import format_settings
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
+from ravenlab.tuning.cli.arguments import assignments, scenario_settings
 from ravenlab.tuning.cli.options import option
+from ravenlab.tuning.cli.output import print_json, print_line, print_message, print_table
+from ravenlab.tuning.workers.local import worker_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,10 +73,7 @@ def simulate(
     from ravenlab.environments.catalog import find_scenario, load_scenario_plugin
     from ravenlab.policies.engine.plugins import load_policy_plugin
     from ravenlab.policies.engine.simulation import simulate as run
-    from ravenlab.tuning.cli.arguments import assignments, scenario_settings
-    from ravenlab.tuning.cli.output import print_json, print_message
     from ravenlab.tuning.files import check_file_writable
-    from ravenlab.tuning.workers.local import worker_count
 
     if pulls is not None:
         check_file_writable(pulls)
@@ -123,9 +124,6 @@ def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
 
 
 def _print_simulation(result: Simulation) -> None:
-    from ravenlab.common.text import format_settings
-    from ravenlab.tuning.cli.output import print_line, print_table
-
     rows = []
     summary = result.summary()
     for name, label in LABELS.items():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ravenlab.common.text import format_duration, format_number, plural
+from ravenlab.studies.storage.urls import mask_url, storage_url
 from ravenlab.tuning.cli.options import AllOption, JsonOption, StorageOption
+from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from ravenlab.studies.storage.library import StudyRow
@@ -21,13 +25,8 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
         # another storage, as JSON
         ravenlab studies --storage sqlite:///archive.sqlite3 --json
     """
-    from dataclasses import asdict
-
-    from ravenlab.common.text import plural
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import list_studies
-    from ravenlab.studies.storage.urls import mask_url, storage_url
-    from ravenlab.tuning.cli.output import print_json, print_line, print_table
 
     with use_storage(storage) as store:
         rows = list_studies(store, show_all)
@@ -49,8 +48,6 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
 
 
 def _format_row(row: StudyRow) -> list[str]:
-    from ravenlab.common.text import format_duration, format_number
-
     return [
         row.name,
         row.state,

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ravenlab.common.checks import check_nonnegative
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_interval, format_number, format_percent
+from ravenlab.studies.export import export
 from ravenlab.studies.registry import StudyDefaults
-from ravenlab.tuning.cli import options
+from ravenlab.studies.storage.urls import mask_url
+from ravenlab.studies.symbols import format_params
+from ravenlab.tuning.cli import arguments, options
+from ravenlab.tuning.cli.arguments import assignments, drop_unset
+from ravenlab.tuning.cli.output import command_name, print_exact, print_line, print_message, print_table
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
@@ -76,11 +85,7 @@ def tune(
 
     if scenarios and cluster is None and not dry_run:
         compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
-    from ravenlab.common.checks import check_nonnegative
-    from ravenlab.common.errors import InputError
     from ravenlab.studies.kinds import ROBUST, TUNE
-    from ravenlab.tuning.cli import arguments
-    from ravenlab.tuning.cli.arguments import assignments, drop_unset
     from ravenlab.tuning.files import check_file_writable
 
     arguments.load_plugins(plugin)
@@ -150,9 +155,6 @@ def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> No
 
 def _print_json(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
     """Print the results of studies or of robust searches; a command has only one of them."""
-    from ravenlab.studies.export import export
-    from ravenlab.tuning.cli.output import print_exact
-
     print_exact(export([*recommendations, *robust_results], "json"))
 
 
@@ -165,8 +167,6 @@ def _print_results(recommendations: Sequence[Recommendation], robust_results: Se
 
 def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:
     """Print to stderr which studies reached the time limit, and without progress which were complete before."""
-    from ravenlab.tuning.cli.output import print_message
-
     for run in runs:
         if run.already_complete and quiet:
             print_message(f"{run.study}: already complete.")
@@ -178,13 +178,10 @@ def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:
 
 def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
     """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
-    from ravenlab.common.text import format_interval
     from ravenlab.studies.results.baselines import format_difference
     from ravenlab.studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
     from ravenlab.studies.results.naming import list_baselines
     from ravenlab.studies.results.recorded import describe_unit
-    from ravenlab.studies.symbols import format_params
-    from ravenlab.tuning.cli.output import print_line, print_table
 
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
@@ -225,11 +222,6 @@ def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
 
 def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     """Print commands that use the recommendations to stderr; names are quoted for the shell."""
-    from shlex import quote
-
-    from ravenlab.studies.storage.urls import mask_url
-    from ravenlab.tuning.cli.output import command_name
-
     command = command_name()
     where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
     study = f" {quote(studies[0])}" if len(studies) == 1 else ""
@@ -244,7 +236,6 @@ def print_robust(result: RobustRecommendation) -> None:
     """Print the conclusions, and the settings in every scenario."""
     from ravenlab.studies.results.describe import describe_robust
     from ravenlab.studies.results.naming import list_contenders
-    from ravenlab.tuning.cli.output import print_line
 
     for line in describe_robust(result):
         print_line(line)
@@ -253,10 +244,6 @@ def print_robust(result: RobustRecommendation) -> None:
 
 
 def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:
-    from ravenlab.common.text import format_interval, format_number, format_percent
-    from ravenlab.studies.symbols import format_params
-    from ravenlab.tuning.cli.output import print_table
-
     columns = ["setting", "parameters", *scenarios, "excess (95 % CI)"]
     rows = []
     for setting in settings:

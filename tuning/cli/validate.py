@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from ravenlab.common.text import format_count, plural
 from ravenlab.tuning.cli import completion
+from ravenlab.tuning.cli.arguments import plan_object
 from ravenlab.tuning.cli.options import JsonOption, argument
+from ravenlab.tuning.cli.output import print_json, print_line
 
 
 def validate(
@@ -24,9 +27,6 @@ def validate(
         # a bundled one, as JSON
         ravenlab validate all-scenarios --json
     """
-    from ravenlab.common.text import format_count, plural
-    from ravenlab.tuning.cli.arguments import plan_object
-    from ravenlab.tuning.cli.output import print_json, print_line
     from ravenlab.tuning.plan import read_plan
 
     plans = [(name, read_plan(name)) for name in files]

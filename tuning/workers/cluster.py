@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import warnings
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -319,8 +320,6 @@ class ClusterWorkers(Workers):
 
     def _attempt(self, client: Client, task: Callable[..., T], calls: Sequence[Call]) -> list[Any]:
         """Submit calls once; anything but a `TaskResult` or `PayloadMissing` means that the call was lost."""
-        from asyncio import CancelledError
-
         from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
         from joblib import Parallel, delayed

@@ -12,6 +12,7 @@ import numpy as np
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_number
+from ravenlab.dashboards.figures.grid import PlayedPoint
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from optuna.storages import RDBStorage
 
     from ravenlab.common.compat.optuna import FrozenStudy
-    from ravenlab.dashboards.figures.grid import PlayedPoint
-
 
 MAX_WORK = 300_000_000  # steps × arms of all curves of a report, a few seconds
 MAX_STUDY_WORK = 30_000_000
@@ -292,8 +291,6 @@ def _simulate_oracle(defaults: Simulation, scenario: Scenario, seed: int) -> dic
 
 def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:
     """Play the recommended parameters and the lowest cell in the worlds of a grid; None if that would take too long."""
-    from ravenlab.dashboards.figures.grid import PlayedPoint
-
     spec = grid.spec
     scenario = spec.source.open()
     if recommendation is None or spec.replications * spec.horizon > MAX_POINT_STEPS:
