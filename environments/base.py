@@ -72,7 +72,7 @@ class Change(NamedTuple):
         return np.ndim(self.at) > 0
 
 
-CHANGE_TIMES = ("fixed", "geometric", "jittered")
+CHANGE_TIMES = ("fixed", "geometric", "jittered", "once")
 """Values of the parameter `times` of effects that change at several times."""
 
 
@@ -94,6 +94,8 @@ def most_changes(times: str, every: int, horizon: int) -> int:
     (10, 11, 39)
     """
     expected = horizon / every
+    if times == "once":
+        return 1
     if times == "geometric":
         return min(horizon, math.ceil(expected + 6.0 * math.sqrt(expected) + 10.0))
     return horizon // every + (times == "jittered")
@@ -127,6 +129,10 @@ class Draft:
     period: int = 0
     walk: tuple[Ints, Floats] | None = None
     """A random walk: first steps [S] of its segments, and its offsets [R, S, K] from the means."""
+    shifts: tuple[Ints, Floats] | None = None
+    """Shifts of the means outside blips of all arms: first steps of segments and offsets, as in `walk`."""
+    ages: bool = False
+    """Whether the slope of an arm begins when it opens."""
     longest_delay: int | None = None
     changes: list[Change] = field(default_factory=list)
 
@@ -174,6 +180,10 @@ class Draft:
             self.new_variance = np.concatenate([self.new_variance, variance], axis=1)
         return first
 
+    def shift(self, steps: Ints, offsets: Floats) -> None:
+        """Shift means by offsets [R, S, K] in segments that begin at steps [S], in addition to earlier shifts."""
+        self.shifts = add_steps(self.shifts, (steps, offsets))
+
     def times(self, every: int) -> list[int]:
         """Return the steps every, 2·every, … up to the horizon, without step 1."""
         return [t for t in range(every, self.horizon + 1, every) if t > 1]
@@ -184,6 +194,7 @@ class Draft:
         - fixed: every, 2·every, …
         - geometric: lasting + G steps between two changes, G geometric with mean every − lasting; the first change is
           at step 1 + G.
+        - once: every.
         - jittered: j·every + U, U uniform on −h … h with h = ⌊(every − lasting − 1)/2⌋.
 
         All have the mean distance `every`, and more than `lasting` steps between two changes. Random times after the
@@ -191,6 +202,8 @@ class Draft:
         """
         if times == "fixed":
             return [*self.times(every)]
+        if times == "once":
+            return [*self.times(every)[:1]]
         count = most_changes(times, every, self.horizon)
         at = np.empty((self.replications, count), dtype=np.int64)
         jitter = (every - lasting - 1) // 2
@@ -203,6 +216,21 @@ class Draft:
                 at[r] = every * number + rng.integers(-jitter, jitter + 1, count)
         at[at > self.horizon] = self.horizon + 1
         return [*at.T]
+
+
+def add_steps(first: tuple[Ints, Floats] | None, second: tuple[Ints, Floats] | None) -> tuple[Ints, Floats] | None:
+    """Add two step functions of time, each with first steps [S] of its segments, step 1 included, and values [R, S, K].
+
+    >>> early, late = (np.array([1, 5]), np.array([[[1.0], [2.0]]])), (np.array([1, 3]), np.array([[[0.0], [4.0]]]))
+    >>> steps, values = add_steps(early, late)
+    >>> steps.tolist(), values.ravel().tolist()
+    ([1, 3, 5], [1.0, 5.0, 6.0])
+    """
+    if first is None or second is None:
+        return first or second
+    steps = np.union1d(first[0], second[0])
+    early, late = (values[:, np.searchsorted(start, steps, side="right") - 1] for start, values in (first, second))
+    return steps, early + late
 
 
 @dataclass(frozen=True)

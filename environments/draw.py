@@ -10,7 +10,7 @@ from ravenlab.common.checks import check_replications
 from ravenlab.common.errors import InputError
 from ravenlab.common.plugins import plugin_errors
 from ravenlab.common.text import format_bytes
-from ravenlab.environments.base import Change, Draft
+from ravenlab.environments.base import Change, Draft, add_steps
 from ravenlab.environments.noise import NOISES
 from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals
 from ravenlab.environments.scenario import Scenario
@@ -112,7 +112,8 @@ def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
     blips = [change for change in draft.changes if change.until is not None]
     fixed = not any(change.is_random for change in draft.changes)
     worlds = 1 if fixed else draft.replications
-    walk = draft.walk[0] if draft.walk is not None else np.empty(0, dtype=np.int64)
+    moves = _moves(draft)
+    walk = moves[0] if moves is not None else np.empty(0, dtype=np.int64)
     level_at = _times(worlds, [change.at for change in lasting])
     level_row = _rows(lasting)
     blip_at = _times(worlds, [change.at for change in blips])
@@ -164,10 +165,16 @@ def _segments_of_world(
     return starts, rows, marks.astype(np.int64)
 
 
-def _add_walk(draft: Draft, starts: Ints, rows: Ints, blips: Ints, level: Floats) -> tuple[Ints, Floats]:
-    """Return level rows of segments and levels of which each segment outside a blip has its own, with the walk."""
-    assert draft.walk is not None
-    steps, offsets = draft.walk
+def _moves(draft: Draft) -> tuple[Ints, Floats] | None:
+    """Return the sum of random walk and shifts: first steps of segments and offsets; None if there are neither."""
+    return add_steps(draft.walk, draft.shifts)
+
+
+def _add_moves(
+    moves: tuple[Ints, Floats], draft: Draft, starts: Ints, rows: Ints, blips: Ints, level: Floats
+) -> tuple[Ints, Floats]:
+    """Return level rows of segments and levels of which each segment outside a blip has its own, moved."""
+    steps, offsets = moves
     worlds = np.arange(draft.replications)[:, None]
     moved = level[worlds, rows]
     offset = offsets[worlds, np.searchsorted(steps, starts[:, :-1], side="right") - 1]
@@ -197,7 +204,9 @@ def _schedule(draft: Draft) -> Worlds:
         share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
     if draft.walk is not None:
         kind |= WALK
-        row, level = _add_walk(draft, starts, row, blip, level)
+    moves = _moves(draft)
+    if moves is not None:
+        row, level = _add_moves(moves, draft, starts, row, blip, level)
     if draft.slope is not None:
         kind |= SLOPE
         motion[..., PER_STEP] = draft.slope

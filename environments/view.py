@@ -31,6 +31,8 @@ def change_steps(scenario: Scenario, horizon: int) -> list[int]:
     steps = {int(time) for change in fixed for time in (change.at, change.until) if time is not None}
     steps |= {int(t) for t in (*draft.opens[0], *draft.closes[0])}
     steps |= set(draft.ramp or ())
+    if draft.shifts is not None:
+        steps |= {int(t) for t in draft.shifts[0]}
     return sorted(t for t in steps if 1 < t <= horizon)
 
 

@@ -1,4 +1,7 @@
-"""Arm K+1 opens at step `opens`; at step `closes` one arm closes: the best at that step, or a random one."""
+"""Arm K+1 opens at step `opens`; at step `closes` one arm closes: the best at that step, or a random one.
+
+If both times are the same, the new arm replaces the one that closes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ravenlab.common.checks import Time, parse_steps
+from ravenlab.common.checks import Time, check_choice, parse_steps
 from ravenlab.common.errors import InputError
 from ravenlab.environments.base import Draft, Effect
 
@@ -30,8 +33,7 @@ class ArmChurn(Effect):
     def check(self, horizon: int, arms: int) -> None:
         opens = parse_steps("opens", self.opens, horizon)
         closes = parse_steps("closes", self.closes, horizon)
-        if self.closing not in ("best", "random"):
-            raise InputError(f"closing must be 'best' or 'random' but got {self.closing!r}.")
+        check_choice("closing", self.closing, ("best", "random"))
         if arms == 1 and 1 < closes <= horizon and not 1 < opens <= closes:
             raise InputError(f"closes must not be before opens if there is 1 arm but got {closes} and {opens} (steps).")
 
@@ -42,6 +44,10 @@ class ArmChurn(Effect):
         closes = parse_steps("closes", self.closes, draft.horizon)
         never = draft.horizon + 1
         draft.opens[:, -1] = min(opens, never) if opens > 1 else never
+        if draft.ages and draft.slope is not None:
+            since_opening = np.zeros((draft.replications, 1, draft.arms))
+            since_opening[:, 0, -1] = -draft.slope[:, -1] * opens
+            draft.shift(np.ones(1, dtype=np.int64), since_opening)
         if not 1 < closes <= draft.horizon:
             return
         open_before = draft.opens < closes

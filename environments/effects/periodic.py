@@ -1,6 +1,7 @@
 """μ_k(t) = μ_k(0) + A_k·sin(2πt/period + φ_k) with A_k ~ U(0, amplitude), φ_k ~ U(0, 2π).
 
-The season is evaluated at t mod period, so that it repeats exactly.
+The season is evaluated at t mod period, so that it repeats exactly. With `common` = "phase" all arms have the same φ,
+as in a daily cycle, and with "cycle" the same A as well, so that their differences are constant.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ravenlab.common.checks import Time, check_nonnegative, parse_steps
+from ravenlab.common.checks import Time, check_choice, check_nonnegative, parse_steps
 from ravenlab.environments.base import Draft, Effect
 
 
@@ -26,10 +27,12 @@ class Periodic(Effect):
 
     amplitude: float = 0.25
     period: Time = "20%"
+    common: str = "nothing"
 
     def check(self, horizon: int, arms: int) -> None:
         check_nonnegative("amplitude", self.amplitude)
         parse_steps("period", self.period, horizon)
+        check_choice("common", self.common, ("nothing", "phase", "cycle"))
 
     def added_variance(self, horizon: int) -> float:
         return self.amplitude * self.amplitude / 6.0
@@ -38,3 +41,7 @@ class Periodic(Effect):
         draft.period = parse_steps("period", self.period, draft.horizon)
         draft.amplitude = draft.uniform(self.amplitude_stream_key, 0.0, self.amplitude)
         draft.phase = draft.uniform(self.phase_stream_key, 0.0, 2.0 * math.pi)
+        if self.common != "nothing":
+            draft.phase[:] = draft.phase[:, :1]
+        if self.common == "cycle":
+            draft.amplitude[:] = draft.amplitude[:, :1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import SupportsIndex
 
@@ -129,6 +130,15 @@ def parse_steps(field: str, value: object, horizon: int) -> int:
     if count > MAX_STEPS:
         raise InputError(f"{field} must be at most {MAX_STEPS:,} steps but got {value!r}.")
     return count
+
+
+def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
+    """Raise InputError unless a value is one of the choices.
+
+    >>> check_choice("closing", "best", ("best", "random"))
+    """
+    if value not in choices:
+        raise InputError(f"{field} must be one of {', '.join(choices)} but got {value!r}.", field=field)
 
 
 def parse_share(field: str, value: object) -> Fraction:

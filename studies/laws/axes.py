@@ -130,6 +130,8 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     for effect in scenario.effects:
         if isinstance(effect, ArmChurn) and effect.closing != "best":
             raise NoLawError(f"the law for {scenario.name} assumes that the best arm closes")
+        if isinstance(effect, Blips) and effect.is_outage:
+            raise NoLawError(f"the law for {scenario.name} assumes that all arms change; there is none for an outage")
     base = scenario.base
     scale = reward_range(scenario)
     variance = (base.variance_low + base.variance_high) / 2.0
@@ -172,6 +174,11 @@ def describe_differences(scenario: Scenario) -> list[str]:
         for effect in scenario.effects
         if isinstance(effect, LocalizedJump | Blips) and effect.times != "fixed"
     ]
+    for effect in scenario.effects:
+        if isinstance(effect, IncrementalDrift) and effect.direction != "both":
+            found.append(f"all means drift {effect.direction}")
+        if isinstance(effect, Periodic) and effect.common != "nothing":
+            found.append("all arms have a common cycle")
     low = scenario.base.variance_low
     high = scenario.base.variance_high
     if not abs(high - VARIANCE_RATIO * low) <= TOLERANCE * high:

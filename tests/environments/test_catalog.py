@@ -10,12 +10,12 @@ from tests.messages import raises_naming
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "stationary": {},
-    "incremental-drift": {"drift": 0.25, "over": "100%"},
+    "incremental-drift": {"drift": 0.25, "over": "100%", "direction": "both"},
     "variance-drift": {"growth": 1.0, "over": "100%"},
     "gradual-drift": {"start": "25%", "end": "75%"},
     "localized-jump": {"every": "10%", "fraction": "1/3", "times": "fixed"},
-    "periodic": {"amplitude": 0.25, "period": "20%"},
-    "blips": {"every": "10%", "lasting": "2%", "times": "fixed"},
+    "periodic": {"amplitude": 0.25, "period": "20%", "common": "nothing"},
+    "blips": {"every": "10%", "lasting": "2%", "times": "fixed", "affected": 1.0, "size": 0.0},
     "arm-churn": {"opens": "33%", "closes": "67%", "closing": "best"},
     "random-walk": {"deviation": 0.25, "over": "100%", "segments": 1000},
     "delayed": {"longest": 20},

@@ -93,6 +93,8 @@ def test_settings_apply_to_their_owner() -> None:
         "localized-jump.times": "fixed",
         "blips.every": "10%",
         "lasting": 2,
+        "affected": 1.0,
+        "size": 0.0,
         "blips.times": "fixed",
         "mean_low": 0.0,
         "mean_high": 0.8,
