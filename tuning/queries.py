@@ -19,11 +19,9 @@ from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.policies.engine.simulation import simulate as run_simulation
 from ravenlab.studies.export import DEFAULT_FORMAT
 from ravenlab.studies.export import export as export_text
-from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.recommendation import (
     RecommendationQuery,
     RecommendedParameters,
-    describe_missing,
     find_parameters,
 )
 from ravenlab.studies.registry import StudyDefaults
@@ -254,8 +252,14 @@ def recommend(
     arms: int | None = None,
     settings: Mapping[str, Any] | None = None,
     storage: str | None = None,
+    search: bool = True,
+    jobs: int | None = None,
+    progress: bool = True,
 ) -> RecommendedParameters:
-    """Recommend parameters for a problem from a stored study, otherwise from the law.
+    """Recommend parameters for a problem from a stored study, from the law, or from a short search.
+
+    The law answers at once. A problem outside its range, such as one with rewards of 0 and 1, is answered by a search
+    that takes seconds, starts from the nearest law and is not stored.
 
     Args:
         scenario: A name; effects may be joined by "+".
@@ -265,23 +269,35 @@ def recommend(
         settings: Parameters of the scenario, such as ``{"every": "5%", "variance_high": 0.2}``.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3. A file that does not exist is
             not created.
+        search: Whether a problem without a law is searched.
+        jobs: Number of workers of a search; one per core by default. It does not affect the result.
+        progress: Whether the progress of a search is shown on stderr if that is a terminal, and in notebooks.
 
     Returns:
         The parameters, the expected regret with its interval, and where they come from.
 
     Raises:
-        InputError: An argument is invalid, or there is neither a stored study nor a law.
+        InputError: An argument is invalid, or without a search there is neither a stored study nor a law.
 
     Example:
 
     >>> recommend("stationary", 5000, arms=20, storage="sqlite:///missing.sqlite3").kind
     'interpolated'
     """
+
     query = RecommendationQuery(scenario, horizon, policy, arms, dict(settings or {}))
-    try:
-        return find_parameters(query, storage)
-    except NoLawError as reason:
-        raise describe_missing(query, reason, storage) from None
+
+    def search_short(reason: str) -> RecommendedParameters:
+        from ravenlab.tuning.listener import SILENT
+        from ravenlab.tuning.progress import Reporter
+        from ravenlab.tuning.screen import open_screen
+        from ravenlab.tuning.short_search import search_parameters
+        from ravenlab.tuning.workers.local import open_workers
+
+        with open_screen(Reporter, progress) as reporter:
+            return search_parameters(query, reason, open_workers(jobs), reporter or SILENT)
+
+    return find_parameters(query, storage, search=search_short if search else None)
 
 
 def load_result(study: str, *, storage: str | None = None) -> StudyResult:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -192,6 +192,7 @@ def run_study(
     timeout: None = ...,
     listener: Listener = ...,
     law: bool = ...,
+    more: Sequence[Mapping[str, Any]] = ...,
 ) -> StudyRun[Recommendation]: ...
 @overload
 def run_study(
@@ -201,6 +202,7 @@ def run_study(
     timeout: float | None = ...,
     listener: Listener = ...,
     law: bool = ...,
+    more: Sequence[Mapping[str, Any]] = ...,
 ) -> StudyRun[Recommendation | None]: ...
 def run_study(
     spec: StudySpec,
@@ -209,6 +211,7 @@ def run_study(
     timeout: float | None = None,
     listener: Listener = SILENT,
     law: bool = True,
+    more: Sequence[Mapping[str, Any]] = (),
 ) -> StudyRun[Any]:
     """Search, validate and recommend; resume a study that an earlier run left unfinished.
 
@@ -220,6 +223,7 @@ def run_study(
         listener: Is told how far the study is.
         law: Whether the law's parameters are among the first candidates; False where policies without a law must be
             tuned alike.
+        more: Further first candidates.
 
     Raises:
         InputError: The sampler is not installed, or the storage holds a study of this name with different settings.
@@ -230,7 +234,7 @@ def run_study(
     def body(opened: OpenStudy[StudySpec]) -> Recommendation | None:
         evaluator = Evaluator(opened.spec, workers)
         listener.begin(opened.spec, len(opened.trials))
-        first = resume_candidates(opened.spec, [trial.params for trial in opened.trials], law)
+        first = resume_candidates(opened.spec, [trial.params for trial in opened.trials], law, more)
         if not search(opened.spec, opened.study, evaluator, listener.batch, deadline, first):
             return None
         listener.validate()

@@ -192,8 +192,10 @@ def positions(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
     return {axis.name: axis.position(values[axis.name]) for axis in axes_of(scenario.name)}
 
 
-def features(scenario: Scenario, horizon: int, arms: int) -> list[float]:
+def features(scenario: Scenario, horizon: int, arms: int, most: float = math.inf) -> list[float]:
     """Return what the laws depend on: positions on horizon, arms and noise, the crowding, and positions on the rates.
+
+    Positions beyond ± `most` are moved there.
 
     The crowding is ln(1 + 30·K/T), divided by its largest value in the design: with few steps per arm, the best
     exploration falls below a power of the horizon.
@@ -202,8 +204,8 @@ def features(scenario: Scenario, horizon: int, arms: int) -> list[float]:
     >>> [round(x, 2) for x in features(find_scenario("stationary"), 300, 100)]
     [-1.0, 1.0, 0.0, 1.0]
     """
-    places = list(positions(scenario, horizon, arms).values())
-    crowding = math.log1p(CROWDING * arms / horizon) / largest_crowding()
+    places = [max(-most, min(most, place)) for place in positions(scenario, horizon, arms).values()]
+    crowding = min(most, math.log1p(CROWDING * arms / horizon) / largest_crowding())
     return [*places[:3], crowding, *places[3:]]
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from ravenlab.common.interval import Z95, Interval
 from ravenlab.environments import Scenario, find_scenario
+from ravenlab.environments.noise import DEFAULT_NOISE
 from ravenlab.environments.reward_scale import scale_value, scenario_scale
 from ravenlab.studies.laws.axes import (
     EXTRAPOLATION,
@@ -234,6 +235,33 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     if best is not None and best.regret.mean > (1.0 - BETTER) * chosen.regret.mean:
         best = None
     return ProblemAnswer("extrapolated" if outside else "interpolated", outside, chosen, best)
+
+
+def nearest_params(scenario: Scenario, horizon: int, arms: int, policy: str) -> list[dict[str, float]]:
+    """Return the parameters of the nearest laws for a problem without a law, for a search to start from.
+
+    Each effect is taken alone, rewards of 0 and 1 as normal ones of the same variance, and coordinates beyond the
+    design at its ends.
+
+    >>> from ravenlab.environments import find_scenario
+    >>> sorted(nearest_params(find_scenario("blips+periodic"), 1000, 5, "raven-ucb")[0])
+    ['alpha0', 'beta0', 'epsilon']
+    """
+    variance = scenario.reward_variance(horizon)
+    binary = scenario.noise == "bernoulli"
+    base = replace(scenario.base, variance_low=variance, variance_high=variance) if binary else scenario.base
+    single = [replace(scenario, name=effect.name, effects=(effect,)) for effect in scenario.effects]
+    found = []
+    for part in single or [replace(scenario, name="stationary")]:
+        law = load_laws().get((part.name, policy))
+        if law is None:
+            continue
+        normal = replace(part, base=base, noise=DEFAULT_NOISE)
+        try:
+            found.append(law.at(features(normal, horizon, arms, most=1.0), horizon, reward_range(normal)))
+        except NoLawError:
+            continue
+    return found
 
 
 def _ask(

@@ -1,10 +1,10 @@
-"""Recommended parameters for a problem: those of a stored study or of the law, whichever has less regret."""
+"""Recommended parameters for a problem: those of a stored study, of the law, or of a short search."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -84,9 +84,9 @@ class RecommendationQuery:
 
 @dataclass(frozen=True, repr=False)
 class RecommendedParameters(Result):
-    """Parameters for a problem, from a stored study or from the law."""
+    """Parameters for a problem, from a stored study, from the law, or from a short search."""
 
-    kind: Literal["stored", "interpolated", "extrapolated"]
+    kind: Literal["stored", "interpolated", "extrapolated", "searched"]
     policy: str
     scenario: str
     settings: dict[str, Any]
@@ -94,13 +94,13 @@ class RecommendedParameters(Result):
     arms: int
     params: dict[str, Value]
     study: Recommendation | None = None
-    """The stored study."""
+    """The stored study, or the short search."""
     law: ProblemAnswer | None = None
     """The answer of the law."""
     better: BetterPolicy | None = None
     """With a stored study: a policy that a stored comparison found to be better."""
     reason: str = ""
-    """Why the stored study or the law was preferred, if there are both."""
+    """Why the stored study or the law was preferred, if there are both; why there was a search."""
 
     @property
     def regret(self) -> Interval:
@@ -121,7 +121,7 @@ class RecommendedParameters(Result):
             "arms": self.arms,
             "params": self.params,
             "regret": self.regret.as_object(),
-            "study": None if self.study is None else self.study.study,
+            "study": self.study.study if self.study is not None and self.kind == "stored" else None,
             "excess": None,
             "outside": [],
             "reason": self.reason or None,
@@ -213,7 +213,8 @@ class RecommendedParameters(Result):
             from ravenlab.studies.results.documents import recommendation_document
 
             card = recommendation_document(self.study)
-            return Document(card.answer, f"{label}, from study {self.study.study!r}", card.facts, card.tables)
+            source = "a short search" if self.kind == "searched" else f"study {self.study.study!r}"
+            return Document(card.answer, f"{label}, from {source}", card.facts, card.tables)
         return Document(answer=f"Use {format_params(self.params)}.", facts=self.describe()[1:], label=label)
 
 
@@ -296,8 +297,36 @@ def _play_all(
     return np.concatenate(regrets, axis=1)
 
 
-def find_parameters(query: RecommendationQuery, storage: str | None, internal: bool = False) -> RecommendedParameters:
-    """Answer from the storage if it exists and holds a matching study, otherwise from the law."""
+def find_parameters(
+    query: RecommendationQuery,
+    storage: str | None,
+    internal: bool = False,
+    search: Callable[[str], RecommendedParameters] | None = None,
+) -> RecommendedParameters:
+    """Answer from the storage if it exists and holds a matching study, otherwise from the law or by a search.
+
+    Args:
+        query: The problem.
+        storage: The storage; None for the default one.
+        internal: Whether searches of comparisons are included.
+        search: Searches a problem that is outside the range of the law, for the given reason; None if it must not be.
+
+    Raises:
+        InputError: The query is invalid, or there is no answer without a search.
+    """
+    try:
+        found = _find_stored_or_law(query, storage, internal)
+    except NoLawError as reason:
+        if search is None:
+            raise _describe_missing(query, reason, storage) from None
+        return search(str(reason))
+    if search is None or found.kind != "extrapolated":
+        return found
+    assert found.law is not None
+    return search("; ".join(found.law.outside))
+
+
+def _find_stored_or_law(query: RecommendationQuery, storage: str | None, internal: bool) -> RecommendedParameters:
     url = storage_url(storage)
     # The default is checked without parsing the URL, which would import the database library.
     path = Path(DEFAULT_URL.removeprefix("sqlite:///")) if url == DEFAULT_URL else sqlite_file(url)
@@ -331,7 +360,7 @@ def _find_stored(
     return sorted(matching, key=lambda item: (item.regret.high, item.study))[:MAX_COMPARED_STUDIES]
 
 
-def describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None = None) -> InputError:
+def _describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None) -> InputError:
     """Return the error that names the command which would answer a query that no law answers."""
     untuned = describe_untuned(query.open()[0].largest_rate)
     return InputError(f"{reason}; without tuning use {untuned}; to tune, run: {query.tune_command(storage)}")

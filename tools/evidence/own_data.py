@@ -33,6 +33,7 @@ from ravenlab.studies.export import export
 from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
 from ravenlab.studies.results.describe import describe_recommendation
 from ravenlab.studies.results.recommendation import Recommendation
+from ravenlab.studies.spec.quantities import UNIT_POWERS
 from tools.evidence.harness import make_parser
 
 CARRIERS = ("ant", "bee", "cat", "dog", "elk", "fox")
@@ -45,12 +46,6 @@ IMPRESSIONS = 60_000
 CLICK_ARMS = 5
 CLICK_WORLDS = 1000
 CLICK_BLOCK = 200
-
-POWERS = {
-    **dict.fromkeys(("mean_low", "mean_high", "amplitude", "drift", "deviation"), 1),
-    **dict.fromkeys(("variance_low", "variance_high", "growth"), 2),
-}
-"""Settings of scenarios in units of the rewards, and the power of the unit. All others are times, shares or words."""
 
 SCALES = (1.0 / 64.0, 1.0, 64.0, 1000.0)
 BUDGETS = {
@@ -256,7 +251,9 @@ def convert_settings(settings: Mapping[str, Any], scale: float) -> dict[str, Any
     >>> convert_settings({"mean_low": 1.0, "growth": 2.0, "every": "10%"}, 8.0)
     {'mean_low': 8.0, 'growth': 128.0, 'every': '10%'}
     """
-    return {name: value * scale ** POWERS[name] if name in POWERS else value for name, value in settings.items()}
+    return {
+        name: value * scale ** UNIT_POWERS[name] if name in UNIT_POWERS else value for name, value in settings.items()
+    }
 
 
 def scale_faults(problem: Mapping[str, Any], **budget: int) -> list[str]:

@@ -108,12 +108,18 @@ def first_candidates(spec: StudySpec, law: bool = True) -> list[TrialParams]:
     return inside_search_space(spec, [*candidates, law_for(spec) or {}] if law else candidates)
 
 
-def resume_candidates(spec: StudySpec, stored: Sequence[Mapping[str, Any]], law: bool = True) -> list[TrialParams]:
+def resume_candidates(
+    spec: StudySpec,
+    stored: Sequence[Mapping[str, Any]],
+    law: bool = True,
+    more: Sequence[Mapping[str, Any]] = (),
+) -> list[TrialParams]:
     """Return the first candidates of a study that may hold trials already, given by their parameters.
 
-    A study whose first trials are not those of the law continues without it.
+    A study whose first trials are not those of the law continues without it. `more` are further first candidates.
     """
     first = first_candidates(spec, law)
+    first += [params for params in inside_search_space(spec, more) if params not in first]
     count = min(len(first), len(stored))
     return first if list(stored[:count]) == first[:count] else first_candidates(spec, law=False)
 

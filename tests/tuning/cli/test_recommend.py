@@ -82,8 +82,36 @@ def test_python_gives_the_same_answer(capsys: Captured) -> None:
 
 
 def test_extrapolation_is_announced(capsys: Captured) -> None:
-    assert run(["recommend", "blips", "--horizon", "200000"]) == 0
+    assert run(["recommend", "blips", "--horizon", "200000", "--no-search"]) == 0
     assert "Warning: extrapolated" in capsys.readouterr().out
+
+
+CLICKS = ["recommend", "stationary", "--horizon", "400", "--arms", "3", "--noise", "bernoulli"]
+
+
+def test_a_problem_without_a_law_is_searched(tmp_path: Path, capsys: Captured) -> None:
+    assert run([*CLICKS, "--jobs", "1"]) == 0
+    shown = capsys.readouterr()
+    assert_names(shown.err, "no law for Bernoulli rewards", "64 candidates", "about 5.0 s")
+    assert_names(shown.out, "held-out worlds", "search of 64 candidates", "tune stationary --horizon 400 --arms 3")
+    assert run([*CLICKS, "--jobs", "2", "--json", "--quiet"]) == 0
+    shown = capsys.readouterr()
+    answer = json.loads(shown.out)
+    assert (answer["kind"], answer["study"], shown.err) == ("searched", None, "")
+    assert answer["command"] == "ravenlab tune stationary --horizon 400 --arms 3 --noise bernoulli"
+    result = ravenlab.recommend("stationary", 400, arms=3, settings={"noise": "bernoulli"}, jobs=1, progress=False)
+    assert {**result.as_object(), "command": answer["command"]} == answer
+    assert "a short search" in result._repr_html_()
+    assert run([*CLICKS, "--quiet", "--format", "json", "-o", "clicks.json"]) == 0
+    policy = ravenlab.RavenUCB.load("clicks.json", scenario="stationary", horizon=400)
+    assert {name: policy.values[name] for name in answer["params"]} == answer["params"]
+    assert [path.name for path in tmp_path.iterdir()] == ["clicks.json"]
+
+
+def test_a_problem_beyond_the_range_of_the_law_is_searched(capsys: Captured) -> None:
+    words = ["recommend", "stationary", "--horizon", "400", "--arms", "3", "--set", "variance_low=0.0001"]
+    assert run([*words, "--set", "variance_high=0.0001"]) == 0
+    assert_names(capsys.readouterr().out, "search of 64 candidates", "0.02 is outside 0.149 to 1.34")
 
 
 def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
@@ -117,7 +145,7 @@ def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
     ],
 )
 def test_problems_without_an_answer_are_explained(words: list[str], names: list[str]) -> None:
-    assert_names(refused("recommend", *words), *names)
+    assert_names(refused("recommend", *words, "--no-search"), *names)
 
 
 def test_the_law_needs_no_heavy_imports() -> None:
