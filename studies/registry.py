@@ -161,7 +161,6 @@ class GridDefaults:
 class ComparisonDefaults:
     """Defaults of the fields of a comparison."""
 
-    policies = PAPER_KEYWORD
     tune = 50
     search_replications = 50
     replications = 1000
@@ -182,6 +181,15 @@ def untuned_policies(largest_rate: float | None) -> tuple[str, ...]:
     """
     rare = largest_rate is not None and largest_rate <= RARE_RATE
     return ("thompson", "raven-ucb") if rare else ("raven-auto",)
+
+
+def known_alternatives(binary: bool) -> tuple[str, ...]:
+    """Return the policies that need no tuning and are measured beside a recommendation on recorded data.
+
+    >>> known_alternatives(binary=True)
+    ('raven-auto', 'd-raven', 'sw-raven', 'thompson')
+    """
+    return ("raven-auto", "d-raven", "sw-raven", *(("thompson",) if binary else ()))
 
 
 def describe_untuned(largest_rate: float | None) -> str:

@@ -16,7 +16,7 @@ from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import load_scenario_plugin
 from ravenlab.studies.export.comparison import ComparisonDocument
-from ravenlab.studies.registry import ALL_KEYWORD, PAPER_VALUES, ComparisonDefaults, StudyDefaults
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_VALUES, StudyDefaults
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -287,7 +287,7 @@ def compare(
     scenario: str | None = None,
     horizon: int | None = None,
     *,
-    policies: str | Sequence[str] = ComparisonDefaults.policies,
+    policies: str | Sequence[str] | None = None,
     output: str | Path | None = None,
     storage: str | None = None,
     jobs: int | None = None,
@@ -312,7 +312,7 @@ def compare(
     scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,
     *,
-    policies: str | Sequence[str] = ComparisonDefaults.policies,
+    policies: str | Sequence[str] | None = None,
     output: str | Path | None = None,
     storage: str | None = None,
     jobs: int | None = None,
@@ -327,7 +327,8 @@ def compare(
         scenario: One or several names; effects may be joined by "+", and "all" selects all scenarios. Leave it out
             with ``trace="file.csv"`` or ``log="file.csv"``: policies are compared on the last three tenths of the file.
         horizon: One or several numbers of steps T; on a trace, the rows of a window.
-        policies: Names, "paper" for the paper's nine policies, or "all".
+        policies: Names, "paper" for the paper's nine policies, or "all". By default those of the paper and, on a trace
+            or log, raven-auto, d-raven and sw-raven.
         output: Folder for compare.html and the numbers as JSON, CSV, Markdown and LaTeX; nothing is written if None.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
         jobs: Number of workers; one per core by default. It does not affect the result.

@@ -191,7 +191,7 @@ def run_study(
     workers: Workers = ...,
     timeout: None = ...,
     listener: Listener = ...,
-    law: bool = ...,
+    standalone: bool = ...,
     more: Sequence[Mapping[str, Any]] = ...,
 ) -> StudyRun[Recommendation]: ...
 @overload
@@ -201,7 +201,7 @@ def run_study(
     workers: Workers = ...,
     timeout: float | None = ...,
     listener: Listener = ...,
-    law: bool = ...,
+    standalone: bool = ...,
     more: Sequence[Mapping[str, Any]] = ...,
 ) -> StudyRun[Recommendation | None]: ...
 def run_study(
@@ -210,7 +210,7 @@ def run_study(
     workers: Workers = SERIAL,
     timeout: float | None = None,
     listener: Listener = SILENT,
-    law: bool = True,
+    standalone: bool = True,
     more: Sequence[Mapping[str, Any]] = (),
 ) -> StudyRun[Any]:
     """Search, validate and recommend; resume a study that an earlier run left unfinished.
@@ -221,8 +221,8 @@ def run_study(
         workers: The workers; they do not affect the result.
         timeout: Seconds after which no further batch starts.
         listener: Is told how far the study is.
-        law: Whether the law's parameters are among the first candidates; False where policies without a law must be
-            tuned alike.
+        standalone: Whether nothing else tunes policies on the same problem. Otherwise the search does not start from
+            a law, which most policies do not have, and no alternatives are measured.
         more: Further first candidates.
 
     Raises:
@@ -234,12 +234,12 @@ def run_study(
     def body(opened: OpenStudy[StudySpec]) -> Recommendation | None:
         evaluator = Evaluator(opened.spec, workers)
         listener.begin(opened.spec, len(opened.trials))
-        first = resume_candidates(opened.spec, [trial.params for trial in opened.trials], law, more)
+        first = resume_candidates(opened.spec, [trial.params for trial in opened.trials], standalone, more)
         if not search(opened.spec, opened.study, evaluator, listener.batch, deadline, first):
             return None
         listener.validate()
         evaluator.on_steps = listener.validated
-        recommendation = recommend(opened.spec, opened.study, evaluator)
+        recommendation = recommend(opened.spec, opened.study, evaluator, alternatives=standalone)
         keys.write_recommendation(opened.study, recommendation)
         listener.finish()
         return recommendation

@@ -212,6 +212,16 @@ class LogScenario(Recording):
         return self._by_segment[segment]
 
     @cached_property
+    def best_searched_arm(self) -> int:
+        """The arm with the best mean in the search segment."""
+        segment = self.segment(Stream.SEARCH)
+        arm = self.log.arm[segment.first : segment.last]
+        sign = -1.0 if self.minimize else 1.0
+        sums = np.bincount(arm, sign * self.log.reward[segment.first : segment.last], minlength=self.arms)
+        counts = np.bincount(arm, minlength=self.arms)
+        return int(np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf).argmax())
+
+    @cached_property
     def scale(self) -> RewardScale:
         """Scale of the rewards in the search segment."""
         segment = self.segment(Stream.SEARCH)

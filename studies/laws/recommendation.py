@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ravenlab.common.documents import Document, Result
 from ravenlab.common.errors import InputError
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count, format_ends, format_number, format_percent, format_signed
+from ravenlab.common.text import (
+    format_count,
+    format_ends,
+    format_interval,
+    format_number,
+    format_percent,
+    format_signed,
+)
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
@@ -86,7 +93,7 @@ class RecommendationQuery:
 class RecommendedParameters(Result):
     """Parameters for a problem, from a stored study, from the law, or from a short search."""
 
-    kind: Literal["stored", "interpolated", "extrapolated", "searched"]
+    kind: Literal["stored", "interpolated", "extrapolated", "searched", "nothing to set"]
     policy: str
     scenario: str
     settings: dict[str, Any]
@@ -101,10 +108,14 @@ class RecommendedParameters(Result):
     """With a stored study: a policy that a stored comparison found to be better."""
     reason: str = ""
     """Why the stored study or the law was preferred, if there are both; why there was a search."""
+    simulated: Interval | None = None
+    """Of a policy without parameters: the regret in simulated worlds."""
 
     @property
     def regret(self) -> Interval:
         """The expected mean regret."""
+        if self.simulated is not None:
+            return self.simulated
         if self.law is not None:
             return self.law.answer.regret
         assert self.study is not None
@@ -134,7 +145,13 @@ class RecommendedParameters(Result):
         return out
 
     def describe(self) -> list[str]:
-        """Describe the answer of the law: one sentence per line."""
+        """Describe the answer of the law, or of a policy without parameters: one sentence per line."""
+        if self.simulated is not None:
+            problem = f"{self.scenario}, horizon {format_count(self.horizon)}, {format_count(self.arms)} arms"
+            return [
+                f"{self.policy} has no parameter to tune: there is nothing to set ({problem}).",
+                f"Mean regret {format_interval(self.simulated)} in simulated worlds.",
+            ]
         if self.law is None:
             return []
         answered = self.law.answer
@@ -215,7 +232,8 @@ class RecommendedParameters(Result):
             card = recommendation_document(self.study)
             source = "a short search" if self.kind == "searched" else f"study {self.study.study!r}"
             return Document(card.answer, f"{label}, from {source}", card.facts, card.tables)
-        return Document(answer=f"Use {format_params(self.params)}.", facts=self.describe()[1:], label=label)
+        answer, *facts = self.describe()
+        return Document(answer if self.law is None else f"Use {format_params(self.params)}.", label, facts)
 
 
 def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommendation]) -> RecommendedParameters:
@@ -233,6 +251,12 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     """
     scenario, arms = query.open()
     problem = (query.policy, query.scenario, dict(query.settings), query.horizon, arms)
+    if query.policy not in COORDINATES and not _is_tunable(query.policy):
+        from ravenlab.studies.statistics.intervals import mean_interval
+
+        (regrets,) = _play_all(query, scenario, arms, [{}])
+        simulated = mean_interval(regrets, COMPARISON_SEED)
+        return RecommendedParameters("nothing to set", *problem, params={}, simulated=simulated)
     studies = _find_stored(query, scenario, arms, stored)
     if not studies:
         law = answer(scenario, query.horizon, arms, query.policy)
@@ -268,6 +292,12 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
         return replace(from_study, reason=f"{reason}{doubt}")
     reason = f"These parameters of the law have less regret than those of the stored study {study.study} {evidence}"
     return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law, reason=reason)
+
+
+def _is_tunable(policy: str) -> bool:
+    from ravenlab.studies.spec.comparison import is_tunable
+
+    return is_tunable(policy)
 
 
 def _worlds(regrets: Floats) -> str:

@@ -1,6 +1,6 @@
 """Baselines of a recommendation: how each relates to the recommended parameters, decided and worded in one place.
 
-`Recommendation.comparisons` and `Recommendation.alternative` give the comparisons; the functions of this module are the
+`Recommendation.comparisons` and `Recommendation.alternative_comparisons` give the comparisons; the functions of this module are the
 only ones that write them as text.
 """
 
@@ -25,6 +25,7 @@ from ravenlab.studies.symbols import format_params
 Relation = Literal["same", "tied", "better", "worse", "inconclusive"]
 
 IDENTICAL = "identical"
+SIMULTANEOUS = "simultaneous "
 UNDECIDED: tuple[Relation, ...] = ("tied", "inconclusive")
 """Relations that a text states after the difference; the others follow from its sign."""
 
@@ -82,7 +83,7 @@ class BaselineComparison:
     """A baseline compared with the recommended parameters on the same held-out data."""
 
     name: str
-    """Key of the baseline: paper, as constructed, defaults, fixed arm or logging policy."""
+    """Key of the baseline: paper, as constructed, defaults, fixed arm, logging policy or an untuned policy."""
     title: str
     """Its name in texts, such as "the scaled defaults"."""
     relation: Relation
@@ -98,6 +99,8 @@ class BaselineComparison:
     params: Mapping[str, float | str] | None = None
     """None for a baseline that is not the policy: one arm, or the logging policy."""
     same_params: bool = False
+    simultaneous: bool = False
+    """Whether the interval holds together with those of the other comparisons."""
 
     @property
     def short_title(self) -> str:
@@ -151,7 +154,7 @@ def describe_baseline(comparison: BaselineComparison) -> str:
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
     return (
         f"{title}{params}: {comparison.quantity} {format_number(abs(difference.mean))}{comparison.unit} {direction}"
-        f" ({share}95 % CI of the difference {format_ends(difference)}"
+        f" ({share}{SIMULTANEOUS if comparison.simultaneous else ''}95 % CI of the difference {format_ends(difference)}"
         f"{_qualify(comparison, '; ')})."
     )
 

@@ -24,6 +24,7 @@ from ravenlab.studies.results.naming import (
     name_edges,
 )
 from ravenlab.studies.results.recommendation import (
+    FIXED_ARM,
     Edge,
     Failures,
     LogFacts,
@@ -42,6 +43,9 @@ from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.robust import parse_measure
 from ravenlab.studies.spec.space import find_parameters
 from ravenlab.studies.symbols import format_params, format_symbol
+
+INSTEAD = ("use one arm", "keep the logging policy", "use another policy")
+"""Decisions against the tuned policy."""
 
 
 def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:
@@ -143,6 +147,14 @@ def word_verdict(recommendation: Recommendation | RobustRecommendation) -> Verdi
             kept = ""
             link = ": "
             reason = f"the best parameters found ({values}) are worse."
+        case "use another policy":
+            alternatives = recommendation.alternatives if isinstance(recommendation, Recommendation) else []
+            params_of_other = next((each.params for each in alternatives if each.name == verdict.policy), {})
+            headline = f"Use {verdict.policy}"
+            kept = f" with its {defaults} ({format_params(params_of_other)})" if params_of_other else ""
+            link = ": " if params_of_other else ", which has nothing to set: "
+            reason = f"on the same held-out data it is better than {recommendation.policy} with the best parameters"
+            reason += f" found ({values})."
         case _:
             headline = "Inconclusive"
             kept = ""
@@ -156,8 +168,9 @@ def word_verdict(recommendation: Recommendation | RobustRecommendation) -> Verdi
 
 def warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     """State that parameters are not better than the best arm of the search rows; an empty list if they are."""
-    arm = recommendation.alternative if isinstance(recommendation, Recommendation) else None
-    if arm is None or arm.name != "fixed arm" or arm.relation == "worse" or recommendation.verdict.arm is not None:
+    comparisons = recommendation.alternative_comparisons if isinstance(recommendation, Recommendation) else []
+    arm = next((each for each in comparisons if each.name == FIXED_ARM), None)
+    if arm is None or arm.relation == "worse" or recommendation.verdict.decision in INSTEAD:
         return []
     return [f"{capitalize_first(arm.short_title)} is not significantly worse."]
 

@@ -23,7 +23,12 @@ from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, descri
 from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table, tabulate_entries
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.results.alternatives import BetterPolicy
-from ravenlab.studies.results.baselines import describe_baseline, format_difference
+from ravenlab.studies.results.baselines import (
+    SIMULTANEOUS,
+    BaselineComparison,
+    describe_baseline,
+    format_difference,
+)
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe import (
     describe_better_policy,
@@ -67,13 +72,14 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         *_list_changes(recommendation),
         *describe_unit(recommendation),
     ]
-    tabulated = {*facts, *map(describe_baseline, recommendation.comparisons)}
+    alternatives = recommendation.alternative_comparisons
+    tabulated = {*facts, *map(describe_baseline, [*recommendation.comparisons, *alternatives])}
     return Document(
         answer=answer,
         problem=_name_problem(f"{recommendation.policy} in {recommendation.scenario}", recommendation),
         facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
-        tables=[_baseline_table(recommendation)],
+        tables=[_baseline_table(recommendation), *([_alternative_table(alternatives)] if alternatives else [])],
         details=[sentence for sentence in sentences if sentence not in tabulated],
     )
 
@@ -120,6 +126,21 @@ def _baseline_table(recommendation: Recommendation) -> Table:
     regret = f"Mean regret{recommendation.regret_unit}"
     columns = ["", *map(format_symbol, names), regret, "Difference (95 % CI)"]
     return Table(columns, rows)
+
+
+def _alternative_table(alternatives: Sequence[BaselineComparison]) -> Table:
+    """Tabulate what may be used instead of the policy, best first."""
+    together = SIMULTANEOUS if alternatives[0].simultaneous else ""
+    ordered = sorted(alternatives, key=lambda each: each.difference.mean)
+    rows = [
+        [
+            capitalize_first(each.title) + (f" ({format_params(each.params)})" if each.params else ""),
+            format_difference(each),
+        ]
+        for each in ordered
+    ]
+    caption = "Without tuning, on the same held-out data"
+    return Table(["", f"Extra regret{alternatives[0].unit} ({together}95 % CI)"], rows, caption)
 
 
 def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ravenlab.common.interval import CONFIDENCE_LEVEL, ERROR_RATE, Interval
+from ravenlab.common.interval import ERROR_RATE, Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
@@ -38,7 +38,7 @@ from ravenlab.studies.statistics.bootstrap import estimate_sum, row_autocorrelat
 from ravenlab.studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.statistics.paired import SkewedEstimate, StudentEstimate, holm_adjust, simultaneous_levels
-from ravenlab.studies.statistics.resampled_logs import MIN_DEGREES, estimate_interval
+from ravenlab.studies.statistics.resampled_logs import estimate_interval, estimate_log_difference
 
 MIN_MEAN = 1e-9  # mean regret of the best policy below which relative differences are not computed
 
@@ -239,18 +239,14 @@ class RecordedDifference:
 
 def _estimate_difference(spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry) -> RecordedDifference:
     """Estimate the mean regret of an entry minus that of another one."""
-    from scipy.special import stdtrit
-
     own = entry.recorded
     theirs = other.recorded
     assert own is not None
     assert theirs is not None
     sample = entry.regret - other.regret
     if own.parts is None or theirs.parts is None:
-        interval = estimate_interval(sample, own.simulated)
-        error = interval.half_width / float(stdtrit(MIN_DEGREES, 0.5 + CONFIDENCE_LEVEL / 2.0))
-        estimate = StudentEstimate(interval.mean, error, MIN_DEGREES)
-        return RecordedDifference(estimate, own.inconclusive is None and theirs.inconclusive is None)
+        enough = own.inconclusive is None and theirs.inconclusive is None
+        return RecordedDifference(estimate_log_difference(sample, own.simulated), enough)
     parts = own.parts - theirs.parts
     dependence = row_autocorrelation(own.rows, spec.horizon, parts, Stream.REPORT)
     return RecordedDifference(estimate_sum(float(sample.mean()), parts, dependence, spec.seed), dependence.enough)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ravenlab.common.documents import Document
 
 Parameters = dict[str, float | str]
+FIXED_ARM = "fixed arm"
+LOGGING_POLICY = "logging policy"
 BaselineName = Literal["paper", "as constructed", "defaults"]
 
 
@@ -90,15 +92,35 @@ class FixedArm(FrozenModel):
     difference: Estimate = Field(description="Its regret minus that of the recommendation, per window, paired.")
     decidable: bool = Field(description="Whether the effective sample size of the difference suffices.")
 
+
+class Alternative(FrozenModel):
+    """What may be used instead of the tuned policy without tuning, measured on the same held-out data."""
+
+    name: str = Field(description="Name of an untuned policy, 'fixed arm' or 'logging policy'.")
+    params: Parameters = Field(default_factory=dict, description="Parameters of the policy; empty if it has none.")
+    arm: str | None = Field(default=None, description="The best arm of the search rows or events, for 'fixed arm'.")
+    difference: float = Field(description="Its regret minus that of the recommendation, paired.")
+    low: float = Field(description="Lower end of the interval; those of all alternatives hold together at 95 %.")
+    high: float = Field(description="Upper end.")
+    decidable: bool = Field(description="Whether the effective sample size suffices for a conclusion.")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its simultaneous interval."""
+        return Interval(self.difference, self.low, self.high, of="difference")
+
     @property
     def wins(self) -> bool:
         """Whether it has significantly less regret than the recommendation."""
-        return self.decidable and self.difference.high < 0.0
+        return self.decidable and self.high < 0.0
 
-    @property
-    def loses(self) -> bool:
-        """Whether it has significantly more regret than the recommendation."""
-        return self.decidable and self.difference.low > 0.0
+    def title(self, defaults: str) -> str:
+        """Return its name in texts; `defaults` is what default parameters are called."""
+        if self.name == FIXED_ARM:
+            return f"always using {self.arm!r}, the best arm of the search segment"
+        if self.name == LOGGING_POLICY:
+            return "the logging policy"
+        return f"{self.name} with its {defaults}" if self.params else f"{self.name}, which has nothing to set"
 
 
 class TraceFacts(FrozenModel):
@@ -182,6 +204,9 @@ class Recommendation(Result, FrozenModel):
         " recorded data and with fewer than 200 selection worlds: its range over these candidates."
     )
     versus: list[Baseline]
+    alternatives: list[Alternative] = Field(
+        default_factory=list, description="What may be used instead of the policy; on recorded data only."
+    )
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
     widened: dict[str, tuple[float, float]] = Field(
@@ -244,19 +269,32 @@ class Recommendation(Result, FrozenModel):
         ]
 
     @property
-    def alternative(self) -> BaselineComparison | None:
-        """What may be used instead of the policy: the best fixed arm of a trace, or the logging policy.
+    def alternative_comparisons(self) -> list[BaselineComparison]:
+        """What may be used instead of the policy: untuned policies, the best fixed arm, the logging policy.
 
-        None in simulated worlds, and for traces of earlier versions.
+        Results of earlier versions have the best fixed arm of a trace or the logging policy only.
         """
+        if self.alternatives:
+            several = len(self.alternatives) > 1
+            return [
+                self._compare(
+                    each.name,
+                    each.title(self.defaults_name),
+                    each.interval,
+                    conclusive=each.decidable,
+                    params=each.params or None,
+                    simultaneous=several,
+                )
+                for each in self.alternatives
+            ]
         match self.recorded:
             case TraceFacts(fixed_arm=FixedArm() as arm):
                 title = f"always using {arm.name!r}, the best arm of the search rows"
-                return self._compare("fixed arm", title, arm.difference.as_difference(), conclusive=arm.decidable)
+                return [self._compare(FIXED_ARM, title, arm.difference.as_difference(), conclusive=arm.decidable)]
             case LogFacts() as facts:
                 gain = -self.regret.as_difference()
-                return self._compare("logging policy", "the logging policy", gain, conclusive=facts.enough)
-        return None
+                return [self._compare(LOGGING_POLICY, "the logging policy", gain, conclusive=facts.enough)]
+        return []
 
     def _compare(
         self,
@@ -266,12 +304,17 @@ class Recommendation(Result, FrozenModel):
         *,
         conclusive: bool,
         params: Mapping[str, float | str] | None = None,
+        simultaneous: bool = False,
     ) -> BaselineComparison:
         """Compare a baseline with the recommended parameters."""
         log = self.log
         reference = self.regret.mean if log is None and self.regret.mean > 0.0 else None
         earned: Literal["mean reward", "mean cost"] = "mean cost" if log is not None and log.minimize else "mean reward"
-        same_params = bool(params) and all(self.params.get(key) == value for key, value in (params or {}).items())
+        same_params = (
+            name in TITLES
+            and bool(params)
+            and all(self.params.get(key) == value for key, value in (params or {}).items())
+        )
         return BaselineComparison(
             name=name,
             title=title,
@@ -287,6 +330,7 @@ class Recommendation(Result, FrozenModel):
             quantity="regret" if log is None else earned,
             params=params,
             same_params=same_params,
+            simultaneous=simultaneous,
         )
 
     def as_object(self) -> dict[str, Any]:
@@ -295,8 +339,9 @@ class Recommendation(Result, FrozenModel):
         for kind in ("trace", "log", "failures", "attainable"):
             if out[kind] is None:
                 del out[kind]
-        if not self.widened:
-            del out["widened"]
+        for field in ("widened", "alternatives"):
+            if not out[field]:
+                del out[field]
         if self.trace is not None and self.trace.fixed_arm is None:
             del out["trace"]["fixed_arm"]
         out["verdict"] = self.verdict.as_object()

@@ -64,7 +64,7 @@ def describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> 
         f"Mean regret {format_interval(regret)}{recommendation.regret_unit}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
-        *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
+        *map(describe_baseline, recommendation.alternative_comparisons),
         f"Regret against the best fixed arm of each window, in hindsight: {format_interval(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
         f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
@@ -97,7 +97,7 @@ def describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[
         f" used for search or selection ({format_count(round(facts.effective))} effective events).",
         f"Estimator: {facts.estimator}.",
         f"Mean {unit} of the logging policy there: {format_interval(facts.logged)}.",
-        *([] if recommendation.alternative is None else [describe_baseline(recommendation.alternative)]),
+        *map(describe_baseline, recommendation.alternative_comparisons),
         *describe_needed_events(recommendation, facts),
     ]
 

@@ -16,6 +16,7 @@ Decision = Literal[
     "use these values",
     "use one arm",
     "keep the logging policy",
+    "use another policy",
     "inconclusive",
 ]
 
@@ -39,7 +40,8 @@ class Excess(Difference):
 class Verdict(FrozenModel):
     """What to do: keep the defaults, set one parameter, use the recommended values, or no conclusion.
 
-    On recorded data it may be best not to use the policy: to use one arm (trace), or to keep the logging policy (log).
+    On recorded data it may be best not to use the policy: to use one arm, to keep the logging policy (log), or to use
+    another policy, which needs no tuning.
     """
 
     decision: Decision
@@ -53,6 +55,7 @@ class Verdict(FrozenModel):
         description="Excess of the recommended parameters over the best candidate, if simpler ones are recommended.",
     )
     arm: str | None = Field(default=None, description="The arm to use, if one arm is better than the policy.")
+    policy: str | None = Field(default=None, description="The policy to use, if another one is better untuned.")
     reason: str | None = Field(default=None, description="Why the study is inconclusive.")
 
     def as_object(self) -> dict[str, Any]:

@@ -178,8 +178,11 @@ class ComparisonSpec(SimulatedSpec):
         >>> ComparisonSpec(scenario="blips", horizon=100, replications=20, tune=0).entry_steps("ucb1", "defaults")
         2000
         """
-        search = self.search_spec(policy).simulated_steps() if setting == "tuned" else 0
-        return self.replications * self.horizon + search
+        played = self.replications * self.horizon
+        if setting == "defaults":
+            return played
+        search = self.search_spec(policy)
+        return played + search.simulated_steps() - search.alternative_steps()
 
     def simulated_steps(self) -> int:
         """Return the number of steps of all entries; further worlds are not counted."""

@@ -23,6 +23,7 @@ from ravenlab.studies.registry import (
     OBJECTIVES,
     StudyDefaults,
     choices_pattern,
+    known_alternatives,
 )
 from ravenlab.studies.spec.descriptions import STUDY, list_choices
 from ravenlab.studies.spec.fields import (
@@ -367,6 +368,23 @@ class StudySpec(StudyFields, Specification):
         """Return the number of steps without those of studies that run first, of which there are none."""
         return self.simulated_steps()
 
+    def alternatives(self) -> tuple[str, ...]:
+        """Return the untuned policies that are measured beside the recommendation, on recorded data only."""
+        if isinstance(self.source, ScenarioSource):
+            return ()
+        known = known_alternatives(binary=self.source.read().largest_rate is not None)
+        return tuple(policy for policy in known if policy != self.policy)
+
+    def alternative_steps(self) -> int:
+        """Return the number of steps in which they are measured."""
+        return len(self.alternatives()) * self._report_windows() * self.horizon
+
+    def _report_windows(self) -> int:
+        """Return the number of replications of one candidate in the report."""
+        if isinstance(self.source, TraceSource):  # the errors of means are estimated from windows over all rows
+            return self.report + self.source.read().count_history(self.horizon, self.report, Stream.REPORT)
+        return self.report
+
     def validation_steps(self) -> int:
         """Return the number of steps of selection and report."""
         baselines = 1 + (paper_advice(self.scenario, self.horizon, self.policy) is not None)
@@ -376,12 +394,10 @@ class StudySpec(StudyFields, Specification):
             baselines += 1
             finalists += not isinstance(self.source, ScenarioSource)
         selection = self.selection
-        report = self.report
-        if isinstance(self.source, TraceSource):  # the errors of means are estimated from windows over all rows
-            trace = self.source.read()
-            selection += trace.count_history(self.horizon, self.selection, Stream.SELECTION)
-            report += trace.count_history(self.horizon, self.report, Stream.REPORT)
-        return (finalists * selection + (1 + baselines) * report) * self.horizon
+        if isinstance(self.source, TraceSource):
+            selection += self.source.read().count_history(self.horizon, self.selection, Stream.SELECTION)
+        compared = finalists * selection + (1 + baselines) * self._report_windows()
+        return compared * self.horizon + self.alternative_steps()
 
     def identity(self) -> dict[str, Any]:
         """Return the fields that must agree for trials to be comparable: all but name and budget."""

@@ -7,6 +7,7 @@ import numpy as np
 from ravenlab.common.interval import CONFIDENCE_LEVEL, Interval
 from ravenlab.environments.recorded.log_world import RUNS_PER_LOG, source_log
 from ravenlab.environments.world import Floats
+from ravenlab.studies.statistics.paired import StudentEstimate
 
 CORRECTED = 0.5  # share of the estimated bias that is subtracted
 CHOICE_VARIANCE = 0.2  # sampling variance added for the choice of neighborhoods, which resampled logs keep
@@ -65,3 +66,17 @@ def estimate_interval(values: Floats, simulated: bool = False, level: float = CO
     degrees = variance**2 / max(1e-300, factor**2 * noise)
     half = float(t.ppf(0.5 + level / 2.0, max(MIN_DEGREES, degrees)) * np.sqrt(variance))
     return Interval(scale * mean, scale * (mean - half), scale * (mean + half), level=level)
+
+
+def estimate_log_difference(values: Floats, simulated: bool = False) -> StudentEstimate:
+    """Estimate the mean of differences per replication, for tests and for intervals that hold together.
+
+    >>> values = np.random.default_rng(1).normal(1.0, 0.1, 1024)
+    >>> estimate_log_difference(values).p_value < 0.05
+    True
+    """
+    from scipy.special import stdtrit
+
+    interval = estimate_interval(values, simulated)
+    error = interval.half_width / float(stdtrit(MIN_DEGREES, 0.5 + CONFIDENCE_LEVEL / 2.0))
+    return StudentEstimate(interval.mean, error, MIN_DEGREES)

@@ -191,7 +191,9 @@ def tune_setting(setting: Setting, url: str) -> dict[str, Any]:
     robust = run_robust(setting.robust_spec(), url).result
     assert isinstance(robust, RobustRecommendation)
     spec = setting.spec()
-    params = {policy: dict(run_study(setting.search_spec(policy), url, law=False).result.params) for policy in TUNED}
+    params = {
+        policy: dict(run_study(setting.search_spec(policy), url, standalone=False).result.params) for policy in TUNED
+    }
 
     def play(first: int, count: int) -> Floats:
         return np.concatenate([play_report(setting, policy, params[policy], first, count).columns for policy in TUNED])

@@ -41,15 +41,16 @@ def compare(
     setting: options.SettingOption = None,
     seed: options.SeedOption = None,
     policies: Annotated[
-        str,
+        str | None,
         option(
             "--policies",
-            f"{COMPARISON_FIELDS['policies']} Separated by commas; '{PAPER_KEYWORD}' selects those of the paper.",
+            f"{COMPARISON_FIELDS['policies']} Separated by commas; '{PAPER_KEYWORD}' selects those of the paper, which"
+            " is the default; on a trace or log, with raven-auto, d-raven and sw-raven.",
             COMPARISON,
             metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
             complete=completion.policy_lists,
         ),
-    ] = ComparisonDefaults.policies,
+    ] = None,
     tune: Annotated[
         int | None, options.count_option("tune", "N", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
     ] = None,

@@ -85,7 +85,7 @@ def recommend(
     search = None if no_search else partial(_search, query, jobs, quiet)
     result = find_parameters(query, storage, show_all, search)
     if as_json:
-        command = None if result.kind == "stored" else query.tune_command(storage)
+        command = query.tune_command(storage) if result.kind not in ("stored", "nothing to set") else None
         print_json({**result.as_object(), "command": command})
     elif form is None:
         _print_result(result, query.tune_command(storage))
@@ -128,5 +128,7 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
         return
     for line in result.describe():
         print_line(line)
+    if result.law is None:
+        return
     print_line("To confirm this with a study, run:")
     typer.echo(f"  {command}")

@@ -25,7 +25,7 @@ from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.kinds import COMPARISON
 from ravenlab.studies.paper.numbers import PUBLISHED
-from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, known_alternatives
 from ravenlab.studies.results.comparison import (
     Comparison,
     ComparisonEntry,
@@ -168,7 +168,7 @@ def _tune(spec: ComparisonSpec, policy: str, url: str, workers: Workers, listene
     The search is an ordinary study, but it does not start from a law, which most policies do not have.
     """
     search = spec.search_spec(policy)
-    run = run_study(search, url, workers, listener=listener.child(search), law=False)
+    run = run_study(search, url, workers, listener=listener.child(search), standalone=False)
     if run.trials != search.trials:
         raise InputError(
             f"study {run.study!r} has {run.trials:,} trials, but this comparison gives {policy} "
@@ -272,13 +272,19 @@ def parse_scenarios(words: Sequence[str]) -> list[str]:
 def plan_comparisons(
     names: Sequence[str],
     horizons: Sequence[int | None],
-    policies: str | Sequence[str],
+    policies: str | Sequence[str] | None,
     fields: Mapping[str, Any],
 ) -> Plan:
     """Plan one comparison per scenario and horizon; all are checked before anything is played.
 
-    If the fields name a trace or log, there must be no scenario.
+    If the fields name a trace or log, there must be no scenario. Policies that are not given are those of the paper
+    and, on a trace or log, those that are stated beside a recommendation.
     """
     recorded = any(fields.get(kind) is not None for kind in ("trace", "log"))
     scenario_names = parse_scenarios(names) if names or not recorded else []
-    return combine(parse_comparison_spec, scenario_names, horizons, {"policies": parse_policies(policies), **fields})
+    if policies is None:
+        more = known_alternatives(binary=False) if recorded else ()  # the paper's policies include Thompson sampling
+        compared = tuple(dict.fromkeys([*PAPER_POLICIES, *more]))
+    else:
+        compared = parse_policies(policies)
+    return combine(parse_comparison_spec, scenario_names, horizons, {"policies": compared, **fields})

@@ -65,7 +65,7 @@ class RunContext:
         """Run or resume a study up to its recommendation; all policies are tuned alike, without a law."""
         named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
-            recommendation = run_study(named, self.url, self.workers, law=False).result
+            recommendation = run_study(named, self.url, self.workers, standalone=False).result
         if recommendation is None:
             raise RuntimeError(f"study {named.study_name()!r} ended without a recommendation")
         return recommendation

@@ -15,11 +15,19 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.policies.engine.play import PlayedLogs, play_logs
-from ravenlab.studies.results.recommendation import Estimate, LogFacts, RequiredSample, RewardStatistics
+from ravenlab.studies.results.recommendation import (
+    FIXED_ARM,
+    LOGGING_POLICY,
+    Estimate,
+    LogFacts,
+    RequiredSample,
+    RewardStatistics,
+)
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import step_down
-from ravenlab.studies.statistics.resampled_logs import estimate_interval, split_by_log
-from ravenlab.tuning.validation.report import BaselineDifference, Report
+from ravenlab.studies.statistics.paired import StudentEstimate
+from ravenlab.studies.statistics.resampled_logs import estimate_interval, estimate_log_difference, split_by_log
+from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives
 from ravenlab.tuning.validation.segments import SegmentData, list_segments
 from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
@@ -37,8 +45,10 @@ class LogData(SegmentData[Floats]):
 
     fits_surface = False
 
-    def __init__(self, spec: StudySpec, scenario: LogScenario, evaluator: Evaluator) -> None:
-        super().__init__(spec, evaluator)
+    def __init__(
+        self, spec: StudySpec, scenario: LogScenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
+    ) -> None:
+        super().__init__(spec, evaluator, alternatives)
         self.scenario = scenario
 
     def play_selection(self, candidates: Sequence[Values]) -> list[Floats]:
@@ -113,7 +123,30 @@ class LogData(SegmentData[Floats]):
             scale=scenario.scale.factor,
         )
         regret = Estimate(*behind, replications=self.spec.report)
-        return Report(regret, differences, _measure_scale(scenario), log=facts)
+        arm = scenario.best_searched_arm
+        worlds = cached_worlds(self.evaluator.problem, Stream.REPORT, 0, self.spec.report)
+        assert isinstance(worlds, LogWorlds)
+        found = [
+            Rival(LOGGING_POLICY, self._difference(best.score - best.logged), conclusive),
+            Rival(FIXED_ARM, self._difference(best.score - score_arm(worlds, arm)), conclusive, arm=log.names[arm]),
+        ]
+        for evaluator, values in self.open_alternatives():
+            (played,) = play_on_log(evaluator, [values], Stream.REPORT, self.spec.report)
+            enough = conclusive and summarize_logs(scenario, Stream.REPORT, played).inconclusive is None
+            found.append(Rival(evaluator.problem.policy, self._difference(best.score - played.score), enough, values))
+        return Report(regret, differences, _measure_scale(scenario), log=facts, alternatives=list_alternatives(found))
+
+    def _difference(self, values: Floats) -> StudentEstimate:
+        """Estimate a difference on the report segment."""
+        return estimate_log_difference(values, is_simulated(self.scenario, Stream.REPORT))
+
+
+def score_arm(worlds: LogWorlds, arm: int) -> Floats:
+    """Return the mean reward [R] of one arm over all steps; where it is closed, that of its nearest events counts."""
+    cells = slice(worlds.begin[arm], worlds.begin[arm + 1])
+    steps = np.diff(worlds.until[cells], prepend=0)
+    means: Floats = worlds.mean[:, cells] @ steps / steps.sum()
+    return means[worlds.log]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ravenlab.common.errors import InputError
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
     import optuna
 
 
-def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Recommendation:
+def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, alternatives: bool = True) -> Recommendation:
     """Select among the best trials, the paper's advice and the defaults, and evaluate the selected parameters.
 
-    The selection and the evaluation use separate held-out worlds. The result does not depend on the workers.
+    The selection and the evaluation use separate held-out worlds. The result does not depend on the workers. On
+    recorded data it states `alternatives` beside the selected parameters.
 
     >>> import optuna
     >>> from ravenlab.studies.spec.distributions import make_distributions
@@ -56,16 +58,18 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator) -> Rec
     >>> recommend(spec, study, Evaluator(spec)).regret.replications
     20
     """
-    return recommend_on(open_held_out(spec, evaluator), study)
+    return recommend_on(open_held_out(spec, evaluator, spec.alternatives() if alternatives else ()), study)
 
 
-def open_held_out(spec: StudySpec, evaluator: Evaluator) -> HeldOutData[Recommendation]:
+def open_held_out(
+    spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()
+) -> HeldOutData[Recommendation]:
     """Return the held-out data of a study of one scenario, trace or log."""
     match evaluator.problem.scenario:
         case TraceScenario() as trace:
-            return TraceData(spec, trace, evaluator)
+            return TraceData(spec, trace, evaluator, alternatives)
         case LogScenario() as log:
-            return LogData(spec, log, evaluator)
+            return LogData(spec, log, evaluator, alternatives)
         case Scenario() as scenario:
             return SimulatedWorlds(spec, scenario, evaluator)
 

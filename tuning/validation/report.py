@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from ravenlab.common.interval import TIE_MARGIN, Interval
 from ravenlab.common.text import format_count, format_ends, format_interval, format_percent, plural
-from ravenlab.policies.engine.parameters import Values
+from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.studies.results.recommendation import (
+    FIXED_ARM,
+    LOGGING_POLICY,
+    Alternative,
     Baseline,
     BaselineName,
     Estimate,
@@ -20,6 +24,7 @@ from ravenlab.studies.results.recommendation import (
 )
 from ravenlab.studies.results.verdict import Decision, Verdict
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.paired import StudentEstimate, simultaneous_levels
 from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.validation.choice import find_changed, least_trials
 from ravenlab.tuning.validation.held_out import MIN_WORLDS, ChosenParameters, HeldOutData, Selection
@@ -47,6 +52,8 @@ class Report:
     scale: RewardStatistics
     trace: TraceFacts | None = None
     log: LogFacts | None = None
+    alternatives: Sequence[Alternative] = ()
+    """On recorded data: what may be used instead of the policy."""
     failures: Failures | None = None
     """None on recorded data."""
     attainable: float | None = None
@@ -63,6 +70,37 @@ class Report:
         if self.trace is not None and not self.trace.enough:
             return "the report segment has too few independent rows"
         return None if self.log is None else self.log.inconclusive
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An alternative, and its regret minus that of the selected parameters."""
+
+    name: str
+    difference: StudentEstimate
+    decidable: bool
+    params: Mapping[str, Value] = field(default_factory=dict)
+    arm: str | None = None
+
+
+def list_alternatives(rivals: Sequence[Rival]) -> list[Alternative]:
+    """Return rivals with intervals that hold together.
+
+    >>> rivals = [Rival("raven-auto", StudentEstimate(mean, 1.0, 50.0), decidable=True) for mean in (-9.0, 2.0)]
+    >>> [alternative.wins for alternative in list_alternatives(rivals)]
+    [True, False]
+    """
+    levels = simultaneous_levels([rival.difference.p_value for rival in rivals])
+    return [
+        Alternative(
+            name=rival.name,
+            params=dict(rival.params),
+            arm=rival.arm,
+            **rival.difference.interval(level).as_object("difference"),
+            decidable=rival.decidable,
+        )
+        for rival, level in zip(rivals, levels, strict=True)
+    ]
 
 
 def make_recommendation(data: HeldOutData[Recommendation], selection: Selection, report: Report) -> Recommendation:
@@ -88,6 +126,7 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
         verdict=judge(selection.spec, selection.choice, defaults, selection.complete, report),
         regret=report.regret,
         versus=versus,
+        alternatives=list(report.alternatives),
         scale=report.scale,
         trace=report.trace,
         log=report.log,
@@ -117,22 +156,31 @@ def judge(spec: StudySpec, choice: ChosenParameters, defaults: Values, trials: i
         shortage=report.shortage,
         beaten=behind.difference.high < 0.0 and behind.conclusive is not False,
     )
-    if report.trace is not None and report.trace.fixed_arm is not None and report.trace.fixed_arm.wins:
-        arm = report.trace.fixed_arm.name
-        return verdict.model_copy(update={"decision": "use one arm", "arm": arm, "reason": None})
-    if report.log is not None and report.log.enough:
-        return _compare_with_logging(verdict, report.regret)
-    return verdict
-
-
-def _compare_with_logging(verdict: Verdict, loss: Estimate) -> Verdict:
-    """Return the verdict after a comparison with the logging policy, whose mean reward minus the score is the loss."""
-    if loss.low > 0.0:
-        return verdict.model_copy(update={"decision": "keep the logging policy", "reason": None})
-    if loss.high < 0.0 or verdict.decision == "inconclusive":
+    better = min(
+        (alternative for alternative in report.alternatives if alternative.wins),
+        key=lambda alternative: alternative.difference,
+        default=None,
+    )
+    if better is not None:
+        return _prefer(verdict, better)
+    logging = next((each for each in report.alternatives if each.name == LOGGING_POLICY), None)
+    if logging is None or not logging.decidable or logging.low > 0.0 or verdict.decision == "inconclusive":
         return verdict
-    reason = f"the gain over the logging policy is not significant: {format_interval(-loss)} per step"
+    gain = format_interval(logging.interval, "simultaneous 95 % CI")
+    reason = f"the gain over the logging policy is not significant: {gain} per step"
     return verdict.model_copy(update={"decision": "inconclusive", "reason": reason})
+
+
+def _prefer(verdict: Verdict, better: Alternative) -> Verdict:
+    """Return the verdict if an alternative is better."""
+    update: dict[str, str | None] = {"reason": None}
+    if better.name == FIXED_ARM:
+        update |= {"decision": "use one arm", "arm": better.arm}
+    elif better.name == LOGGING_POLICY:
+        update["decision"] = "keep the logging policy"
+    else:
+        update |= {"decision": "use another policy", "policy": better.name}
+    return verdict.model_copy(update=update)
 
 
 def decide(

@@ -17,11 +17,17 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.policies.engine.play import PlayedWindows, play_windows
-from ravenlab.studies.results.recommendation import Estimate, FixedArm, RewardStatistics, TraceFacts
+from ravenlab.studies.results.recommendation import FIXED_ARM, Estimate, FixedArm, RewardStatistics, TraceFacts
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.bootstrap import SerialDependence, resample_sums, row_autocorrelation, sum_interval
+from ravenlab.studies.statistics.bootstrap import (
+    SerialDependence,
+    estimate_sum,
+    resample_sums,
+    row_autocorrelation,
+    sum_interval,
+)
 from ravenlab.studies.statistics.intervals import step_down
-from ravenlab.tuning.validation.report import BaselineDifference, Report
+from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives
 from ravenlab.tuning.validation.segments import SegmentData, list_segments
 from ravenlab.tuning.workers.problem import Evaluator, Problem, problem_policy
 
@@ -150,8 +156,10 @@ def _variance_of_mean(rows: int, window: int) -> float:
 class TraceData(SegmentData[WindowSample]):
     """The selection and the report segment of a trace."""
 
-    def __init__(self, spec: StudySpec, scenario: TraceScenario, evaluator: Evaluator) -> None:
-        super().__init__(spec, evaluator)
+    def __init__(
+        self, spec: StudySpec, scenario: TraceScenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
+    ) -> None:
+        super().__init__(spec, evaluator, alternatives)
         self.scenario = scenario
         self.window = evaluator.problem.horizon
 
@@ -224,7 +232,20 @@ class TraceData(SegmentData[WindowSample]):
             scale=self.scenario.scale.factor,
         )
         regret = Estimate(*self._estimate(best.regret), replications=count)
-        return Report(regret, differences, _measure_scale(self.scenario, sign), trace=facts)
+        rivals = [self._measure_rival(FIXED_ARM, excess_of_arm, arm=trace.names[arm])]
+        for evaluator, values in self.open_alternatives():
+            (played,) = play_on_trace(evaluator, [values], Stream.REPORT, count)
+            rivals.append(self._measure_rival(evaluator.problem.policy, played.regret - best.regret, values))
+        statistics = _measure_scale(self.scenario, sign)
+        return Report(regret, differences, statistics, trace=facts, alternatives=list_alternatives(rivals))
+
+    def _measure_rival(
+        self, name: str, difference: WindowSample, params: Values | None = None, arm: str | None = None
+    ) -> Rival:
+        """Estimate the difference of an alternative from the selected parameters on the report segment."""
+        dependence = self._find_dependence(difference.parts, Stream.REPORT)
+        estimate = estimate_sum(self.mean(difference), difference.parts, dependence, self.spec.seed)
+        return Rival(name, estimate, dependence.enough, params=params or {}, arm=arm)
 
     def _estimate(self, sample: WindowSample) -> Interval:
         """Estimate a mean on the report segment."""

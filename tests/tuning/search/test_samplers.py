@@ -81,7 +81,7 @@ def test_a_study_that_began_without_the_law_continues_without_it(tmp_path: Path)
     spec = StudySpec(**{**fields, "trials": 14})
     whole = mirror()
     search(spec, whole, Evaluator(spec), first=first_candidates(spec, law=False))
-    run_study(StudySpec(**{**fields, "trials": 8}), url, law=False)
+    run_study(StudySpec(**{**fields, "trials": 8}), url, standalone=False)
     run_study(spec, url)
     stored = optuna.load_study(storage=url, study_name="mine").get_trials()
     assert [trial.params for trial in stored] == [trial.params for trial in whole.get_trials()]

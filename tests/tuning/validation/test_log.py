@@ -17,7 +17,13 @@ from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.examples import example_log, log_to_csv
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.studies.results.describe import describe_recommendation
-from ravenlab.studies.results.recommendation import Estimate, LogFacts, RewardStatistics
+from ravenlab.studies.results.recommendation import (
+    LOGGING_POLICY,
+    Alternative,
+    Estimate,
+    LogFacts,
+    RewardStatistics,
+)
 from ravenlab.studies.results.recorded import format_segment
 from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.files import load_study_file
@@ -208,6 +214,9 @@ def test_verdict_on_a_log(low: float, high: float, expected: str | None, params:
         [behind],
         RewardStatistics(mean=0.05, spread=0.2),
         log=LogFacts.model_construct(enough=True, inconclusive=None),
+        alternatives=[
+            Alternative(name=LOGGING_POLICY, difference=-(low + high) / 2, low=-high, high=-low, decidable=True)
+        ],
     )
     excess = Excess(mean=0.5, low=0.2, high=0.8, worlds=200, tied=False, worse=True)
     verdict = judge(spec, ChosenParameters(spec.resolve_params(params), excess), defaults, trials=100, report=report)
