@@ -1,7 +1,7 @@
 """Baselines of a recommendation: how each relates to the recommended parameters, decided and worded in one place.
 
-`Recommendation.comparisons` and `Recommendation.alternative_comparisons` give the comparisons; the functions of this module are the
-only ones that write them as text.
+`Recommendation.comparisons` and `Recommendation.alternative_comparisons` give the comparisons; the functions of this
+module are the only ones that write them as text.
 """
 
 from __future__ import annotations

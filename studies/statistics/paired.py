@@ -55,7 +55,7 @@ def simultaneous_levels(p: Sequence[float]) -> list[float]:
     >>> [round(level, 4) for level in simultaneous_levels([0.001, 0.02, 0.2])]
     [0.9833, 0.975, 0.9833]
     """
-    levels = [1.0 - ERROR_RATE / len(p)] * len(p)
+    levels = [1.0 - ERROR_RATE / max(1, len(p))] * len(p)
     adjusted = holm_adjust(p)
     for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
         if adjusted[i] < ERROR_RATE <= len(p) * p[i]:

@@ -103,3 +103,11 @@ def test_the_exported_recommendation_is_valid_and_has_the_expected_regret() -> N
 def test_invalid_queries_are_rejected(changes: dict[str, object], name: str) -> None:
     with raises_naming(InputError, name):
         recommend_parameters(query(**changes), [])
+
+
+def test_a_policy_without_parameters_has_nothing_to_set() -> None:
+    result = recommend_parameters(query(policy="raven-auto"), [])
+    assert (result.kind, result.params) == ("nothing to set", {})
+    assert "nothing to set" in repr(result).splitlines()[0]
+    assert result.regret.low < result.regret.mean < result.regret.high
+    assert result.as_recommendation().policy == "raven-auto"

@@ -159,10 +159,17 @@ def test_widened_ranges_of_a_robust_search_are_described_and_exported() -> None:
             "Keep the logging policy",
             "Keep the logging policy: the best parameters found (α₀ 2) are worse.",
         ),
+        (
+            "use another policy",
+            "Use raven-auto",
+            "Use raven-auto, which has nothing to set: on the same held-out data it is better than raven-ucb with the"
+            " best parameters found (α₀ 2).",
+        ),
     ],
 )
 def test_verdicts_that_advise_against_the_policy(decision: Decision, headline: str, text: str) -> None:
     verdict = Verdict(decision=decision, set=["alpha0"], arm="b" if decision == "use one arm" else None)
+    verdict = verdict.model_copy(update={"policy": "raven-auto"} if decision == "use another policy" else {})
     recommendation = make_recommendation(verdict=verdict, params={"alpha0": 2.0}, edge=[])
     assert describe_verdict(recommendation) == text
     assert word_verdict(recommendation).short == headline == format_verdict(recommendation)
@@ -174,6 +181,7 @@ DECISIONS: list[Decision] = [
     "use these values",
     "use one arm",
     "keep the logging policy",
+    "use another policy",
     "inconclusive",
 ]
 

@@ -22,7 +22,7 @@ from ravenlab.studies.spec.parse import STUDY_FIELDS
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.comparison import run
-from ravenlab.tuning.comparison.run import parse_policies, parse_scenarios, run_comparison
+from ravenlab.tuning.comparison.run import parse_policies, parse_scenarios, plan_comparisons, run_comparison
 from ravenlab.tuning.listener import Listener
 from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.workers.local import LocalWorkers
@@ -167,6 +167,17 @@ def test_unequal_budgets_are_refused(url: str) -> None:
     study.add_trial(optuna.create_trial(value=1.0))
     with raises_naming(InputError, "'mine'"):
         run_comparison(spec, url)
+
+
+def test_default_policies_on_own_data_include_those_that_need_no_tuning(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
+    np.savetxt(path, np.random.default_rng(1).normal(size=(400, 2)), delimiter=",", header="a,b", comments="")
+    (recorded,) = plan_comparisons([], [None], None, {"trace": str(path), "tune": 0}).specs
+    assert isinstance(recorded, ComparisonSpec)
+    assert recorded.policies == (*PAPER_POLICIES, "raven-auto", "d-raven", "sw-raven")
+    (simulated,) = plan_comparisons(["blips"], [None], None, {"tune": 0}).specs
+    assert isinstance(simulated, ComparisonSpec)
+    assert simulated.policies == PAPER_POLICIES
 
 
 def test_parsing_of_policies_and_scenarios() -> None:

@@ -10,32 +10,35 @@ import numpy as np
 import pytest
 
 import ravenlab
+from ravenlab.common.documents import Table
 from ravenlab.common.interval import Difference
 from ravenlab.common.text import format_interval
 from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.export import FORMATS
+from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
 from ravenlab.studies.results.recorded import format_segment
 from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.files import load_study_file
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.paired import StudentEstimate
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import read_recommendation
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.listener import Listener
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.validation.held_out import ChosenParameters
-from ravenlab.tuning.validation.report import BaselineDifference, Report, judge
+from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, judge, list_alternatives
 from ravenlab.tuning.validation.trace import play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
 from tests.command import refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
-from tests.studies.examples import finished_trials
+from tests.studies.examples import finished_trials, make_recommendation, make_trace_facts
 from tools.evidence import trace_coverage
 
 SMALL: dict[str, Any] = {"trials": 6, "batch": 4, "replications": 10, "selection": 60, "report": 80, "candidates": 3}
@@ -274,8 +277,62 @@ def test_validation_reports_its_planned_steps_several_times(scale: float | None,
     report = 62 * (80 + 4 * 80)
     # Candidates that are not trials, such as rounded values, are played in addition.
     assert steps.count(selection) >= finalists
-    assert steps.count(report) == 1 + baselines
-    assert spec.validation_steps() == finalists * selection + (1 + baselines) * report
+    reported = 1 + baselines + len(spec.alternatives())
+    assert steps.count(report) == reported
+    assert spec.validation_steps() == finalists * selection + reported * report
+
+
+def test_alternatives_are_measured_on_the_same_windows(file: Path, tmp_path: Path) -> None:
+    """They change no other number, and one without parameters that is better is the answer."""
+    spec = StudySpec.model_validate({"trace": str(file), "policy": "ucb1", **SMALL})
+    alone = run_study(spec, f"sqlite:///{tmp_path}/alone.sqlite3", standalone=False).result
+    found = run_study(spec, f"sqlite:///{tmp_path}/s.sqlite3").result
+    assert found is not None
+    assert alone is not None
+    untouched = {"alternatives", "verdict"}
+    assert found.model_dump(exclude=untouched) == alone.model_dump(exclude=untouched)
+    assert [each.name for each in alone.alternatives] == ["fixed arm"]
+    assert [each.name for each in found.alternatives] == ["fixed arm", "raven-auto", "d-raven", "sw-raven"]
+    evaluator = Evaluator(spec.changed(policy="sw-raven", space={}))
+    values = spec.changed(policy="sw-raven", space={}).resolve_params({})
+    (played,) = play_on_trace(evaluator, [values], Stream.REPORT, spec.report)
+    sw_raven = found.alternatives[-1]
+    assert sw_raven.params == values
+    assert sw_raven.difference == pytest.approx(played.regret.windows.mean() - found.regret.mean)
+    single = next(each for each in alone.alternatives if each.name == "fixed arm").interval
+    together = found.alternatives[0].interval
+    assert together.mean == single.mean
+    assert together.half_width >= single.half_width
+
+
+def test_a_better_policy_is_the_answer() -> None:
+    rivals = [
+        Rival("raven-auto", StudentEstimate(-9.0, 1.0, 50.0), decidable=True),
+        Rival("d-raven", StudentEstimate(-12.0, 1.0, 50.0), decidable=False, params={"gamma": 0.99}),
+        Rival("sw-raven", StudentEstimate(-2.2, 1.0, 50.0), decidable=True, params={"tau": 9.0}),
+    ]
+    alternatives = list_alternatives(rivals)
+    assert [each.wins for each in alternatives] == [True, False, False]
+    spec = StudySpec(scenario="blips", horizon=1000)
+    values = spec.resolve_params({})
+    report = Report(
+        Estimate(mean=100.0, low=90.0, high=110.0, replications=80),
+        [BaselineDifference(100.0, Difference(0.0, 0.0, 0.0), conclusive=True)],
+        RewardStatistics(mean=0.5, spread=0.2),
+        trace=TraceFacts.model_construct(enough=True, fixed_arm=None),
+        alternatives=alternatives,
+    )
+    verdict = judge(spec, ChosenParameters(values), values, trials=100, report=report)
+    assert (verdict.decision, verdict.policy) == ("use another policy", "raven-auto")
+    facts = make_trace_facts(["a", "b"])
+    found = make_recommendation(verdict=verdict, alternatives=alternatives, trace=facts)
+    document = recommendation_document(found)
+    assert_names(document.answer, "Use raven-auto, which has nothing to set", "raven-ucb")
+    table = document.tables[-1]
+    assert isinstance(table, Table)
+    assert [row[0].split()[0] for row in table.rows] == ["D-raven", "Raven-auto,", "Sw-raven"]
+    assert_names(" ".join(table.columns), "simultaneous 95 % CI")
+    assert found.as_object()["alternatives"][0]["name"] == "raven-auto"
 
 
 def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -288,8 +345,8 @@ def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pyte
         assert trace.count_history(400, windows, Stream.REPORT) == report
     plan = ["--window=400", "--trials=4", "--replications=10", "--selection=100", "--report=100", "--dry-run"]
     assert run(["tune", "--trace", str(path), *plan]) == 0
-    # Four trials, the class as constructed and the defaults are selected; three of them are reported.
-    steps = 400 * (4 * 10 + (4 + 2) * (100 + 400) + (1 + 2) * (100 + 400))
+    # Four trials, the class as constructed and the defaults are selected; three of them and three policies are reported.
+    steps = 400 * (4 * 10 + (4 + 2) * (100 + 400) + (1 + 2 + 3) * (100 + 400))
     assert_names(capsys.readouterr().out, f"{steps:,} simulated steps")
 
 
