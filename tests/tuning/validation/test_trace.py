@@ -309,7 +309,7 @@ def test_a_better_policy_is_the_answer() -> None:
     rivals = [
         Rival("raven-auto", StudentEstimate(-9.0, 1.0, 50.0), decidable=True),
         Rival("d-raven", StudentEstimate(-12.0, 1.0, 50.0), decidable=False, params={"gamma": 0.99}),
-        Rival("sw-raven", StudentEstimate(-2.2, 1.0, 50.0), decidable=True, params={"tau": 9.0}),
+        Rival("sw-raven", StudentEstimate(-1.9, 1.0, 50.0), decidable=True, params={"tau": 9.0}),
     ]
     alternatives = list_alternatives(rivals)
     assert [each.wins for each in alternatives] == [True, False, False]
@@ -345,7 +345,7 @@ def test_history_is_bounded_and_part_of_the_dry_run(tmp_path: Path, capsys: pyte
         assert trace.count_history(400, windows, Stream.REPORT) == report
     plan = ["--window=400", "--trials=4", "--replications=10", "--selection=100", "--report=100", "--dry-run"]
     assert run(["tune", "--trace", str(path), *plan]) == 0
-    # Four trials, the class as constructed and the defaults are selected; three of them and three policies are reported.
+    # Four trials, the class as constructed and the defaults are selected; three of them and three policies reported.
     steps = 400 * (4 * 10 + (4 + 2) * (100 + 400) + (1 + 2 + 3) * (100 + 400))
     assert_names(capsys.readouterr().out, f"{steps:,} simulated steps")
 
