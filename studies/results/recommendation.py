@@ -344,6 +344,8 @@ class Recommendation(Result, FrozenModel):
                 del out[field]
         if self.trace is not None and self.trace.fixed_arm is None:
             del out["trace"]["fixed_arm"]
+        if self.alternatives:
+            out["alternatives"] = [each.model_dump(exclude_none=True) for each in self.alternatives]
         out["verdict"] = self.verdict.as_object()
         for baseline in out["versus"]:
             for field in ("decidable", "failure_rate"):
