@@ -18,6 +18,13 @@ def run_command(words: list[str]) -> tuple[int, str, str]:
     return code, streams[0].getvalue().decode(), streams[1].getvalue().decode()
 
 
+def printed(*words: str) -> str:
+    """Run a command line that must succeed, and return its standard output."""
+    code, out, err = run_command(list(words))
+    assert code == app.DONE, err
+    return out
+
+
 def refused(*words: str) -> str:
     """Run a command line that must be refused, and return its one line of explanation."""
     code, out, err = run_command(list(words))

@@ -12,7 +12,7 @@ import pytest
 
 from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_world
 from ravenlab.environments import find_scenario
-from tests.command import refused, run_command
+from tests.command import printed, refused
 from tests.dashboards.figure_checks import legend_names, make_grid
 from tests.dashboards.outline import Outline
 from tests.golden import assert_golden
@@ -71,16 +71,7 @@ def tuned(folder: Path) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("COLUMNS", "100")
-        code, out, err = run_command(["tune", "blips", *WORLD, *SEARCH, f"--storage={STORAGE}"])
-    assert code == 0, err
-    return out
-
-
-def run_successfully(*words: str) -> str:
-    """Run a command that must succeed and return its standard output."""
-    code, out, err = run_command(list(words))
-    assert code == 0, err
-    return out
+        return printed("tune", "blips", *WORLD, *SEARCH, f"--storage={STORAGE}")
 
 
 def test_tune(tuned: str) -> None:
@@ -89,7 +80,7 @@ def test_tune(tuned: str) -> None:
 
 @pytest.mark.usefixtures("tuned")
 def test_show() -> None:
-    assert_golden("show", run_successfully("show", STUDY, f"--storage={STORAGE}"))
+    assert_golden("show", printed("show", STUDY, f"--storage={STORAGE}"))
 
 
 @pytest.mark.usefixtures("tuned")
@@ -100,7 +91,7 @@ def test_note() -> None:
 
 @pytest.mark.usefixtures("tuned")
 def test_report() -> None:
-    run_successfully("report", "-o", "report.html", f"--storage={STORAGE}")
+    printed("report", "-o", "report.html", f"--storage={STORAGE}")
     words = Outline(Path("report.html").read_text(encoding="utf-8")).words
     assert_golden("report", re.sub(r"\n\s+", "\n", re.sub(r"\b(Python|[a-z]+) \d+\.\d+\.\d+", r"\1 VERSION", words)))
 
@@ -112,9 +103,9 @@ def test_recommendation(folder: Path) -> None:
         make_recommendation(horizon=100_000, params={"alpha0": 4.0, "beta0": 4.0, "epsilon": 0.0001}),
     ]
     storage = store_recommendations(folder / "recommendations.sqlite3", *recommendations)
-    outputs = [run_successfully("show", recommendations[0].study, f"--storage={storage}")]
+    outputs = [printed("show", recommendations[0].study, f"--storage={storage}")]
     words = ["recommend", "variance-drift", f"--storage={storage}"]
-    outputs += [run_successfully(*words, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
+    outputs += [printed(*words, f"--horizon={horizon}") for horizon in (1000, 10_000, 300)]
     assert_golden("recommend", "\n\n".join(outputs).replace(str(folder), "FOLDER"))
 
 
@@ -127,12 +118,12 @@ def test_diagnosis() -> None:
     rows = np.random.default_rng(1).normal(size=(400, 3))
     rows[:, 0] += np.linspace(0.0, 4.0, 400)
     np.savetxt("trace.csv", rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
-    assert_golden("diagnosis", run_successfully("diagnose", "trace.csv", "--halves=0"))
+    assert_golden("diagnosis", printed("diagnose", "trace.csv", "--halves=0"))
 
 
 def test_comparison() -> None:
     words = ["compare", "blips", *WORLD, "--policies=raven-ucb,ucb1", "--tune=0", "--quiet"]
-    run_successfully(*words, "--storage=sqlite:///compared.sqlite3", "-o", "comparison")
+    printed(*words, "--storage=sqlite:///compared.sqlite3", "-o", "comparison")
     assert_golden("comparison", Path("comparison/compare.md").read_text(encoding="utf-8"))
 
 

@@ -43,7 +43,7 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import read_recommendations
 from ravenlab.tuning.api import report
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.dashboards.outline import Outline
 from tests.dashboards.storages import LONG_PARAMS, RECOMMENDATIONS, store_examples, store_small_grid
@@ -186,10 +186,11 @@ def test_short_titles_of_long_names_differ() -> None:
     assert len(titles[1]) == len("blips, T = 500, ") + MAX_SUFFIX_LENGTH
 
 
-def test_names_choose_studies(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_names_choose_studies(storage: str, tmp_path: Path) -> None:
     path = tmp_path / "some.html"
-    assert run(["report", "raven-ucb/variance-drift/T400/K10", "-o", str(path), "--storage", storage]) == 0
-    assert_names(capsys.readouterr().out, "1", "2")
+    assert_names(
+        printed("report", "raven-ucb/variance-drift/T400/K10", "-o", str(path), "--storage", storage), "1", "2"
+    )
     page = Outline(path.read_text(encoding="utf-8"))
     assert len([row for row in page.items["tr"] if row.get("data-study")]) == 1
     assert WILD not in page.words

@@ -17,7 +17,7 @@ from ravenlab.studies.results.recommendation import Estimate
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import find_better_policies
-from ravenlab.tuning.cli.app import run
+from tests.command import printed
 from tests.messages import assert_names
 from tests.studies.examples import make_comparison, make_recommendation, store_comparison, store_recommendations
 
@@ -90,12 +90,11 @@ def test_the_lowest_regret_of_several_comparisons_is_mentioned() -> None:
         assert (better.policy, better.comparison) == ("ucb1", "second")
 
 
-def test_displays_mention_it_and_exports_do_not_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_displays_mention_it_and_exports_do_not_change(tmp_path: Path) -> None:
     url = store_recommendations(tmp_path / "s.sqlite3", RECOMMENDATION)
 
     def print_out(*words: str) -> str:
-        assert run([*words, "--storage", url]) == 0
-        return capsys.readouterr().out
+        return printed(*words, "--storage", url)
 
     recommend = ("recommend", "variance-drift", "--horizon", "1000")
     exports = {form: print_out("export", "--format", form) for form in FORMATS}

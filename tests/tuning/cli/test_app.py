@@ -14,17 +14,16 @@ import pytest
 
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.project import ROOT, environment
 
 SMALL = ["--horizon", "200", "--arms", "4", "--replications", "3"]
 
 
-def test_simulate_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulate_prints_one_json_object() -> None:
     words = ["--policy", "ucb1", "--param", "c=0.5", "--set", "every=5%", "--set", "lasting=2", "--noise", "laplace"]
-    assert run(["simulate", "blips", *SMALL, "--seed", "9", *words, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    document = json.loads(printed("simulate", "blips", *SMALL, "--seed", "9", *words, "--json"))
     expected = simulate(
         "ucb1",
         "blips",
@@ -35,8 +34,8 @@ def test_simulate_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> 
         params={"c": 0.5},
         settings={"every": "5%", "lasting": 2, "noise": "laplace"},
     )
-    assert printed["params"] == {"c": 0.5}
-    assert {key: printed[key] for key in ("policy", "scenario", "horizon", "arms", "replications", "seed")} == {
+    assert document["params"] == {"c": 0.5}
+    assert {key: document[key] for key in ("policy", "scenario", "horizon", "arms", "replications", "seed")} == {
         "policy": "ucb1",
         "scenario": "blips",
         "horizon": 200,
@@ -44,27 +43,29 @@ def test_simulate_prints_one_json_object(capsys: pytest.CaptureFixture[str]) -> 
         "replications": 3,
         "seed": 9,
     }
-    assert printed["regret"] == expected.summary()["regret"]
-    assert set(printed["suboptimal_pulls"]) == {"mean", "stderr"}
-    assert "regret_constant" not in printed
+    assert document["regret"] == expected.summary()["regret"]
+    assert set(document["suboptimal_pulls"]) == {"mean", "stderr"}
+    assert "regret_constant" not in document
 
 
-def test_one_replication_has_no_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "stationary", "--horizon", "100", "--replications", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["regret"]["stderr"] is None
+def test_one_replication_has_no_standard_error() -> None:
+    assert (
+        json.loads(printed("simulate", "stationary", "--horizon", "100", "--replications", "1", "--json"))["regret"][
+            "stderr"
+        ]
+        is None
+    )
 
 
-def test_published_logistics_also_reports_regret_against_a_constant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_published_logistics_also_reports_regret_against_a_constant() -> None:
     words = ["--policy", "published-ucb1", "--horizon", "400", "--replications", "2", "--json"]
-    assert run(["simulate", "published-logistics", *words]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["arms"] == 100
-    assert printed["regret_constant"]["mean"] == pytest.approx(printed["regret"]["mean"])
+    document = json.loads(printed("simulate", "published-logistics", *words))
+    assert document["arms"] == 100
+    assert document["regret_constant"]["mean"] == pytest.approx(document["regret"]["mean"])
 
 
-def test_simulate_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["simulate", "periodic", *SMALL]) == 0
-    text = capsys.readouterr().out
+def test_simulate_prints_a_table() -> None:
+    text = printed("simulate", "periodic", *SMALL)
     for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 = 1"):
         assert word in text
 
@@ -83,22 +84,19 @@ def test_pulls_are_written_to_a_csv_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["scenarios", "policies"])
-def test_lists_have_name_category_parameters_and_meaning(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["list", kind, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+def test_lists_have_name_category_parameters_and_meaning(kind: str) -> None:
+    rows = json.loads(printed("list", kind, "--json"))
     assert len(rows) >= 15
     for row in rows:
         assert row["name"]
         assert row["category"]
         assert row["meaning"]
         assert isinstance(row["parameters"], dict)
-    assert run(["list", kind]) == 0
-    assert rows[0]["name"] in capsys.readouterr().out
+    assert rows[0]["name"] in printed("list", kind)
 
 
-def test_lists_every_policy_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["list", "policies", "--json"]) == 0
-    names = {row["name"] for row in json.loads(capsys.readouterr().out)}
+def test_lists_every_policy_of_the_paper() -> None:
+    names = {row["name"] for row in json.loads(printed("list", "policies", "--json"))}
     compared = {
         "raven-ucb",
         "ucb1",
@@ -175,9 +173,8 @@ def test_unknown_command_suggests_the_nearest(capsys: pytest.CaptureFixture[str]
     assert "simulate" in capsys.readouterr().err
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("ravenlab 0.")
+def test_version() -> None:
+    assert printed("--version").startswith("ravenlab 0.")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from ravenlab.common.text import format_percent
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 
 Captured = pytest.CaptureFixture[str]
@@ -53,21 +53,19 @@ def test_files_tables_and_json_agree(tmp_path: Path, capsys: Captured) -> None:
 
 def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) -> None:
     storage = f"--storage=sqlite:///{tmp_path}/studies.sqlite3"
-    assert run([*compare_command(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"]) == 0
-    (comparison,) = json.loads(capsys.readouterr().out)["comparisons"]
-    assert run(["studies", storage, "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (comparison,) = json.loads(printed(*compare_command(tmp_path, "blips", *SMALL, "--tune=0", "--quiet"), "--json"))[
+        "comparisons"
+    ]
+    (row,) = json.loads(printed("studies", storage, "--json"))
     assert (row["name"], row["kind"], row["finished"], row["planned"]) == (comparison["study"], "comparison", 3, 3)
-    assert run(["show", "compare", storage, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["comparison"] == comparison
-    assert run(["show", "compare", storage]) == 0
-    assert_names(capsys.readouterr().out.splitlines()[-1], "comparison", "3 of 3")
+    assert json.loads(printed("show", "compare", storage, "--json"))["comparison"] == comparison
+    assert_names(printed("show", "compare", storage).splitlines()[-1], "comparison", "3 of 3")
     assert run(["export", "compare*", storage]) == 2
     assert_names(capsys.readouterr().err, "comparison", "ravenlab compare")
-    assert run(["copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/copy.sqlite3", storage]) == 0
-    capsys.readouterr()
-    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/copy.sqlite3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["comparison"] == {**comparison, "study": "copied"}
+    printed("copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/copy.sqlite3", storage)
+    assert json.loads(printed("show", "copied", f"--storage=sqlite:///{tmp_path}/copy.sqlite3", "--json"))[
+        "comparison"
+    ] == {**comparison, "study": "copied"}
     assert run(["report", storage, "-o", f"{tmp_path}/report.html"]) == 0
 
 
@@ -98,29 +96,31 @@ def test_invalid_input_is_refused_before_anything_is_created(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_published_policies_at_their_defaults(tmp_path: Path, capsys: Captured) -> None:
+def test_published_policies_at_their_defaults(tmp_path: Path) -> None:
     arguments = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
-    assert run(compare_command(tmp_path, "stationary", *arguments, "--quiet", "--noise=laplace", "--jobs=1")) == 0
-    assert "published-ucb1" in capsys.readouterr().out
+    assert "published-ucb1" in printed(
+        *compare_command(tmp_path, "stationary", *arguments, "--quiet", "--noise=laplace", "--jobs=1")
+    )
 
 
 @pytest.mark.parametrize(("highest", "suggested"), [("0.06", "thompson and raven-ucb"), ("0.6", "raven-auto")])
-def test_suggested_policies_follow_the_kind_of_reward(
-    highest: str, suggested: str, tmp_path: Path, capsys: Captured
-) -> None:
+def test_suggested_policies_follow_the_kind_of_reward(highest: str, suggested: str, tmp_path: Path) -> None:
     rewards = ["--noise=bernoulli", "--set=mean_low=0.01", f"--set=mean_high={highest}"]
     command = compare_command(tmp_path, "stationary", *SMALL, "--tune=0", "--quiet", *rewards)
-    assert run(command) == 0
-    assert f"\n{suggested}, suggested for such rewards without tuning," in capsys.readouterr().out
-    assert run([*command, "--policies=ucb1,thompson,raven-ucb,raven-auto"]) == 0
-    assert "suggested for such rewards" not in capsys.readouterr().out
+    assert f"\n{suggested}, suggested for such rewards without tuning," in printed(*command)
+    assert "suggested for such rewards" not in printed(*command, "--policies=ucb1,thompson,raven-ucb,raven-auto")
 
 
-def test_policies_without_parameters_are_compared_with_tuned_ones(tmp_path: Path, capsys: Captured) -> None:
+def test_policies_without_parameters_are_compared_with_tuned_ones(tmp_path: Path) -> None:
     arguments = [argument for argument in TUNED if not argument.startswith("--policies")]
     command = compare_command(tmp_path, "blips", "stationary", *arguments)
-    assert run([*command, "--policies=ucb1,published-ucb1,oracle-ucb1", "--quiet"]) == 0
-    assert_names(capsys.readouterr().out, "published-ucb1", "none", "oracle-ucb1 †", "knows the true changes")
+    assert_names(
+        printed(*command, "--policies=ucb1,published-ucb1,oracle-ucb1", "--quiet"),
+        "published-ucb1",
+        "none",
+        "oracle-ucb1 †",
+        "knows the true changes",
+    )
     written = (tmp_path / "out" / "compare.md").read_text()
     table = written[written.index("No tuning") :]
     document = json.loads((tmp_path / "out" / "compare.json").read_text())

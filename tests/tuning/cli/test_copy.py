@@ -13,7 +13,7 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.keys import RaceState, read_recommendation, write_race
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, snapshot, store_recommendations, url
 
@@ -40,10 +40,9 @@ def load_original_and_copy(storage: str, target: str, name: str, copy_name: str 
     return original, copy
 
 
-def test_copy_is_complete(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_copy_is_complete(storage: str, tmp_path: Path) -> None:
     target = url(tmp_path / "archive.sqlite3")
-    assert run(["copy", "*", "--to", target, "--storage", storage]) == 0
-    assert f"Copied {FIRST} to {target}: 4 trials." in capsys.readouterr().out
+    assert f"Copied {FIRST} to {target}: 4 trials." in printed("copy", "*", "--to", target, "--storage", storage)
     for name in (FIRST, WILD):
         original, copy = load_original_and_copy(storage, target, name)
         assert snapshot(copy._storage, name) == snapshot(original._storage, name)
@@ -99,9 +98,7 @@ def test_existing_studies_are_skipped_on_request(storage: str, tmp_path: Path, c
     words = ["copy", "*", "--to", target, "--storage", storage]
     assert_names(refused(*words), "1 of 2", f"'{FIRST}'", target, "--skip-existing")
     capsys.readouterr()
-    assert run([*words, "--skip-existing"]) == 0
-    skipped, copied = capsys.readouterr().out.splitlines()
+    skipped, copied = printed(*words, "--skip-existing").splitlines()
     assert_names(skipped, "Skipped", FIRST, target)
     assert copied.startswith("Copied ")
-    assert run([*words, "--skip-existing"]) == 0
-    assert capsys.readouterr().out.count("Skipped") == 2
+    assert printed(*words, "--skip-existing").count("Skipped") == 2

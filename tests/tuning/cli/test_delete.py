@@ -10,6 +10,7 @@ import pytest
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning.cli.app import run
+from tests.command import printed
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_recommendations
 
@@ -36,9 +37,8 @@ def stored_names(storage: str) -> set[str]:
         opened.engine.dispose()
 
 
-def test_deletes_with_yes(storage: str, tmp_path: Path, capsys: Captured) -> None:
-    assert run(["delete", FIRST, WILD, "--yes", "--storage", storage]) == 0
-    assert_names(capsys.readouterr().out, FIRST)
+def test_deletes_with_yes(storage: str, tmp_path: Path) -> None:
+    assert_names(printed("delete", FIRST, WILD, "--yes", "--storage", storage), FIRST)
     assert stored_names(storage) == {SECOND}
     assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
 

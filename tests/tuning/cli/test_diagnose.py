@@ -11,7 +11,7 @@ import pytest
 
 import ravenlab
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 
 
@@ -23,12 +23,9 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_prints_diagnosis_and_writes_page_and_study(
-    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prints_diagnosis_and_writes_page_and_study(trace: Path, tmp_path: Path) -> None:
     page, study = tmp_path / "diagnosis.html", tmp_path / "proposed.toml"
-    assert run(["diagnose", str(trace), "-o", str(page), "--study-file", str(study), "--halves", "2"]) == 0
-    out = capsys.readouterr().out
+    out = printed("diagnose", str(trace), "-o", str(page), "--study-file", str(study), "--halves", "2")
     assert_names(out, "incremental-drift", "2 of 2")
     assert run(["validate", str(study)]) == 0
     html = page.read_text(encoding="utf-8")
@@ -37,31 +34,27 @@ def test_prints_diagnosis_and_writes_page_and_study(
     assert "http://" not in html.split("<script", 1)[0]
 
 
-def test_json_is_complete(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["diagnose", str(trace), "--json", "--halves", "0", "--horizon", "5000"]) == 0
-    diagnosis = json.loads(capsys.readouterr().out)
+def test_json_is_complete(trace: Path) -> None:
+    diagnosis = json.loads(printed("diagnose", str(trace), "--json", "--halves", "0", "--horizon", "5000"))
     assert diagnosis["kinds"] == ["incremental-drift"]
     assert "horizon = 5000" in diagnosis["study"]
     assert len(diagnosis["findings"]) == 8
 
 
-def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ends_in_parameters_that_are_checked_on_the_trace(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     levels = np.repeat(rng.uniform(0.3, 0.8, (6, 4)), 500, axis=0)
     path = tmp_path / "jumps.csv"
     np.savetxt(path, rng.normal(levels, 0.2), delimiter=",", header="a,b,c,d", comments="", fmt="%.4f")
-    assert run(["diagnose", str(path), "--json", "--halves", "0"]) == 0
-    diagnosis = json.loads(capsys.readouterr().out)
+    diagnosis = json.loads(printed("diagnose", str(path), "--json", "--halves", "0"))
     assert diagnosis["kinds"] == ["localized-jump"]
     answer, check = diagnosis["recommendation"], diagnosis["check"]
     assert (answer["scenario"], answer["horizon"], answer["arms"]) == ("localized-jump", 3000, 4)
     assert answer["settings"]["mean_low"] == diagnosis["base"]["mean_low"]
     assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon", "unit"]
     assert check["regret"] < check["defaults"]
-    assert run(["diagnose", str(path), "--halves", "0"]) == 0
-    assert "Check on windows of" in capsys.readouterr().out
-    assert run(["diagnose", str(path), "--json", "--halves", "0", "--minimize"]) == 0
-    costs = json.loads(capsys.readouterr().out)
+    assert "Check on windows of" in printed("diagnose", str(path), "--halves", "0")
+    costs = json.loads(printed("diagnose", str(path), "--json", "--halves", "0", "--minimize"))
     assert costs["check"]["regret"] != check["regret"]
     assert costs["base"]["mean_high"] < 0.0  # diagnosed as rewards, which are negative costs
     assert costs["base"] == ravenlab.diagnose(path, minimize=True, halves=0).to_dict()["base"]
@@ -75,16 +68,13 @@ def test_binary_costs_stay_binary() -> None:
     assert base["base"] == ravenlab.diagnose(1.0 - costs, halves=0).to_dict()["base"]
 
 
-def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     steps = np.arange(2000)[:, None]
     levels = 0.1 * np.sin(2 * np.pi * steps / 400 + np.arange(3)) + np.repeat(rng.uniform(0, 1, (8, 3)), 250, axis=0)
     path, page = tmp_path / "both.csv", tmp_path / "diagnosis.html"
     np.savetxt(path, rng.normal(levels, 0.2), delimiter=",", header="a,b,c", comments="", fmt="%.4f")
-    assert run(["diagnose", str(path), "--json", "--halves", "0", "-o", str(page)]) == 0
-    diagnosis = json.loads(capsys.readouterr().out)
+    diagnosis = json.loads(printed("diagnose", str(path), "--json", "--halves", "0", "-o", str(page)))
     assert sorted(diagnosis["kinds"]) == ["localized-jump", "periodic"]
     answer = diagnosis["recommendation"]
     settings = {**diagnosis["base"], "noise": diagnosis["noise"]}
@@ -101,29 +91,28 @@ def test_the_kind_with_the_largest_expected_regret_gives_the_parameters(
     assert "Check on windows of" in html
 
 
-def test_reads_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reads_a_log(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     lines = [f"{t},{'xy'[rng.integers(2)]},{rng.normal() + t / 500:.4f}" for t in range(2000)]
     path = tmp_path / "log.csv"
     path.write_text("step,arm,reward\n" + "\n".join(lines) + "\n")
-    assert run(["diagnose", str(path), "--halves", "0"]) == 0
-    from_csv = capsys.readouterr().out
+    from_csv = printed("diagnose", str(path), "--halves", "0")
     assert_names(from_csv, "incremental-drift")
     pandas.read_csv(path).to_parquet(tmp_path / "log.parquet")
-    assert run(["diagnose", str(tmp_path / "log.parquet"), "--halves", "0"]) == 0
-    assert capsys.readouterr().out.replace("log.parquet", "log.csv").split() == from_csv.split()
+    assert (
+        printed("diagnose", str(tmp_path / "log.parquet"), "--halves", "0").replace("log.parquet", "log.csv").split()
+        == from_csv.split()
+    )
 
 
-def test_too_few_rows_are_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_rows_are_inconclusive(tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("a,b\n" + "1,2\n" * 50)
     page, study = tmp_path / "few.html", tmp_path / "proposed.toml"
-    assert run(["diagnose", str(path), "-o", str(page), "--study-file", str(study)]) == 0
-    assert_names(capsys.readouterr().out, 50)
+    assert_names(printed("diagnose", str(path), "-o", str(page), "--study-file", str(study)), 50)
     assert not study.exists()
     assert_names(page.read_text(encoding="utf-8"), 50)
-    assert run(["diagnose", str(path), "--json"]) == 0
-    diagnosis = json.loads(capsys.readouterr().out)
+    diagnosis = json.loads(printed("diagnose", str(path), "--json"))
     assert (diagnosis["kinds"], diagnosis["study"]) == ([], "")
 
 

@@ -15,7 +15,7 @@ from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.project import python
 from tests.requirements import skip_or_fail
@@ -46,24 +46,21 @@ def test_same_bytes_on_stdout_and_in_a_file(form: str, storage: str, tmp_path: P
     assert path.read_bytes() == first
 
 
-def test_storage_from_the_environment(storage: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storage_from_the_environment(storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAVENLAB_STORAGE", storage)
-    assert run(["export", "raven-ucb/*"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(printed("export", "raven-ucb/*"))
     assert [entry["horizon"] for entry in document["recommendations"]] == [1000, 10_000]
 
 
-def test_study_names_never_become_paths(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_study_names_never_become_paths(storage: str, tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
-    assert run(["export", WILD, "--storage", storage]) == 0
-    assert json.loads(capsys.readouterr().out)["recommendations"][0]["study"] == WILD
+    assert json.loads(printed("export", WILD, "--storage", storage))["recommendations"][0]["study"] == WILD
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_exported_file_can_be_loaded(storage: str, tmp_path: Path, capsys: Captured) -> None:
+def test_exported_file_can_be_loaded(storage: str, tmp_path: Path) -> None:
     path = tmp_path / "recommended.json"
-    assert run(["export", "--storage", storage, "-o", str(path)]) == 0
-    assert_names(capsys.readouterr().out.replace("\n", ""), len(RECOMMENDATIONS))
+    assert_names(printed("export", "--storage", storage, "-o", str(path)).replace("\n", ""), len(RECOMMENDATIONS))
     assert Policy.load(path, scenario="variance-drift", horizon=10_000).values["alpha0"] == 0.25
 
 

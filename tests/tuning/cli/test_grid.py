@@ -15,7 +15,7 @@ from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.cli.grid import draw_map
-from tests.command import refused
+from tests.command import printed, refused
 from tests.dashboards.figure_checks import make_grid
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials, store_grid
@@ -40,8 +40,7 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
     )
     assert [row["horizon"] for row in rows[::6]] == ["100", "200", "100", "200"]
     first = path.read_bytes()
-    assert run([*words, "--json"]) == 0
-    grids = json.loads(capsys.readouterr().out)["grids"]
+    grids = json.loads(printed(*words, "--json"))["grids"]
     assert path.read_bytes() == first
     assert [(grid["scenario"], grid["horizon"]) for grid in grids[1:3]] == [("stationary", 200), ("blips", 100)]
     means = [value for grid in grids for line in grid["mean"] for value in line]
@@ -148,22 +147,17 @@ def test_interrupted_csv_file_is_unchanged(url: str, tmp_path: Path, monkeypatch
 
 
 def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured) -> None:
-    assert run(["grid", "blips", *SMALL, f"--storage={url}", "--json"]) == 0
-    grids = json.loads(capsys.readouterr().out)["grids"]
-    assert run(["studies", f"--storage={url}", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+    grids = json.loads(printed("grid", "blips", *SMALL, f"--storage={url}", "--json"))["grids"]
+    rows = json.loads(printed("studies", f"--storage={url}", "--json"))
     assert [(row["name"], row["kind"], row["state"], row["finished"], row["planned"]) for row in rows] == [
         (grid["study"], "grid", "complete", 6, 6) for grid in grids
     ]
-    assert run(["studies", f"--storage={url}"]) == 0
-    assert "6/6" in capsys.readouterr().out
+    assert "6/6" in printed("studies", f"--storage={url}")
 
-    assert run(["show", NAME.format(100), f"--storage={url}"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed("show", NAME.format(100), f"--storage={url}")
     assert_names(shown, "6 of 6")
     assert "★" in shown
-    assert run(["show", NAME.format(100), f"--storage={url}", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = json.loads(printed("show", NAME.format(100), f"--storage={url}", "--json"))
     assert document["grid"] == grids[0]
     assert document["spec"]["alpha0"] == [0.1, 1.0, 5.0]
 
@@ -173,22 +167,19 @@ def test_other_commands_support_grids(url: str, tmp_path: Path, capsys: Captured
     assert_names(capsys.readouterr().err, "ravenlab grid --csv", *(grid["study"] for grid in grids))
 
     target = f"sqlite:///{tmp_path}/copy.sqlite3"
-    assert run(["copy", NAME.format(200), "--as", "copied", f"--to={target}", f"--storage={url}"]) == 0
-    capsys.readouterr()
-    assert run(["show", "copied", f"--storage={target}", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["grid"] == {**grids[1], "study": "copied"}
+    printed("copy", NAME.format(200), "--as", "copied", f"--to={target}", f"--storage={url}")
+    assert json.loads(printed("show", "copied", f"--storage={target}", "--json"))["grid"] == {
+        **grids[1],
+        "study": "copied",
+    }
 
-    assert run(["delete", grids[0]["study"], "--yes", f"--storage={url}"]) == 0
-    capsys.readouterr()
-    assert run(["studies", f"--storage={url}", "--json"]) == 0
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == [grids[1]["study"]]
+    printed("delete", grids[0]["study"], "--yes", f"--storage={url}")
+    assert [row["name"] for row in json.loads(printed("studies", f"--storage={url}", "--json"))] == [grids[1]["study"]]
 
 
-def test_incomplete_grid(url: str, capsys: Captured) -> None:
+def test_incomplete_grid(url: str) -> None:
     storage = open_storage(url, create=True)
     store_grid(storage, GridSpec(scenario="blips", horizon=100, alpha0=(1.0,), beta0=(1.0, 2.0)), 1, alike=None)
-    assert run(["show", "grid", f"--storage={url}"]) == 0
-    out = capsys.readouterr().out
+    out = printed("show", "grid", f"--storage={url}")
     assert_names(out, "1 of 2")
-    assert run(["show", "grid", f"--storage={url}", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["grid"] is None
+    assert json.loads(printed("show", "grid", f"--storage={url}", "--json"))["grid"] is None

@@ -12,7 +12,7 @@ import typer
 
 from ravenlab.tuning.cli import app
 from ravenlab.tuning.cli.help import split_help
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tools.docs.commands import list_commands
 
@@ -21,11 +21,10 @@ COMMANDS = list(list_commands())
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
-def test_pages_fit_the_terminal(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_fit_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     for name in ["", "list", *COMMANDS]:
-        assert app.run([*name.split(), "--help"]) == 0
-        text = capsys.readouterr().out
+        text = printed(*name.split(), "--help")
         assert_names(text.splitlines()[0], f"ravenlab {name}".rstrip())
         wide = [line for line in text.splitlines() if len(line) > width and "sqlite:///" not in line]
         assert not wide, (name, wide)
@@ -33,9 +32,8 @@ def test_pages_fit_the_terminal(width: int, capsys: Captured, monkeypatch: pytes
         assert "<bool>" not in text
 
 
-def test_every_command_has_a_heading(capsys: Captured) -> None:
-    assert app.run(["--help"]) == 0
-    text = capsys.readouterr().out
+def test_every_command_has_a_heading() -> None:
+    text = printed("--help")
     for heading, commands in app.GROUPS.items():
         assert f"\n{heading}\n" in text
         for name in commands:
@@ -83,10 +81,8 @@ def test_no_arguments_show_the_help_page(words: list[str], capsys: Captured) -> 
 
 
 def test_help_command_and_option_agree(capsys: Captured) -> None:
-    assert app.run(["help", "list", "scenarios"]) == 0
-    first = capsys.readouterr().out
-    assert app.run(["list", "scenarios", "--help"]) == 0
-    assert capsys.readouterr().out == first
+    first = printed("help", "list", "scenarios")
+    assert printed("list", "scenarios", "--help") == first
     assert app.run(["help", "tnue"]) == 2
     assert_names(capsys.readouterr().err, "'tune'")
 
@@ -113,16 +109,13 @@ def test_commands_with_tables_have_json() -> None:
     assert without == no_tables
 
 
-def test_plans_as_json(capsys: Captured) -> None:
-    assert app.run(["tune", "blips", "--horizon=100,200", "--dry-run", "--json"]) == 0
-    plan = json.loads(capsys.readouterr().out)["studies"]
+def test_plans_as_json() -> None:
+    plan = json.loads(printed("tune", "blips", "--horizon=100,200", "--dry-run", "--json"))["studies"]
     assert [study["study"] for study in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
-    assert app.run(["tune", "blips", "periodic", "--robust", "--dry-run", "--json"]) == 0
-    (plan,) = json.loads(capsys.readouterr().out)["studies"]
+    (plan,) = json.loads(printed("tune", "blips", "periodic", "--robust", "--dry-run", "--json"))["studies"]
     assert plan["scenarios"] == ["blips", "periodic"]
     assert len(plan["first"]) == 2
-    assert app.run(["validate", "quick", "--json"]) == 0
-    (file,) = json.loads(capsys.readouterr().out)["files"]
+    (file,) = json.loads(printed("validate", "quick", "--json"))["files"]
     assert file["file"] == "quick"
     assert {"study", "trials", "replications", "sampler", "pruner", "steps"} == set(file["studies"][0])
 

@@ -19,7 +19,7 @@ from ravenlab.studies.results.recommendation import Edge
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.space import Range
 from ravenlab.tuning.cli import app
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.plugins import unload_plugins
 from tests.project import DOCS
@@ -124,8 +124,7 @@ def test_plugin_study_does_not_depend_on_workers(
         assert app.run(["tune", NIGHT, "--policy", policy, *SMALL, *workers, *storage]) == app.DONE
         unload_plugins()
         capsys.readouterr()
-        assert app.run(["export", *storage]) == app.DONE
-        exports.append(capsys.readouterr().out)
+        exports.append(printed("export", *storage))
         for command in (["studies"], ["show", policy.rpartition("/")[2]], ["report", "-o", "page.html"]):
             assert app.run([*command, *storage]) == app.DONE, capsys.readouterr().err
         assert_names(capsys.readouterr().err, policy.rpartition("/")[2].partition(":")[0])
@@ -188,8 +187,7 @@ def test_plugins_of_installed_packages(
     assert_names(capsys.readouterr().err, "my-ucb")
     assert not (tmp_path / "was-run").exists()
     arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
-    assert app.run(arguments) == app.DONE
-    assert json.loads(capsys.readouterr().out)["policy"] == "my-ucb"
+    assert json.loads(printed(*arguments))["policy"] == "my-ucb"
 
 
 @pytest.mark.parametrize(

@@ -12,25 +12,24 @@ import pytest
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
+from tests.command import printed
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_study, url
 
 Captured = pytest.CaptureFixture[str]
 
 
-def test_study_with_recommendation(tmp_path: Path, capsys: Captured) -> None:
+def test_study_with_recommendation(tmp_path: Path) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
     words = ["show", "raven-ucb/variance", "--storage", storage_url]
-    assert run(words) == 0
-    out = capsys.readouterr().out
+    out = printed(*words)
     assert_names(out, "raven-ucb/variance-drift/T1000/K10", "8 of 8")
     assert_names(out, "horizon: 1000")
     assert_names(out, "α₀", "0.01", "10")
     assert_names(out, "α₀ 0.25, β₀ 4, ε 0.0001")
-    assert run([*words, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    shown = json.loads(printed(*words, "--json"))
     assert shown["state"] == "recommended"
     assert shown["spec"]["scenario"] == "variance-drift"
     assert [trial["number"] for trial in shown["best_trials"]] == [7, 6, 5, 4, 3]
@@ -51,37 +50,35 @@ def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> Non
     maximized = optuna.create_study(study_name="up", storage=storage, direction="maximize")
     maximized.add_trials([optuna.trial.create_trial(value=value) for value in (1.0, 3.0, 2.0)])
     optuna.create_study(study_name="many", storage=storage, directions=["minimize", "minimize"])
-    assert run(["show", WILD, "--storage", storage_url]) == 0
-    assert_names(capsys.readouterr().out, "0 of 200")
-    assert run(["show", "up", "--storage", storage_url, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    assert_names(printed("show", WILD, "--storage", storage_url), "0 of 200")
+    shown = json.loads(printed("show", "up", "--storage", storage_url, "--json"))
     assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
     assert (shown["state"], shown["spec"], shown["recommendation"]) == ("external", None, None)
-    assert run(["show", "many", "--storage", storage_url]) == 0
-    capsys.readouterr()
+    printed("show", "many", "--storage", storage_url)
     assert run(["show", "*", "--storage", storage_url]) == 2
     assert_names(capsys.readouterr().err, 3)
     assert run(["show", "upp", "--storage", storage_url]) == 2
     assert_names(capsys.readouterr().err, "'upp'")
 
 
-def test_only_the_best_trials_are_read(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_best_trials_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading all trials of a study with 100,000 takes a minute and 2 GB."""
     storage_url = url(tmp_path / "s.sqlite3")
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
     monkeypatch.delattr(optuna.storages.RDBStorage, "get_all_trials")
-    assert run(["show", "raven-ucb/variance", "--storage", storage_url]) == 0
-    assert_names(capsys.readouterr().out, "Best trials", "43")
+    assert_names(printed("show", "raven-ucb/variance", "--storage", storage_url), "Best trials", "43")
 
 
 @pytest.mark.parametrize(("direction", "numbers"), [("minimize", [1, 3, 2]), ("maximize", [2, 1, 3])])
 def test_best_trials_in_either_direction(
-    direction: Literal["minimize", "maximize"], numbers: list[int], tmp_path: Path, capsys: Captured
+    direction: Literal["minimize", "maximize"], numbers: list[int], tmp_path: Path
 ) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     study = optuna.create_study(study_name="other", storage=open_storage(storage_url, create=True), direction=direction)
     study.add_trials([optuna.create_trial(value=value) for value in (float("inf"), 1.0, 2.0, 1.0)])
     study.add_trial(optuna.create_trial(state=optuna.trial.TrialState.FAIL))
-    assert run(["show", "other", "--json", "--storage", storage_url]) == 0
-    assert [trial["number"] for trial in json.loads(capsys.readouterr().out)["best_trials"]] == numbers
+    assert [
+        trial["number"]
+        for trial in json.loads(printed("show", "other", "--json", "--storage", storage_url))["best_trials"]
+    ] == numbers

@@ -7,28 +7,23 @@ import re
 from pathlib import Path
 
 import optuna
-import pytest
 
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
-from ravenlab.tuning.cli.app import run
+from tests.command import printed
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study, url
 
-Captured = pytest.CaptureFixture[str]
 
-
-def test_table_and_json_list_all_studies(tmp_path: Path, capsys: Captured) -> None:
+def test_table_and_json_list_all_studies(tmp_path: Path) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
     store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=10, name=WILD), 3)
     optuna.create_study(study_name="[red]theirs\x1b[31m", storage=storage)
-    assert run(["studies", "--storage", storage_url, "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    rows = {row["name"]: row for row in json.loads(printed("studies", "--storage", storage_url, "--json"))}
     assert set(rows) == {"raven-ucb/variance-drift/T1000/K10", WILD, "[red]theirs\x1b[31m"}
     assert rows[WILD]["state"] == "interrupted"
-    assert run(["studies", "--storage", storage_url]) == 0
-    out = capsys.readouterr().out
+    out = printed("studies", "--storage", storage_url)
     (line,) = (line for line in out.splitlines() if "raven-ucb/variance-drift/T1000/K10" in line)
     name, state, trials, regret, date, _, seed = (cell.strip() for cell in line.split("│")[1:-1])
     assert (name, state, trials) == ("raven-ucb/variance-drift/T1000/K10", "recommended", "4/4")
@@ -40,14 +35,13 @@ def test_table_and_json_list_all_studies(tmp_path: Path, capsys: Captured) -> No
     assert WILD in out
 
 
-def test_searches_of_comparisons_are_listed_and_exported_on_request(tmp_path: Path, capsys: Captured) -> None:
+def test_searches_of_comparisons_are_listed_and_exported_on_request(tmp_path: Path) -> None:
     internal = "compare/variance-drift/T1000/K10/raven-ucb"
     stored = store_recommendations(tmp_path / "s.sqlite3", make_recommendation(), make_recommendation(study=internal))
     place = f"--storage={stored}"
 
     def names(*words: str) -> list[str]:
-        assert run([*words, place]) == 0
-        document = json.loads(capsys.readouterr().out)
+        document = json.loads(printed(*words, place))
         return (
             [row["name"] for row in document]
             if words[0] == "studies"
@@ -58,16 +52,13 @@ def test_searches_of_comparisons_are_listed_and_exported_on_request(tmp_path: Pa
     assert names("studies", "--json") == names("export") == [usual]
     assert names("studies", "--json", "--all") == names("export", "--all") == [internal, usual]
     assert names("export", internal) == [internal]
-    assert run(["studies", place]) == 0
-    out = capsys.readouterr().out
+    out = printed("studies", place)
     assert internal not in out
     assert "--all" in out
 
 
-def test_empty_storage(tmp_path: Path, capsys: Captured) -> None:
+def test_empty_storage(tmp_path: Path) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     open_storage(storage_url, create=True).engine.dispose()
-    assert run(["studies", "--storage", storage_url]) == 0
-    capsys.readouterr()
-    assert run(["studies", "--storage", storage_url, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+    printed("studies", "--storage", storage_url)
+    assert json.loads(printed("studies", "--storage", storage_url, "--json")) == []

@@ -12,7 +12,7 @@ import ravenlab
 from ravenlab.studies.kinds import TUNE
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.cli.tune import _print_recommendations
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.project import python
 from tests.studies.examples import finished_trials, make_recommendation, make_trace_facts
@@ -67,12 +67,10 @@ def test_every_scenario_is_tuned_for_every_horizon(url: str, capsys: pytest.Capt
     ]
 
 
-def test_dry_run_runs_nothing(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["tune", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
-    out = capsys.readouterr().out
+def test_dry_run_runs_nothing(url: str, tmp_path: Path) -> None:
+    out = printed("tune", "blips", *SMALL, f"--storage={url}", "--dry-run")
     assert_names(out, 24, 10)
-    assert run(["tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run"]) == 0
-    assert capsys.readouterr().out == out
+    assert printed("tune", "blips", "blips", *SMALL, f"--storage={url}", "--dry-run") == out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -88,16 +86,14 @@ def test_short_forms_of_counts_and_warnings(capsys: pytest.CaptureFixture[str]) 
     assert_names(beyond, "blips", "every", "1,500", "1,000")
 
 
-def test_bundled_studies_are_found_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["tune", "--study", "all-scenarios", "--dry-run"]) == 0
-    assert_names(capsys.readouterr().out.splitlines()[-1], 21)
+def test_bundled_studies_are_found_by_name() -> None:
+    assert_names(printed("tune", "--study", "all-scenarios", "--dry-run").splitlines()[-1], 21)
 
 
-def test_options_reach_the_study(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_reach_the_study(url: str) -> None:
     problem = ["--policy=d-ucb", "--range=gamma=0.9:0.999", "--fix=xi=0.5", "--set=every=10%", "--noise=laplace"]
     search = ["--sampler=random", "--pruner=race", "--objective=cvar:0.9", "--seed=3", "--name=mine <b>"]
-    assert run(["tune", "blips", *SMALL, *problem, *search, f"--storage={url}", "--quiet"]) == 0
-    capsys.readouterr()
+    printed("tune", "blips", *SMALL, *problem, *search, f"--storage={url}", "--quiet")
     study = optuna.load_study(storage=url, study_name="mine <b>")
     spec = TUNE.read_spec(study)
     assert spec is not None

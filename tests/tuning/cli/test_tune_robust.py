@@ -13,7 +13,7 @@ import pytest
 import ravenlab
 from ravenlab.studies.spec.schema import study_file_schema
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials
 
@@ -29,10 +29,8 @@ Captured = pytest.CaptureFixture[str]
 def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> None:
     url, path = f"--storage=sqlite:///{tmp_path}/s.sqlite3", tmp_path / "m.csv"
     words = ["tune", "--robust", *SCENARIOS, *SMALL, url, f"--csv={path}"]
-    assert run([*words, "--dry-run"]) == 0
-    assert_names(capsys.readouterr().out, "6", "5", "2", "tpe", "worst")
-    assert run(words) == 0
-    assert_names(capsys.readouterr().out, *SCENARIOS)
+    assert_names(printed(*words, "--dry-run"), "6", "5", "2", "tpe", "worst")
+    assert_names(printed(*words), *SCENARIOS)
     before = finished_trials(url.removeprefix("--storage="))
     assert run([*words, "--json"]) == 0
     captured = capsys.readouterr()
@@ -47,16 +45,14 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
     assert len(document["recommendations"]) == 2
     assert ravenlab.RavenUCB.load(tmp_path / "all.json", scenario="stationary,localized-jump").arms == 3
     for form in ("csv", "markdown", "latex", "python", "yaml", "toml"):
-        assert run(["export", "robust/*", f"--format={form}", url]) == 0
-        assert "robust/" in capsys.readouterr().out
-    assert run(["show", "robust", url]) == 0
-    assert_names(capsys.readouterr().out, "stationary")
-    assert run(["show", "robust", url, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)["robust"]
+        assert "robust/" in printed("export", "robust/*", f"--format={form}", url)
+    assert_names(printed("show", "robust", url), "stationary")
+    shown = json.loads(printed("show", "robust", url, "--json"))["robust"]
     assert {**shown, "feedback": "rewards", "extra_arms": 0} == entry
     assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
-    assert run(["show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["robust"] == {**shown, "study": "copied"}
+    assert json.loads(
+        printed("show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json").splitlines()[-1]
+    )["robust"] == {**shown, "study": "copied"}
 
 
 @pytest.mark.parametrize(
@@ -81,15 +77,13 @@ def test_invalid_input_is_one_line(words: list[str], names: list[str], tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_robust_search_in_a_study_file(tmp_path: Path, capsys: Captured) -> None:
+def test_robust_search_in_a_study_file(tmp_path: Path) -> None:
     path, text = tmp_path / "study.toml", "[[robust]]\nscenarios = ['blips', 'periodic']\nhorizon = [1000, 2000]\n"
     path.write_text(text)
-    assert run(["validate", str(path)]) == 0
-    out = capsys.readouterr().out
+    out = printed("validate", str(path))
     assert out.startswith(f"{path}: ")
     assert_names(out, "712,000,000", *(f"robust/raven-ucb/blips,periodic/T{horizon}/K10" for horizon in (1000, 2000)))
-    assert run(["tune", f"--study={path}", "--dry-run"]) == 0
-    out = capsys.readouterr().out
+    out = printed("tune", f"--study={path}", "--dry-run")
     assert_names(out, "robust/raven-ucb/blips,periodic/T2000/K10", 200)
     assert_names(out.splitlines()[-1], 6, "712,000,000")
     jsonschema.validate(tomllib.loads(text), study_file_schema())

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from ravenlab.studies.spec.files import find_study_file, load_study_file
 from ravenlab.studies.spec.schema import study_file_schema
-from ravenlab.tuning.cli.app import run
-from tests.command import refused, run_command
+from tests.command import printed, refused, run_command
 
 VALID: dict[str, Any] = {
     "study": [
@@ -142,11 +141,10 @@ def test_random_bytes(content: bytes) -> None:
     check_validation(content)
 
 
-def test_lists_the_studies_of_each_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lists_the_studies_of_each_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(TEXT)
-    assert run(["validate", str(path), "quick"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed("validate", str(path), "quick").splitlines()
     assert lines[0].startswith(f"{path}: 7 studies, ")
     assert lines[7].startswith("  second: ")
     quick = load_study_file(find_study_file("quick"))
@@ -178,10 +176,8 @@ def test_unknown_files_are_one_line(words: list[str], name: str) -> None:
     assert name in refused("validate", *words)
 
 
-def test_lists_bundled_studies(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["list", "studies", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
+def test_lists_bundled_studies() -> None:
+    rows = json.loads(printed("list", "studies", "--json"))
     assert [row["name"] for row in rows] == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
     assert all(row["studies"] and row["steps"] and row["meaning"] for row in rows)
-    assert run(["list", "studies"]) == 0
-    assert "figure2" in capsys.readouterr().out
+    assert "figure2" in printed("list", "studies")

@@ -17,11 +17,10 @@ from ravenlab.environments.recorded.log_world import MIN_REPLAYS
 from ravenlab.studies.results.comparison import ComparisonEntry, RecordedResult, RegretCurve
 from ravenlab.studies.results.ranking import build_recorded_board
 from ravenlab.studies.spec.parse import parse_comparison_spec, parse_study_spec
-from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.comparison.run import play_entry
 from ravenlab.tuning.workers.local import Call, LocalWorkers, Timer
 from ravenlab.tuning.workers.problem import Evaluator
-from tests.command import refused
+from tests.command import printed, refused
 from tests.environments.recordings import draw_log, table, write_csv
 from tests.messages import assert_names
 
@@ -33,7 +32,7 @@ def trace_file(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "mine.csv", 50 * table(rows=600, missing=0.1))
 
 
-def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     result = ravenlab.compare(trace=str(trace_file), horizon=40, storage=url, output=tmp_path / "out", **SMALL)
     assert result.results == (result,)
@@ -64,25 +63,24 @@ def test_comparison_on_a_trace(trace_file: Path, tmp_path: Path, capsys: pytest.
     page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert_names(page, "Reward per step", "block bootstrap", "--window 40")
     trace_file.unlink()
-    assert run(["show", result.comparison.study, "--storage", url]) == 0
-    assert_names(capsys.readouterr().out, "raven-ucb", "ucb1")
+    assert_names(printed("show", result.comparison.study, "--storage", url), "raven-ucb", "ucb1")
 
 
-def test_comparison_on_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparison_on_a_log(tmp_path: Path) -> None:
     path = tmp_path / "ads.csv"
     path.write_text(log_to_csv(draw_log(events=3000)), encoding="utf-8")
     command = ["compare", "--log", str(path), "--policies", "ucb1,epsilon-greedy", "--tune", "2", "-q", "--json"]
     command += ["--replications", str(MIN_REPLAYS), "--search-replications", "4", "-o", str(tmp_path / "out")]
-    assert run([*command, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
-    (comparison,) = json.loads(capsys.readouterr().out)["comparisons"]
+    (comparison,) = json.loads(printed(*command, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"))["comparisons"]
     assert comparison["scenario"] == "log:ads"
     for board in comparison["boards"]:
         assert {standing["policy"] for standing in board["standings"]} == {"ucb1", "epsilon-greedy"}
         for standing in board["standings"]:
             assert 0.2 < standing["reward_per_step"] < 0.6
             assert standing["low"] < standing["mean"] < standing["high"]
-    assert run(["show", comparison["study"], "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
-    assert "raven-auto, suggested for such rewards without tuning," in capsys.readouterr().out
+    assert "raven-auto, suggested for such rewards without tuning," in printed(
+        "show", comparison["study"], "--storage", f"sqlite:///{tmp_path}/s.sqlite3"
+    )
     page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
     assert_names(page, "--log", "Estimator: resampling from all events of the arm, because")
 

@@ -31,7 +31,7 @@ from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.validation.held_out import ChosenParameters
 from ravenlab.tuning.validation.report import BaselineDifference, Report, judge
-from tests.command import refused
+from tests.command import printed, refused
 from tests.environments.recordings import draw_log
 from tests.messages import assert_names, raises_naming
 
@@ -121,8 +121,7 @@ def test_warning_about_few_effective_events(tmp_path: Path) -> None:
 
 def test_the_command_line(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["tune", "--log", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
-    assert run([*command, "--json"]) == 0
-    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    first = json.loads(printed(*command, "--json"))["recommendations"][0]
     assert first["log"]["file"] == "my log.csv"
     file.write_text(log_to_csv(draw_log(events=3000, seed=2)))
     assert run(command) == 2

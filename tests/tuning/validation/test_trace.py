@@ -35,7 +35,7 @@ from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival,
 from ravenlab.tuning.validation.trace import play_fixed_arm, play_on_trace
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
-from tests.command import refused
+from tests.command import printed, refused
 from tests.environments.recordings import table, write_csv
 from tests.messages import assert_names
 from tests.studies.examples import finished_trials, make_recommendation, make_trace_facts
@@ -50,7 +50,7 @@ def file(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "my trace.csv", 50 * table(rows=500, missing=0.15))
 
 
-def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_recommendation(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     recommendation = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
     assert recommendation.study == "raven-ucb/trace:my-trace/T62/K4"
@@ -66,8 +66,7 @@ def test_trace_recommendation(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert again == recommendation
     for form in FORMATS:
         assert "trace:my" in ravenlab.export(form=form, storage=url)
-    assert run(["show", recommendation.study, "--storage", url]) == 0
-    output = capsys.readouterr().out
+    output = printed("show", recommendation.study, "--storage", url)
     assert_names(output, f"{facts.effective:.0f}", f"{facts.regret_fixed.mean:.4g}")
     page = ravenlab.report(output=tmp_path / "r.html", storage=url).read_text(encoding="utf-8")
     assert f"Trace: means over {facts.reach} rows before and after" in page
@@ -102,8 +101,7 @@ def test_resumed_study_is_the_same(file: Path, tmp_path: Path) -> None:
 
 def test_changed_file_is_refused(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["tune", "--trace", str(file), "--storage", f"sqlite:///{tmp_path}/s.sqlite3", "--quiet", *ARGS]
-    assert run([*command, "--json"]) == 0
-    first = json.loads(capsys.readouterr().out)["recommendations"][0]
+    first = json.loads(printed(*command, "--json"))["recommendations"][0]
     assert first["trace"]["file"] == "my trace.csv"
     assert run(command) == 0
     moved = file.parent / "elsewhere" / file.name
@@ -136,10 +134,9 @@ def test_options_incompatible_with_a_trace(options: list[str], names: list[str],
     assert_names(refused("tune", "--trace", str(file), "--dry-run", *options), *names)
 
 
-def test_warning_about_few_effective_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warning_about_few_effective_rows(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "short.csv", table(rows=40))
-    assert run(["tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3"]) == 0
-    out = capsys.readouterr().out
+    out = printed("tune", "--trace", str(path), *ARGS, "--storage", f"sqlite:///{tmp_path}/s.sqlite3")
     assert "evaluated on held-out data" in out
     assert "are needed for a reliable interval" in out
 
@@ -223,7 +220,7 @@ def write_dominated(path: Path, best_at_the_end: int = 1) -> str:
     return str(write_csv(path, values, header="top,left,right,front,back,bottom"))
 
 
-def test_arm_that_dominates_is_recommended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arm_that_dominates_is_recommended(tmp_path: Path) -> None:
     path = write_dominated(tmp_path / "dominated.csv")
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     found = ravenlab.tune(trace=path, horizon=20, storage=url, **SMALL)
@@ -231,8 +228,7 @@ def test_arm_that_dominates_is_recommended(tmp_path: Path, capsys: pytest.Captur
     assert found.trace.fixed_arm is not None
     assert found.trace.fixed_arm.difference.high < 0.0
     assert (found.verdict.decision, found.verdict.arm) == ("use one arm", "left")
-    assert run(["show", found.study, "--storage", url]) == 0
-    assert_names(capsys.readouterr().out.splitlines()[0], "left")
+    assert_names(printed("show", found.study, "--storage", url).splitlines()[0], "left")
 
 
 def test_fixed_arm_is_chosen_on_the_search_rows(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from ravenlab.tuning.workers.local import TaskTime
 from ravenlab.tuning.workers.payload import SMALL_BYTES, MachineIdentity, Packer, TaskResult, run_task, unpack
 from ravenlab.tuning.workers.problem import Evaluator, Problem, play_range
 from tests.cluster import DaskCluster, dask_cluster
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.project import DOCS, copy_sources
 
@@ -62,8 +62,7 @@ def run_and_export(words: list[str], capsys: pytest.CaptureFixture[str], storage
     code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
     assert code == app.DONE, capsys.readouterr().err
     capsys.readouterr()
-    assert app.run(["export", f"--storage=sqlite:///{storage}.sqlite3"]) == app.DONE
-    return capsys.readouterr().out
+    return printed("export", f"--storage=sqlite:///{storage}.sqlite3")
 
 
 def assert_same_on_the_cluster(words: list[str], cluster: DaskCluster, capsys: pytest.CaptureFixture[str]) -> None:
