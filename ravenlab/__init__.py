@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.compat.numba_settings import ignore_settings_file
+
 if TYPE_CHECKING:
     from ravenlab.common.compiled import inlined
     from ravenlab.environments import InputError, Scenario, combine, find_scenario, scenarios
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 if not (_FOLDER / "policies").is_dir():  # a clone without its links: the packages are beside this folder
     __path__.append(str(_FOLDER.parent))
+
+ignore_settings_file()
 
 PUBLIC_MODULES = {
     "ravenlab.environments": ("InputError", "Scenario", "combine", "find_scenario", "scenarios"),

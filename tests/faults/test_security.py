@@ -29,6 +29,7 @@ from distributed import security
 from sqlalchemy import text
 
 from ravenlab.common.compat.distributed import LocalSecurity
+from ravenlab.common.compat.numba_settings import SETTINGS_FILE
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import user_cache_folder
 from ravenlab.dashboards.optuna_dashboard.access import is_loopback
@@ -346,10 +347,25 @@ def test_files_of_the_current_folder_are_not_executed(tmp_path: Path, words: lis
     for module in MODULES:
         (tmp_path / f"{module}.py").write_text(f"open({str(marker)!r}, 'a').write('{module} ')\nraise ImportError\n")
     (tmp_path / "mine.py").write_text(PLUGIN)
+    (tmp_path / SETTINGS_FILE).write_text(f"chrome_trace: {marker}")  # numba writes this file at the end
     script = Path(sys.executable).with_name("ravenlab")  # python -m would import from the current folder itself
     done = subprocess.run([script, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert not marker.exists(), marker.read_text()
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("settings", ["chrome_trace: {}", "[{}]"], ids=["file to overwrite", "invalid"])
+def test_settings_of_numba_in_the_current_folder_are_ignored(tmp_path: Path, settings: str) -> None:
+    written = tmp_path / "written"
+    (tmp_path / SETTINGS_FILE).write_text(settings.format(written))
+    trusting = subprocess.run([sys.executable, "-c", "import ravenlab, numba"], cwd=tmp_path, check=False)
+    assert trusting.returncode or written.exists(), "the attack does not work"
+    written.unlink(missing_ok=True)
+    script = Path(sys.executable).with_name("ravenlab")
+    words = ["simulate", "blips", *RAN]
+    done = subprocess.run([script, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not written.exists()
 
 
 def test_safe_path_ends_with_the_last_block(monkeypatch: pytest.MonkeyPatch) -> None:

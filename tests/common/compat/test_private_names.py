@@ -16,13 +16,13 @@ import optuna
 import pytest
 from numba.core import caching
 
-from ravenlab.common.compat import distributed, joblib, numba_cache, optuna_dashboard
+from ravenlab.common.compat import distributed, joblib, numba_cache, numba_settings, optuna_dashboard
 from ravenlab.common.compat import numba as compat_numba
 from ravenlab.common.compat import optuna as compat_optuna
 from ravenlab.common.fingerprint import installed_version
 from tests.project import PACKAGES, ROOT, imported_names, list_modules
 
-MODULES = (compat_numba, compat_optuna, distributed, joblib, numba_cache, optuna_dashboard)
+MODULES = (compat_numba, compat_optuna, distributed, joblib, numba_cache, numba_settings, optuna_dashboard)
 FOLDER = ROOT / "ravenlab" / "common" / "compat"
 
 INTERNAL = ("joblib.externals", "numba.core", "numba.np")
