@@ -1,7 +1,5 @@
 """The 99.9 % band of a binomial count."""
 
-from __future__ import annotations
-
 
 def band(count: int, share: float = 0.95, level: float = 0.999) -> tuple[int, int]:
     """Return the smallest and the largest count in the central 99.9 % band.

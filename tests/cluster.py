@@ -1,7 +1,5 @@
 """A Dask cluster for tests: processes of a scheduler and workers on a free port of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

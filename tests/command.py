@@ -1,7 +1,5 @@
 """Command lines run in this process, which saves a second or two of start-up each."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 

@@ -3,8 +3,6 @@
 Set RAVENLAB_UPDATE_GOLDEN=1 to rewrite the files after a change of wording, and review the diff.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

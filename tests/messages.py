@@ -1,7 +1,5 @@
 """Assertions on messages: they must name fields, values and limits. Wording is compared in tests/golden only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Plugins loaded by a test."""
 
-from __future__ import annotations
-
 from ravenlab.environments import catalog
 from ravenlab.policies.engine import plugins
 

@@ -1,7 +1,5 @@
 """Free ports for the servers of the tests."""
 
-from __future__ import annotations
-
 import socket
 
 

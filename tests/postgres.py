@@ -4,8 +4,6 @@ Tests that stop the server always use a temporary one. It runs as an unprivilege
 ends with the process that started it.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import pwd

@@ -1,7 +1,5 @@
 """Paths of the project, and running its code in a subprocess."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

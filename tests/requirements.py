@@ -1,7 +1,5 @@
 """Skipping tests whose requirements are not installed, except in CI."""
 
-from __future__ import annotations
-
 import os
 from typing import NoReturn
 

@@ -1,7 +1,5 @@
 """The structure of the project: packages import only packages to their left, and modules have a readable size."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.project import PACKAGES, ROOT, imported_names, list_modules

@@ -1,7 +1,5 @@
 """The Dockerfile and compose.yaml, checked without a Docker engine."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The wording of each surface, compared with the files in tests/golden."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The cache of compiled code is used by later processes and never stale."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

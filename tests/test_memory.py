@@ -1,7 +1,5 @@
 """Memory grows with replications × steps, but not with replications × steps × arms."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.project import python

@@ -1,7 +1,5 @@
 """The installed package, also next to folders with the same names as its packages."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """Registries: an added entry appears on all surfaces, and no list of names is repeated elsewhere."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -16,8 +16,6 @@ The commands other than fit and combined append one line per setting to a file i
 settings that it contains, so they can be interrupted, and a larger --settings adds to what is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing

@@ -4,8 +4,6 @@ Without this, every test process of a new clone would compile the same kernels. 
 kernel compiles it.
 """
 
-from __future__ import annotations
-
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.simulation import simulate
 

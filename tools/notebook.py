@@ -3,8 +3,6 @@
 Figures are stored as data, which notebooks draw, and as pictures for viewers that do not.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import tempfile

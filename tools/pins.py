@@ -12,8 +12,6 @@ Record only after a deliberate change of results, and state in the commit messag
 Recording prints every difference from the files that it replaces.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

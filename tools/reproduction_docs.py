@@ -1,7 +1,5 @@
 """Write docs/evidence/reproduction.md and its picture: python -m tools.reproduction_docs FOLDER."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Estimates with intervals: arithmetic, decisions, and storage as flat keys."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

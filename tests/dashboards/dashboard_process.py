@@ -1,7 +1,5 @@
 """The dashboard, served by `ravenlab dashboard` in a separate process."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time

@@ -1,7 +1,5 @@
 """Checks that every figure must pass, and example grids."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Elements, links, scripts and text of an HTML page."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

@@ -1,7 +1,5 @@
 """Storages with studies and small grids for tests of figures and pages, written without a search."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contents of Markdown pages: code blocks, headings, links, images and inline code."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs the code blocks of a page in order, in one folder per page."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -5,8 +5,6 @@ Commands run with small budgets: the counts below replace those of the page or a
 replaces them. `make stress` runs commands whose output is on a page at full size and compares the output exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Every code block of README and docs runs; `substitutions.py` lists the differences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The scripts in docs/examples run with small budgets; the service resumes after being killed."""
 
-from __future__ import annotations
-
 import json
 import random
 import runpy

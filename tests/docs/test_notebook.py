@@ -1,7 +1,5 @@
 """The notebook gives its stored outputs, and the site contains every page and every public name."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The links, anchors, images, commands, files and names in the documentation exist."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.util import find_spec

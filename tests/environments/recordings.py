@@ -1,7 +1,5 @@
 """Small traces and logs for tests, drawn from a seed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

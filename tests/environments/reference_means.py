@@ -3,8 +3,6 @@
 It shares nothing with the schedule except the keys of the random streams and the order of the draws.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Reference implementation of the rewards and means of given worlds, one step at a time."""
 
-from __future__ import annotations
-
 import math
 
 from ravenlab.environments.world import BERNOULLI, DELAYED, GRADUAL, GROWTH, SEASON, SLOPE, Worlds

@@ -1,7 +1,5 @@
 """Blocks of worlds and the average rewards."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

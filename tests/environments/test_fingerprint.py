@@ -1,7 +1,5 @@
 """The fingerprint depends only on code that computes numbers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

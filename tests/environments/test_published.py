@@ -1,7 +1,5 @@
 """Published scenarios against the description of the authors' scripts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Compiled random numbers are those of NumPy, to the last bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The scale of rewards: scenarios, recorded data, and agreement between them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Views are exact at their steps, and lines between them are close."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Worlds against the reference implementation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ that simulate begin with a small budget, so that a run takes milliseconds; rando
 beyond all limits.
 """
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Result of an uninterrupted run, which interrupted runs must reproduce."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.studies import SMALL, export_json, run_in_process

@@ -1,7 +1,5 @@
 """Damaged and hostile storages: truncated files, flipped bits, random bytes, changed values, contents and schemas."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,8 +4,6 @@ An audit hook reports every file that is opened for writing, created, renamed or
 connection. Hooks can't be removed, so this one records only while a sandbox is active.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Saved states with mutations, and their use by a policy."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small study, run by the real command in a separate process, and helpers to kill and inspect it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """A folder with the files of a typical user, in which commands are tested."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import optuna

@@ -4,8 +4,6 @@ One study per part that computes with matrices or elementary functions: the samp
 simulator, robust settings and diagnoses.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Killed workers, drivers and schedulers of a Dask cluster."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A killed comparison resumes to the same bytes."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -6,8 +6,6 @@ refused, does not change the file. The exception are bytes of the header, since 
 write-ahead log.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os

@@ -1,7 +1,5 @@
 """Threads, loky and Dask with SQLite and PostgreSQL give the same bytes."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A full disk: one line that names the file, and no partially written file."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

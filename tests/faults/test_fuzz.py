@@ -1,7 +1,5 @@
 """Random argument lists for every command: exit code 0, 1 or 2, one line of explanation, no partial files."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

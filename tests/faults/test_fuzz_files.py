@@ -4,8 +4,6 @@ The files in the folder `corpus` are valid, except those that begin with `found-
 they made a reader fail.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

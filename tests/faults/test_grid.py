@@ -1,7 +1,5 @@
 """A killed grid resumes to the same bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Connections execute no functions of the file and read no huge values, and a signal ends a long query.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

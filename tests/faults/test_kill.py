@@ -1,7 +1,5 @@
 """Studies killed at random moments: after a rerun the export is identical to that of an uninterrupted run."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time

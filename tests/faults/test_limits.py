@@ -1,7 +1,5 @@
 """Excessive numbers are refused with one line before anything is computed; regressions found by fuzzing."""
 
-from __future__ import annotations
-
 import os
 import stat
 import threading

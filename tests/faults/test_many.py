@@ -1,7 +1,5 @@
 """Concurrent access to one SQLite file: dashboard readers during a run, and several drivers."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """A cache of compiled functions that is full, damaged or writable by others: functions are compiled again."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Server restarts and lost connections during a study: it continues to the same bytes."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

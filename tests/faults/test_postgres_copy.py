@@ -1,7 +1,5 @@
 """`ravenlab copy` between SQLite and PostgreSQL: complete in both directions, or not at all."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All commands on PostgreSQL; connection errors are one line without passwords."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Two drivers start the same study at the same time: one runs it, the other and any later one are refused."""
 
-from __future__ import annotations
-
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Single findings of attacks, end to end: extreme rewards, results without a recommendation, escape sequences."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from unicodedata import category

@@ -1,7 +1,5 @@
 """A killed reproduction resumes to the same bytes and does not repeat completed parts."""
 
-from __future__ import annotations
-
 import signal
 import time
 from pathlib import Path

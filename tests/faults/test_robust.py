@@ -1,7 +1,5 @@
 """A killed robust search resumes to the same bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ravenlab.studies.export.csv_table import write_robust

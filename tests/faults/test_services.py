@@ -1,7 +1,5 @@
 """Policies in a service: compilation before the first request, failing rules, fork, pickle and large windows."""
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Many short studies in one process: memory and open files do not grow."""
 
-from __future__ import annotations
-
 import gc
 import os
 from pathlib import Path

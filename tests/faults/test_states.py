@@ -1,7 +1,5 @@
 """Saved states from untrusted files: every mutation is rejected, or harmless."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

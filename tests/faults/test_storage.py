@@ -3,8 +3,6 @@
 See also test_damage.py.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

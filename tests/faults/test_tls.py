@@ -1,7 +1,5 @@
 """Encrypted connections to PostgreSQL and to Dask, with certificates of a temporary authority."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The files of small runs of every command are identical to the recorded ones; see `tools.pins`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

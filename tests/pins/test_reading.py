@@ -1,7 +1,5 @@
 """Every command reads the databases, states and exports that this and earlier code wrote; see `tools.pins`."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

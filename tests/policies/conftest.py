@@ -1,7 +1,5 @@
 """Fixture of a policy that exists only in tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from ravenlab import policies

@@ -1,7 +1,5 @@
 """Helpers for tests of online use: policies with a history, and a random test policy."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

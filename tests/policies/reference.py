@@ -5,8 +5,6 @@ the scores of the open arms, of which the policy must select the largest (lowest
 not select by score, the arm. For a policy that uses the true means it receives the scaled reward z.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol
 

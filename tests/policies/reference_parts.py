@@ -1,7 +1,5 @@
 """Parts of reference implementations: reward history, weighted draws, EXP3 weights, posteriors and restarts."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping

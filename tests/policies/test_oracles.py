@@ -1,7 +1,5 @@
 """Restart oracles: the base policy on the rewards since the last true change of each arm."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

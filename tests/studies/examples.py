@@ -1,7 +1,5 @@
 """Stored studies for tests, written without a search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Ten arms with μ ~ U(0.3, 0.8) and σ² ~ U(0.01, 0.09), normal rewards, all variances drawn anew at every 5000th step.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

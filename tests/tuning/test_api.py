@@ -1,7 +1,5 @@
 """The Python API: single and several values, and errors before anything is played."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """From recorded costs to a policy in use: tune, export, load."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 from typing import Any

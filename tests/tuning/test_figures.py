@@ -1,7 +1,5 @@
 """Public figures: from results, from names of stored studies, and the main figure of each kind of result."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Written files: links, devices and temporary files."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

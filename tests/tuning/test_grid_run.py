@@ -1,7 +1,5 @@
 """Grids: known values, the same worlds for all cells, independence of workers and interruptions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Interrupts: raised once, and not logged."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

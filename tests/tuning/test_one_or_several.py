@@ -1,7 +1,5 @@
 """One scenario and horizon gives one result, a sequence gives a list; mypy checks the types on this page."""
 
-from __future__ import annotations
-
 from typing import assert_type
 
 import pytest

@@ -1,7 +1,5 @@
 """Progress: bars, lines and the time left."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """Opening a stored study: other kinds and foreign studies are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import optuna

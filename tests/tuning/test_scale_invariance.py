@@ -1,7 +1,5 @@
 """A recommendation does not depend on the unit of the rewards: settings in other units give the same one, converted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tools.evidence.own_data import draw_problem, scale_faults

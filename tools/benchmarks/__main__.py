@@ -3,8 +3,6 @@
 The groups "report" and "storing" need the extra "test"; `make bench` installs it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ validation and the final evaluation). Sampling and storing are measured once. CP
 where work is parallel, so other load on the machine does not affect the result.
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from functools import lru_cache

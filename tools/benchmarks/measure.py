@@ -1,7 +1,5 @@
 """Interleaved timings: every contender runs once per round, and the median of the ratios is reported."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tables of docs/evidence/performance.md."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping, Sequence

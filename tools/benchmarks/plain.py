@@ -1,7 +1,5 @@
 """Plain NumPy policies for comparison: arrays over arms, all scores recomputed at every step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

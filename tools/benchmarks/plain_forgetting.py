@@ -1,7 +1,5 @@
 """Plain discounted and sliding-window policies."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 

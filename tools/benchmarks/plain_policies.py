@@ -1,7 +1,5 @@
 """Plain stationary policies and EXP3 variants."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plain versions of the published variants."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RAVEN-UCB as a plain NumPy loop, and as an optimized numba loop that scans all arms at every step."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plain change-detection policies that test lists of rewards at every step."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every other policy compared with its plain NumPy loop, and index policies with compiled scans at every step."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

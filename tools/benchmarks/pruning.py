@@ -1,7 +1,5 @@
 """Savings and costs of pruning: python -m tools.benchmarks.pruning prints a table of docs/evidence/performance.md."""
 
-from __future__ import annotations
-
 import numpy as np
 import optuna
 

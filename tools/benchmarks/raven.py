@@ -1,7 +1,5 @@
 """RAVEN-UCB compared with plain loops and with drawing the rewards."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

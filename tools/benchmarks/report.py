@@ -1,7 +1,5 @@
 """A report of 50 studies: size, time to create it, and time until it is interactive."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Two threads and two Dask workers compared with two independent processes, and the cost of a Dask task."""
 
-from __future__ import annotations
-
 import atexit
 import multiprocessing
 import time

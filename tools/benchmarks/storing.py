@@ -1,7 +1,5 @@
 """CPU time per stored trial on SQLite and PostgreSQL, side by side with Optuna's own writer."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 import tempfile

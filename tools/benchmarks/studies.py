@@ -1,7 +1,5 @@
 """A complete study compared with `study.optimize`, the cost of a trial besides its simulation, and cold starts."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

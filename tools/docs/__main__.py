@@ -1,7 +1,5 @@
 """Write the generated tables and pictures of the documentation: python -m tools.docs."""
 
-from __future__ import annotations
-
 from tools.docs.pages import generate_files, outdated_files
 
 

@@ -1,7 +1,5 @@
 """Tree of packages in docs/architecture.md, from their docstrings."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

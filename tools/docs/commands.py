@@ -1,7 +1,5 @@
 """Generated parts of docs/reference/commands.md: the help of every command."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

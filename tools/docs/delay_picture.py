@@ -1,7 +1,5 @@
 """Picture of delayed feedback: the reward of each step, and the steps at which the policy observes its parts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.dashboards.figures.style import BLUE, VERMILION

@@ -1,7 +1,5 @@
 """Generated parts of docs/evidence/laws.md: formulas, recommended parameters, and one figure per parameter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

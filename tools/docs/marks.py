@@ -1,7 +1,5 @@
 """Generated parts of a Markdown page between two comments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Generated parts of docs/evidence/no-tuning.md: excess by policy, and its picture."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of the documentation that are generated entirely or in part."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

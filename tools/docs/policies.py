@@ -1,7 +1,5 @@
 """Generated parts of docs/reference/policies.md: formulas, references, summaries and parameters."""
 
-from __future__ import annotations
-
 import inspect
 import math
 

@@ -1,7 +1,5 @@
 """Generated parts of docs/reference/scenarios.md: pictures, alt texts and parameters with their defaults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ravenlab.environments import find_scenario, scenarios

@@ -1,7 +1,5 @@
 """Generated tables of docs/reference/study-files.md, from the JSON Schema of the Pydantic models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Every picture has its own light background, so it is readable on white and on dark pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -3,8 +3,6 @@
 The report shows the same figure with Plotly (`dashboards/figures/world.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -6,8 +6,6 @@ prints a Markdown table. T is 10,000 and K is 10. Each policy is tuned twice wit
 search space of a case and in its own. Regret is the mean on held-out worlds with its 95 % confidence interval.
 """
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path

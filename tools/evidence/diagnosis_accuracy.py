@@ -1,7 +1,5 @@
 """Accuracy of `diagnose` on simulated scenarios: python -m tools.evidence.diagnosis_accuracy writes its tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

@@ -12,8 +12,6 @@ drawn from the pool then go through the whole rule (`studies.statistics.failures
 Played pools and finished rows are kept in a folder. Run the program again to continue or to print the tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What the studies of this folder share: their arguments, parallel runs, and results that are kept line by line."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -49,8 +49,6 @@ The ideas that were measured last and not kept were played in stationary (6,000,
 1).
 """
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict, dataclass

@@ -9,8 +9,6 @@
   and at 1,000 the regret agrees within 0.5 %.
 """
 
-from __future__ import annotations
-
 import copy
 import tempfile
 import time

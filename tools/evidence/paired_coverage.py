@@ -6,8 +6,6 @@ other parameters, of other policies and of the logging policy. The truth is the 
 deployed on the same path of means, over the noise of the rewards and the policies' own randomness.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

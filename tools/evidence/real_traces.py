@@ -5,8 +5,6 @@ part of the project, and writes the page. Finished studies are kept; run it agai
 page, about tuning that does not help, is kept as it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

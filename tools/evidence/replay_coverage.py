@@ -9,8 +9,6 @@ half of the simulated deployments and compared on the other half, because the sm
 smaller than the true one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -14,8 +14,6 @@ depend on the benchmark.
 that are equally good, on traces and logs. The output of both is a Markdown table.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

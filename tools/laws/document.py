@@ -1,7 +1,5 @@
 """The data file of the laws: fitted coefficients, their accuracy, and the atlas without its trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

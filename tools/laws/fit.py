@@ -8,8 +8,6 @@ The logarithm of the regret at the law's parameters is fitted by ridge regressio
 deviations of each scenario.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

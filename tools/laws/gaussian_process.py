@@ -5,8 +5,6 @@ points, so that a fitted process consists of about a thousand numbers, whatever 
 rounded when the process is made: a program that reads them as decimal text predicts exactly the same values.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ is low. The mean of logarithms would therefore prefer too little exploration. Th
 expected regret: a Gaussian process with a gamma likelihood, whose mean is unbiased whatever the skewness.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

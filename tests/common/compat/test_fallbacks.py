@@ -1,7 +1,5 @@
 """What happens where a private part of a library is missing: a part that has a fallback is done without."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from types import SimpleNamespace

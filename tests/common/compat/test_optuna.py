@@ -1,7 +1,5 @@
 """Versions of Optuna's tables without alembic: the same tables and versions, and the same errors."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

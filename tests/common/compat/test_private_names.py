@@ -1,7 +1,5 @@
 """Private parts of other libraries: they exist, only `ravenlab.common.compat` uses them, and versions are limited."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import tomllib

@@ -1,7 +1,5 @@
 """Cards: verdict, parameters and baselines, on lines that fit a phone."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

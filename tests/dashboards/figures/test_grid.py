@@ -1,7 +1,5 @@
 """Figures of a grid: heat map and lines."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of results: parameters by horizon, and distributions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Themes and public names of all figures."""
 
-from __future__ import annotations
-
 import ravenlab.dashboards.figures
 from ravenlab.dashboards.figures import THEMES, apply_theme, plot_heat_map
 from tests.dashboards.figure_checks import make_grid

@@ -1,7 +1,5 @@
 """Figures over time: curves, worlds and steps of change."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of searches over several scenarios: the matrix of prices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Notes and figures attached to studies: idempotent, small, and without effect on trials and exports."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Parts of pages: identifiers of elements, and JSON in scripts."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The report without a browser: storages, links, numbers, escaping, verdicts, tables, titles and the command."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

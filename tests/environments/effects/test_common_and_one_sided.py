@@ -1,7 +1,5 @@
 """What users describe: a common cycle, decay with age, an arm that replaces another, an outage of one arm."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fixed levels: the same arms in every world, with independent noise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Parquet files of a few kilobytes that decode to gigabytes, although their footers state small sizes."""
 
-from __future__ import annotations
-
 import resource
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Reading logs, and one-line errors for invalid files."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from typing import Any

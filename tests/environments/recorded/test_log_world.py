@@ -1,7 +1,5 @@
 """Replications on a log: reproducible, with resampled rewards and bootstrap blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.common.errors import InputError

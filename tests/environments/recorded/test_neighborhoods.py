@@ -1,7 +1,5 @@
 """Neighborhoods of logged events: change points, sizes, openings, and whether a log supports an answer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.environments.recorded.log_file import Arms

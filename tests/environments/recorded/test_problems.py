@@ -1,7 +1,5 @@
 """Example problems: what is drawn has the stated truth, and the files can be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

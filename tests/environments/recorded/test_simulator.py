@@ -1,7 +1,5 @@
 """The simulator of a log: paths of means are reproducible, and differ as much as the log leaves them open."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.environments.recorded.log_file import Arms

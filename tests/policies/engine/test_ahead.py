@@ -1,7 +1,5 @@
 """Compiling in another process: the same versions of the kernels that studies need, waited for if necessary."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any
 

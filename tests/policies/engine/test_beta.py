@@ -1,7 +1,5 @@
 """Draws from Beta(a, b): moments, limits and termination."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights of the EXP3 family."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The regret of uniform choice, by which failing worlds are defined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Leader runs of index policies pull exactly the arms of the general loop, and those of the formula."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The leader run gives the results of the general loop."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

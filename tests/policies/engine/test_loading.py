@@ -1,7 +1,5 @@
 """Policies from exported files: choice of the entry, reward scale, and invalid files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

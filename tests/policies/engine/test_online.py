@@ -1,7 +1,5 @@
 """Online use: the same pulls as in simulations, and robustness to late and lost rewards."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

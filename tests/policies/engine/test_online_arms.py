@@ -1,7 +1,5 @@
 """Online use: opening and closing arms."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.messages import raises_naming

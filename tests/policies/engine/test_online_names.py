@@ -1,7 +1,5 @@
 """Online use: names of arms, and costs instead of rewards."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Online use: late, lost, batched and invalid rewards."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Online use: saving, restoring and validating the state."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Parameters of policies: defaults, bounds and error messages."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Diagnosis of simulated traces with known changes, of short and of unusual tables."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Identification of the noise distribution."""
 
-from __future__ import annotations
-
 import pytest
 
 from ravenlab.environments.noise import NOISES

@@ -1,7 +1,5 @@
 """Simulated traces: the rewards of all arms at all steps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

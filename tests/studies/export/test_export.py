@@ -1,7 +1,5 @@
 """Exports: reproducible bytes, readable by other parsers, and names escaped in markup and code."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

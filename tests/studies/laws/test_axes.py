@@ -1,7 +1,5 @@
 """Coordinates of a problem: settings and coordinates agree, rewards have any scale, and other problems are refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from ravenlab.environments import find_scenario

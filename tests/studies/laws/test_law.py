@@ -1,7 +1,5 @@
 """Laws: formulas, scales, ranges, and the shipped data file."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Recommended parameters: a stored study of the same problem, or the law if it has less regret."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The paper's advice: printed cells first, then closing recommendations, else none."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -1,7 +1,5 @@
 """Claims of the paper, result tables, and the rules behind the verdicts of a reproduction."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

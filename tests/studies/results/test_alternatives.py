@@ -1,7 +1,5 @@
 """Better policies in stored comparisons: the rules of evidence, the stored form, and exports that do not change."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

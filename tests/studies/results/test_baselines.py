@@ -1,7 +1,5 @@
 """A baseline has the same relation to the recommendation on every surface."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Descriptions of comparisons: policies that tuning did not help."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ravenlab.dashboards.figures import get_alt_text, plot_comparison_card

@@ -1,7 +1,5 @@
 """Descriptions of recommendations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Results in Python: the short text leads with the answer, cards are safe and small, tables have usual types."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Grids: specification, storage and CSV."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

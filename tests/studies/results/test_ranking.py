@@ -1,7 +1,5 @@
 """Statistics of a comparison against SciPy and plain arithmetic."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Specifications and measures of searches over several scenarios."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fields have one description: in models, in the options of the command line and in the template of study files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

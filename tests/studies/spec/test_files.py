@@ -1,7 +1,5 @@
 """Loading of study files."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Objectives: values and parsing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Descriptions in plain quantities: the drawn worlds have them, in any unit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

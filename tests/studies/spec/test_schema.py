@@ -1,7 +1,5 @@
 """The JSON Schema of study files."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

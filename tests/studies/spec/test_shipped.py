@@ -1,7 +1,5 @@
 """Shipped study files and the template of `ravenlab init`."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sources of rewards, and the studies that they resolve to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

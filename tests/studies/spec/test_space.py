@@ -1,7 +1,5 @@
 """Search spaces, and the conversion between parameters and trials."""
 
-from __future__ import annotations
-
 import optuna
 import pytest
 from hypothesis import given, settings

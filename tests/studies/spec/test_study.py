@@ -1,7 +1,5 @@
 """Study specifications: validation, names and comparability."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors in study files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

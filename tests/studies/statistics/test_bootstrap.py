@@ -1,7 +1,5 @@
 """Coverage of block bootstrap intervals, and the effective sample size compared with theory."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

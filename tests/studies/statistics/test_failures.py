@@ -1,7 +1,5 @@
 """Sample sizes in the presence of rare failures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import pdtri

@@ -1,7 +1,5 @@
 """Coverage of bootstrap intervals and error rates of `indistinguishable` on skewed regrets."""
 
-from __future__ import annotations
-
 import time
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Sobol points equal those of SciPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import qmc

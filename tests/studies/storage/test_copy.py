@@ -1,7 +1,5 @@
 """Copying of studies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """SQLite files: concurrent connections and damaged files."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from contextlib import closing

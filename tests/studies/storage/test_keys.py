@@ -1,7 +1,5 @@
 """Attributes of studies, including damaged ones and those of other versions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Finding and listing studies."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Locks of studies."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

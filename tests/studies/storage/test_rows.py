@@ -1,7 +1,5 @@
 """Storing batches of trials with plain inserts: the same rows as Optuna's own writer, all or none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Parsing and masking of database URLs."""
 
-from __future__ import annotations
-
 import pytest
 
 from ravenlab.environments import InputError

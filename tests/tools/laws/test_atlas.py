@@ -1,7 +1,5 @@
 """The atlas: settings are measured and resumed, and the shipped data file is that of the stored results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

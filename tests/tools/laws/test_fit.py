@@ -1,7 +1,5 @@
 """Fitting: surfaces find the lowest expected regret, laws recover known slopes, and regrets are predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

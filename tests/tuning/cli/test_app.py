@@ -1,7 +1,5 @@
 """`ravenlab simulate`, `list` and the entry point: output, invalid input and interrupts."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """`ravenlab compare`: files, tables, other commands on a comparison, and invalid input."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

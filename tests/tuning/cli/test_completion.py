@@ -1,7 +1,5 @@
 """Shell completion: values, stored names without side effects, and a real bash."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`ravenlab copy`: complete copies, and refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

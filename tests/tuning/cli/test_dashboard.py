@@ -1,7 +1,5 @@
 """When notes and figures are attached: notes at once, figures when the dashboard needs them."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

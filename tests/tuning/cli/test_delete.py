@@ -1,7 +1,5 @@
 """`ravenlab delete`: confirmation, and studies that are being run."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

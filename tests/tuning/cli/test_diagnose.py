@@ -1,7 +1,5 @@
 """`ravenlab diagnose`: output, files, and invalid data."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

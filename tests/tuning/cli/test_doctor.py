@@ -1,7 +1,5 @@
 """`ravenlab doctor` on this machine and on SQLite storages: results, and no side effects."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """`ravenlab doctor` on a cluster of real processes, one with other sources and one without ravenlab."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

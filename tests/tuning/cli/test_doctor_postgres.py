@@ -1,7 +1,5 @@
 """`ravenlab doctor` on a PostgreSQL database, which it only reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import optuna

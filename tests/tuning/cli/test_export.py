@@ -1,7 +1,5 @@
 """`ravenlab export`: output, files and invalid input."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """`ravenlab grid`, and other commands on a grid."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

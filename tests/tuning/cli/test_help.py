@@ -1,7 +1,5 @@
 """Help pages: headings, examples that parse, and width; suggestions for typos."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`ravenlab init`: valid files, and no unrequested overwriting."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Interrupts: the last line states what is saved, and a rerun resumes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Policy and scenario plugins: results, workers, errors, and loading only on request."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`ravenlab recommend`: stored studies, laws, exports, and problems without an answer."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`ravenlab show`: one study in detail."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal

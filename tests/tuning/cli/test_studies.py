@@ -1,7 +1,5 @@
 """`ravenlab studies`: table and JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Terminals: colors, encodings, narrow tables, and hints on the next command."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """`ravenlab tune`: output, invalid input, and the tools of Optuna on its storage."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

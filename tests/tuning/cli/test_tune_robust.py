@@ -1,7 +1,5 @@
 """`ravenlab tune --robust`: output, files, other commands on it, and invalid input."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tomllib

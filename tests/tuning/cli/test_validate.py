@@ -1,7 +1,5 @@
 """`ravenlab validate`: output, and random files that are accepted or refused in one line."""
 
-from __future__ import annotations
-
 import copy
 import json
 import tempfile

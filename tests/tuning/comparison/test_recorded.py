@@ -1,7 +1,5 @@
 """Comparisons on traces and logs."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Sequence

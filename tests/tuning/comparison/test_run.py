@@ -1,7 +1,5 @@
 """Comparisons: numbers of `simulate` on the same worlds, equal budgets, independence of workers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

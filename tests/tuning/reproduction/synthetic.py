@@ -1,7 +1,5 @@
 """Small contexts, and synthetic pieces from which results and sections are computed without simulations."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The advice of Section 5: each recommendation of the paper is compared with a validated one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

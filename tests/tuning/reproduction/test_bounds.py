@@ -1,7 +1,5 @@
 """The regret bounds: measured tails agree with plain simulations, and verdicts follow from the regrets."""
 
-from __future__ import annotations
-
 import json
 from math import log
 from typing import Any

@@ -1,7 +1,5 @@
 """Figure 1: sample means and variances agree with theory."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Figure 2: candidates are those of TPE, the shortcut for UCB1 is exact, and numbers agree with an independent run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

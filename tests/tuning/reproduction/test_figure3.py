@@ -1,7 +1,5 @@
 """Figure 3: at T = 1,000 the published scenarios are one problem, and resampling agrees with theory."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runner stores pieces, reuses only matching ones, and locks its folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

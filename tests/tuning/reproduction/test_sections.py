@@ -1,7 +1,5 @@
 """Sections of the page: every figure is complete, and the text contains the numbers of the tables."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

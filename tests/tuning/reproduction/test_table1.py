@@ -1,7 +1,5 @@
 """Table 1: our worlds satisfy the definitions of the table; those of the authors' script do not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

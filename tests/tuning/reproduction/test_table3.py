@@ -1,7 +1,5 @@
 """Table 3: published numbers agree with the paper and an independent run, and verdicts follow from the numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts of the reproduction: templates over tables give plain text, which the page escapes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Robust studies: numbers against plain simulation, independence of workers and interruptions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The search loop: trials do not depend on workers or interruptions, for any sampler and pruner."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Search ranges that widen when the best trials are at their edge."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import optuna

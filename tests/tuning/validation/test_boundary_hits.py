@@ -1,7 +1,5 @@
 """Search-space boundary hits and the extended ranges."""
 
-from __future__ import annotations
-
 import pytest
 
 from ravenlab.policies.engine.parameters import Value

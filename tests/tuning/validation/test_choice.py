@@ -1,7 +1,5 @@
 """The choice of the recommended parameters: nomination, race, rounding and ranges."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Studies on a log: independence of workers, warnings, required sample sizes, and invalid files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

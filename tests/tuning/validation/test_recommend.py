@@ -1,7 +1,5 @@
 """Recommendations: selection and report use separate held-out worlds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evaluating policies on logs: the loop against the online policy, bias, time scale, and coverage of intervals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

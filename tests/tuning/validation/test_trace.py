@@ -1,7 +1,5 @@
 """Studies on a trace: independence of workers and interruptions, changed and invalid files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

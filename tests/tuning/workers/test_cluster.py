@@ -1,7 +1,5 @@
 """Workers of a real Dask cluster: payloads, chunk sizes, and errors in one line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Workers on this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Ranges of worlds: regret after the burn-in, and failing worlds as they are defined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
