@@ -19,17 +19,16 @@ from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.policies.engine.simulation import simulate as run_simulation
 from ravenlab.studies.export import DEFAULT_FORMAT
 from ravenlab.studies.export import export as export_text
-from ravenlab.studies.laws.recommendation import (
-    RecommendationQuery,
-    RecommendedParameters,
-    find_parameters,
-)
+from ravenlab.studies.laws.recommendation import RecommendedParameters
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.storage.database import use_storage
+from ravenlab.tuning.advice import Question, answer_question
 from ravenlab.tuning.screen import open_screen
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND, open_workers, worker_count
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from pandas import DataFrame
 
     from ravenlab.environments.blocks import AnyScenario
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from ravenlab.studies.paper.results import ReproductionResult
     from ravenlab.studies.results.recommendation import Recommendation
     from ravenlab.studies.results.robust import RobustRecommendation
+    from ravenlab.tuning.listener import Listener
 
     ExportableResult: TypeAlias = Recommendation | RobustRecommendation | RecommendedParameters
 
@@ -245,33 +245,39 @@ def diagnose(
 
 
 def recommend(
-    scenario: str,
-    horizon: int,
+    scenario: str | Path | None = None,
+    horizon: int | None = None,
     *,
     policy: str = StudyDefaults.policy,
     arms: int | None = None,
     settings: Mapping[str, Any] | None = None,
+    minimize: bool = False,
     storage: str | None = None,
     search: bool = True,
     jobs: int | None = None,
     progress: bool = True,
+    **quantities: float,
 ) -> RecommendedParameters:
-    """Recommend parameters for a problem from a stored study, from the law, or from a short search.
+    """Recommend parameters for a scenario, a file of recorded rewards, or a described problem.
 
-    The law answers at once. A problem outside its range, such as one with rewards of 0 and 1, is answered by a search
-    that takes seconds, starts from the nearest law and is not stored.
+    A stored study or the law answers a scenario at once. Everything else, such as rewards of 0 and 1, is answered by a
+    search that takes seconds, starts from the nearest law and is not stored.
 
     Args:
-        scenario: A name; effects may be joined by "+".
-        horizon: Number of steps T.
+        scenario: A name; effects may be joined by "+". Or a file with a trace or a log.
+        horizon: Number of steps T; not for a file.
         policy: The policy.
         arms: Number of arms K; by default that of the scenario.
         settings: Parameters of the scenario, such as ``{"every": "5%", "variance_high": 0.2}``.
+        minimize: Whether the values of a file are costs.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3. A file that does not exist is
             not created.
         search: Whether a problem without a law is searched.
         jobs: Number of workers of a search; one per core by default. It does not affect the result.
         progress: Whether the progress of a search is shown on stderr if that is a terminal, and in notebooks.
+        quantities: A description instead of settings: `difference` (typical difference between the means of two arms),
+            `sd` (standard deviation of the rewards of an arm) or `rate` (of rewards of 0 and 1), and `changes` (their
+            number within the horizon).
 
     Returns:
         The parameters, the expected regret with its interval, and where they come from.
@@ -283,21 +289,18 @@ def recommend(
 
     >>> recommend("stationary", 5000, arms=20, storage="sqlite:///missing.sqlite3").kind
     'interpolated'
+    >>> recommend("stationary", 500, arms=3, difference=0.1, rate=0.5, storage="sqlite:///missing.sqlite3").understood
+    '3 arms for 500 steps; rewards are 0 or 1 with rates between 0.35 and 0.65; stationary.'
     """
+    about = None if scenario is None else str(scenario)
+    question = Question(about, horizon, policy, arms, dict(settings or {}), quantities, minimize)
 
-    query = RecommendationQuery(scenario, horizon, policy, arms, dict(settings or {}))
-
-    def search_short(reason: str) -> RecommendedParameters:
-        from ravenlab.tuning.listener import SILENT
+    def open_progress(note: str) -> AbstractContextManager[Listener | None]:
         from ravenlab.tuning.progress import Reporter
-        from ravenlab.tuning.screen import open_screen
-        from ravenlab.tuning.short_search import search_parameters
-        from ravenlab.tuning.workers.local import open_workers
 
-        with open_screen(Reporter, progress) as reporter:
-            return search_parameters(query, reason, open_workers(jobs), reporter or SILENT)
+        return open_screen(Reporter, progress)
 
-    return find_parameters(query, storage, search=search_short if search else None)
+    return answer_question(question, storage, open_progress, search=search, jobs=jobs)
 
 
 def load_result(study: str, *, storage: str | None = None) -> StudyResult:

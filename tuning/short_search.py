@@ -1,4 +1,4 @@
-"""Short searches: parameters for problems without a law, found within seconds and not stored.
+"""Short searches: parameters for problems without a law and for files, found within seconds and not stored.
 
 A short search is a study with a small budget that starts from the defaults and from the nearest laws. Its candidates
 are validated on held-out worlds as in every study, so its intervals mean the same.
@@ -7,16 +7,23 @@ are validated on held-out worlds as in every study, so its intervals mean the sa
 from __future__ import annotations
 
 import tempfile
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import format_duration, plural
+from ravenlab.environments.recorded.recording import is_binary
 from ravenlab.policies.engine.ahead import compile_ahead
+from ravenlab.studies.diagnosis.analysis import diagnose, is_log, read_rewards
+from ravenlab.studies.diagnosis.result import describe_diagnosis
 from ravenlab.studies.laws.law import nearest_params
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.tuning.listener import Listener
+from ravenlab.tuning.advice import OpenProgress, Question
+from ravenlab.tuning.listener import SILENT, Listener
 from ravenlab.tuning.study_run import run_study
-from ravenlab.tuning.workers.local import LocalWorkers, Workers
+from ravenlab.tuning.workers.local import LocalWorkers, open_workers, worker_count
 
 CANDIDATES = 64
 FINALISTS = 8
@@ -26,6 +33,7 @@ MAX_SEARCH_WORLDS = 200
 MAX_VALIDATION_WORLDS = 2000
 MIN_SEARCH_WORLDS = 40
 MIN_VALIDATION_WORLDS = 200
+HALVES = 10  # of the rows of a file, on which its diagnosis is repeated
 STEPS_PER_SECOND = 12_000_000  # of one core, in a usual scenario
 
 
@@ -63,23 +71,55 @@ def expected_seconds(spec: StudySpec, cores: int) -> float:
 
 
 def search_parameters(
-    query: RecommendationQuery, reason: str, pool: AbstractContextManager[Workers], listener: Listener
+    query: RecommendationQuery, reason: str, jobs: int | None, open_progress: OpenProgress
 ) -> RecommendedParameters:
-    """Run a short search, whose reason is given, and return its answer; nothing is stored."""
+    """Search parameters for a problem that has no law for the given reason; nothing is stored."""
     spec = plan_short_search(query)
     scenario, arms = query.open()
     nearest = nearest_params(scenario, query.horizon, arms, query.policy)
-    with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder, pool as workers:
+    seconds = format_duration(max(5.0, expected_seconds(spec, worker_count(jobs))))
+    note = f"No law for this problem: {reason}. Searching {spec.trials} candidates, about {seconds} ..."
+    with open_progress(note) as listener:
+        return _run(spec, jobs, SILENT if listener is None else listener, reason, nearest)
+
+
+def recommend_for_file(question: Question, jobs: int | None, open_progress: OpenProgress) -> RecommendedParameters:
+    """Diagnose a trace or a log, tune the policy on it, and return the answer; nothing is stored."""
+    path = question.file
+    assert path is not None
+    if question.quantities or question.settings or question.arms is not None:
+        raise InputError(f"{path} states arms and rewards, so they can't be given as well.")
+    names, values = read_rewards(path)
+    kind = "log" if is_log(path) else "trace"
+    budget = {"trials": CANDIDATES, "candidates": FINALISTS}
+    problem = {kind: str(path), "minimize": question.minimize, "policy": question.policy}
+    spec = parse_study_spec({**problem, **budget})
+    with open_progress(f"Diagnosing {path.name} and searching {spec.trials} candidates on it ...") as listener:
+        answer = _run(spec, jobs, SILENT if listener is None else listener)
+    rewards = (1.0 if is_binary(values) else 0.0) - values if question.minimize else values
+    diagnosis = diagnose(rewards, names, halves=HALVES)
+    understood = (
+        f"{path.name} is a {kind} of {plural(len(values), 'step')} and {plural(len(names), 'arm')};"
+        f" {'less' if question.minimize else 'more'} is better. {' '.join(describe_diagnosis(diagnosis)[:2])}"
+    )
+    return answer.with_understanding(understood)
+
+
+def _run(
+    spec: StudySpec, jobs: int | None, listener: Listener, reason: str = "", first: Sequence[Mapping[str, Any]] = ()
+) -> RecommendedParameters:
+    """Run a study in a storage that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder, open_workers(jobs) as workers:
         if isinstance(workers, LocalWorkers):
             compile_ahead(spec.compiled_policies())
-        study = run_study(spec, f"sqlite:///{folder}/search.sqlite3", workers, listener=listener, more=nearest).result
+        study = run_study(spec, f"sqlite:///{folder}/search.sqlite3", workers, listener=listener, more=first).result
     return RecommendedParameters(
         kind="searched",
-        policy=query.policy,
-        scenario=query.scenario,
-        settings=dict(query.settings),
-        horizon=query.horizon,
-        arms=arms,
+        policy=spec.policy,
+        scenario=spec.scenario,
+        settings=dict(spec.settings),
+        horizon=spec.horizon,
+        arms=spec.arms,
         params=dict(study.params),
         study=study,
         reason=reason,

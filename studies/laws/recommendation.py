@@ -110,6 +110,12 @@ class RecommendedParameters(Result):
     """Why the stored study or the law was preferred, if there are both; why there was a search."""
     simulated: Interval | None = None
     """Of a policy without parameters: the regret in simulated worlds."""
+    understood: str = ""
+    """What a file or a description was understood to be."""
+
+    def with_understanding(self, text: str) -> RecommendedParameters:
+        """Return the answer with what a file or a description was understood to be."""
+        return replace(self, understood=text)
 
     @property
     def regret(self) -> Interval:
@@ -136,6 +142,7 @@ class RecommendedParameters(Result):
             "excess": None,
             "outside": [],
             "reason": self.reason or None,
+            "understood": self.understood or None,
             "better_policy": None if self.better is None else self.better.as_object(),
         }
         if self.law is not None:

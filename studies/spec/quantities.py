@@ -59,6 +59,8 @@ class Quantities:
         if self.changes is not None and self.changes < 1:
             raise InputError(f"changes must be at least 1 but got {self.changes}.", field="changes")
         if self.rate is not None:
+            if self.rate >= 1.0:
+                raise InputError(f"rate must be between 0 and 1 but got {self.rate:g}.", field="rate")
             low, high = self._means()
             if low < 0.0 or high > 1.0:
                 raise InputError(

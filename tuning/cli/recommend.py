@@ -1,29 +1,29 @@
-"""`ravenlab recommend`: parameters for a problem, from a stored study or from the law."""
+"""`ravenlab recommend`: parameters for a scenario, a file or a described problem."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import format_duration
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion
-from ravenlab.tuning.cli.arguments import scenario_settings
+from ravenlab.tuning.cli.arguments import drop_unset, scenario_settings
 from ravenlab.tuning.cli.options import (
+    PROBLEM,
     AllOption,
     ArmsOption,
     JobsOption,
     JsonOption,
+    MinimizeOption,
     NoiseOption,
     QuietOption,
-    ScenarioArgument,
     SettingOption,
     StorageOption,
+    argument,
     choice_option,
     integer_option,
     option,
@@ -31,18 +31,54 @@ from ravenlab.tuning.cli.options import (
 from ravenlab.tuning.cli.output import print_exact, print_json, print_line, print_message
 
 if TYPE_CHECKING:
-    from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters
+    from contextlib import AbstractContextManager
+
+    from ravenlab.studies.laws.recommendation import RecommendedParameters
+    from ravenlab.tuning.listener import Listener
+
+DESCRIPTION = "Description in plain quantities"
 
 
 def recommend(
-    scenario: ScenarioArgument,
-    horizon: Annotated[int, integer_option("--horizon", "T", "Number of steps.")],
+    about: Annotated[
+        str | None,
+        argument(
+            "SCENARIO|FILE",
+            "A scenario (ravenlab list scenarios), or a trace or log in a .csv or .parquet file.",
+            PROBLEM,
+            complete=completion.scenarios,
+        ),
+    ] = None,
+    horizon: Annotated[
+        int | None, integer_option("--horizon", "T", "Number of steps that the policy will be used for.")
+    ] = None,
     policy: Annotated[
         str, option("--policy", "Policy to recommend parameters for.", complete=completion.policies)
     ] = StudyDefaults.policy,
     arms: ArmsOption = None,
     noise: NoiseOption = None,
     setting: SettingOption = None,
+    difference: Annotated[
+        str | None,
+        option(
+            "--difference",
+            "Typical difference between the means of two arms, such as 3 or 1%.",
+            DESCRIPTION,
+            metavar="D",
+        ),
+    ] = None,
+    sd: Annotated[
+        float | None,
+        option("--sd", "Standard deviation of the rewards around the mean of their arm.", DESCRIPTION, metavar="S"),
+    ] = None,
+    rate: Annotated[
+        str | None,
+        option("--rate", "Typical rate of rewards that are 0 or 1, such as 3% or 0.03.", DESCRIPTION, metavar="P"),
+    ] = None,
+    changes: Annotated[
+        int | None, integer_option("--changes", "N", "Number of changes within the horizon.", DESCRIPTION)
+    ] = None,
+    minimize: MinimizeOption = False,
     form: Annotated[str | None, choice_option("--format", "Format", FORMATS)] = None,
     output: Annotated[
         Path | None, option("--output", "Output file of --format. [default: stdout]", short="-o", metavar="FILE")
@@ -56,39 +92,52 @@ def recommend(
     quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Recommend parameters for a scenario and a horizon.
+    """Recommend parameters for a scenario, a file or a description.
 
-    Uses the stored study of this problem with the lowest regret. If there is none, evaluates the parameter law, a
-    formula fitted to many studies; this needs no search and no storage. If the law expects less regret than a stored
-    study has, both are compared on the same worlds. A problem outside the range of the law, such as one with rewards
-    of 0 and 1, is answered by a search of seconds that starts from the nearest law and is not stored. Prints the
-    expected regret with its interval.
+    For a scenario, uses the stored study of this problem with the lowest regret. If there is none, evaluates the
+    parameter law, a formula fitted to many studies; this needs no search and no storage. If the law expects less regret
+    than a stored study has, both are compared on the same worlds. Everything else is answered by a search of seconds
+    that is not stored: a problem outside the range of the law, such as one with rewards of 0 and 1; a description in
+    plain quantities; a file of recorded rewards, which is also diagnosed. States what was understood, which parameters
+    to use, the expected regret with its interval, and the next command.
 
     Examples:
         # from the law, at once
         ravenlab recommend localized-jump --horizon 30000 --arms 20
-        # clicks, by a short search
-        ravenlab recommend stationary --horizon 20000 --noise bernoulli --set mean_low=0.01 --set mean_high=0.06
-        # with other noise and a higher rate of change
-        ravenlab recommend localized-jump --horizon 30000 --set every=2% --set variance_high=0.2
+        # eight arms whose means differ by about 3 minutes, which vary by 6, with 10 changes
+        ravenlab recommend --arms 8 --horizon 20000 --difference 3 --sd 6 --changes 10
+        # clicks with rates of about 3 % that do not change
+        ravenlab recommend stationary --arms 6 --horizon 100000 --difference 1% --rate 3%
+        # a file of costs
+        ravenlab recommend costs.csv --minimize
         # a file that RavenUCB.load reads
         ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
-    from ravenlab.studies.laws.recommendation import RecommendationQuery, find_parameters
+    from ravenlab.tuning.advice import Question, answer_question
     from ravenlab.tuning.files import atomic_write, check_file_writable
 
     if output is not None:
         if form is None:
             raise InputError("--output requires --format.")
         check_file_writable(output)
-    query = RecommendationQuery(scenario, horizon, policy, arms, scenario_settings(setting, noise))
-    search = None if no_search else partial(_search, query, jobs, quiet)
-    result = find_parameters(query, storage, show_all, search)
+    quantities = drop_unset(
+        {
+            "difference": _parse_quantity("difference", difference),
+            "sd": sd,
+            "rate": _parse_quantity("rate", rate),
+            "changes": changes,
+        }
+    )
+    settings = scenario_settings(setting, noise)
+    question = Question(about, horizon, policy, arms, settings, quantities, minimize)
+    result = answer_question(
+        question, storage, lambda note: _open_progress(note, quiet), internal=show_all, search=not no_search, jobs=jobs
+    )
     if as_json:
-        command = query.tune_command(storage) if result.kind not in ("stored", "nothing to set") else None
+        command = question.next_command(storage) if result.kind not in ("stored", "nothing to set") else None
         print_json({**result.as_object(), "command": command})
     elif form is None:
-        _print_result(result, query.tune_command(storage))
+        _print_result(result, question.next_command(storage))
     else:
         text = export([result.as_recommendation()], form)
         if output is None:
@@ -99,36 +148,45 @@ def recommend(
         print_line(f"Wrote {output}.")
 
 
-def _search(query: RecommendationQuery, jobs: int | None, quiet: bool, reason: str) -> RecommendedParameters:
-    """Search with progress, after stating why and how long it takes."""
+def _parse_quantity(field: str, text: str | None) -> float | None:
+    """Return a number that may be written as a percentage."""
+    if text is None:
+        return None
+    try:
+        return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        raise InputError(f"{field} must be a number such as 0.03 or 3% but got {text!r}.", field=field) from None
+
+
+def _open_progress(note: str, quiet: bool) -> AbstractContextManager[Listener | None]:
+    """State why there is a search and how long it takes, and open what shows its progress."""
     from ravenlab.tuning.progress import Reporter
-    from ravenlab.tuning.short_search import expected_seconds, plan_short_search, search_parameters
-    from ravenlab.tuning.workers.local import open_workers, worker_count
 
     if not quiet:
-        spec = plan_short_search(query)
-        seconds = format_duration(max(5.0, expected_seconds(spec, worker_count(jobs))))
-        print_message(f"No law for this problem: {reason}. Searching {spec.trials} candidates, about {seconds} ...")
-    with Reporter(quiet) as reporter:
-        return search_parameters(query, reason, open_workers(jobs), reporter)
+        print_message(note)
+    return Reporter(quiet)
 
 
 def _print_result(result: RecommendedParameters, command: str) -> None:
-    if result.study is not None:
-        from ravenlab.studies.results.describe import describe_recommendation
-
-        for line in describe_recommendation(result.study, result.better):
+    if result.understood:
+        print_line(f"Understood: {result.understood}")
+    if result.study is None:
+        for line in result.describe():
             print_line(line)
-        if result.kind == "stored":
-            print_line(f"From the stored study of this problem, {result.study.study}. {result.reason}".rstrip())
+        if result.law is None:
             return
-        print_line(f"From a search of {result.study.trials} candidates, because {result.reason}.")
-        print_line("For a longer search that is stored, run:")
+        print_line("To confirm this with a study, run:")
         typer.echo(f"  {command}")
         return
-    for line in result.describe():
+    from ravenlab.studies.results.documents import recommendation_document
+
+    document = recommendation_document(result.study, result.better)
+    for line in (document.answer, *document.facts):
         print_line(line)
-    if result.law is None:
+    if result.kind == "stored":
+        print_line(f"From the stored study of this problem, {result.study.study}. {result.reason}".rstrip())
         return
-    print_line("To confirm this with a study, run:")
+    because = f", because {result.reason}" if result.reason else ""
+    print_line(f"From a search of {result.study.trials} candidates{because}.")
+    print_line("For a longer search with all details, which is stored, run:")
     typer.echo(f"  {command}")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ravenlab
@@ -140,6 +141,12 @@ def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
         (["blips", "--horizon", "3000", "--set", "lasting=-1"], ["lasting"]),
         (["blips", "--horizon", "3000", "-o", "x.json"], ["--format"]),
         (["blips"], ["--horizon"]),
+        ([], ["scenario", "file", "difference"]),
+        (["blips", "--horizon", "3000", "--sd", "1"], ["--difference"]),
+        (["blips", "--horizon", "3000", "--difference", "1"], ["sd", "rate"]),
+        (["blips", "--horizon", "3000", "--difference", "x"], ["--difference", "'x'"]),
+        (["blips", "--horizon", "3000", "--minimize"], ["--minimize", "file"]),
+        (["missing.csv"], ["missing.csv", "--no-search"]),
     ],
 )
 def test_problems_without_an_answer_are_explained(words: list[str], names: list[str]) -> None:
@@ -153,3 +160,29 @@ def test_the_law_needs_no_heavy_imports() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.splitlines()[-1] == "[]"
+
+
+def test_a_description_in_plain_quantities_is_answered(capsys: Captured) -> None:
+    words = ["recommend", "--arms", "3", "--horizon", "400", "--difference", "3", "--sd", "8", "--changes", "4"]
+    assert run([*words, "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "Understood: 3 arms for 400 steps", "spread over 9", "vary by 8", "4 times", "are assumed")
+    assert_names(out, "--set mean_high=9.0", "--set variance_low=64.0", "--set every=100")
+    words = ["recommend", "stationary", "--arms", "3", "--horizon", "400", "--difference", "2%", "--rate", "5%"]
+    assert run([*words, "--quiet", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["settings"] == {"noise": "bernoulli", "mean_low": 0.02, "mean_high": 0.08}
+    described = ravenlab.recommend("stationary", 400, arms=3, difference=0.02, rate=0.05, progress=False)
+    assert described.as_object() == {name: value for name, value in answer.items() if name != "command"}
+
+
+def test_a_file_is_diagnosed_and_answered(tmp_path: Path, capsys: Captured) -> None:
+    rng = np.random.default_rng(3)
+    costs = rng.normal([5.0, 6.0, 9.0], 2.0, (1500, 3))
+    path = tmp_path / "costs.csv"
+    path.write_text("a,b,c\n" + "\n".join(",".join(f"{cost:.3f}" for cost in row) for row in costs.tolist()))
+    assert run(["recommend", "costs.csv", "--minimize"]) == 0
+    out = capsys.readouterr().out
+    assert_names(out, "costs.csv is a trace of 1,500 steps and 3 arms; less is better", "search of 64 candidates")
+    assert_names(out, "'a'", "ravenlab tune --trace costs.csv --minimize")
+    assert [item.name for item in tmp_path.iterdir()] == ["costs.csv"]
