@@ -66,12 +66,6 @@ def test_round_n_has_n_steps() -> None:
     assert min(rounds) > 3
 
 
-def test_better_than_ucb1_with_delayed_feedback() -> None:
-    run: dict[str, Any] = {"scenario": "delayed", "horizon": 10_000, "arms": 10, "replications": 50}
-    gain = simulate("ucb1", params={"c": 1.0}, **run).regret - simulate("ars-ucb", params={"a": 1.0}, **run).regret
-    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
-
-
 def test_closing_an_arm_ends_its_round() -> None:
     policy = find_policy("ars-ucb")(arms=2, a=0.01)
     for mean in (0.9, 0.1):

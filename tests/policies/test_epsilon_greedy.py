@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 
-from ravenlab.common.errors import InputError
-from ravenlab.policies import find_policy
 from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
@@ -33,8 +31,3 @@ def test_explores_uniformly() -> None:
     assert result.pulls is not None
     counts = np.bincount(result.pulls[0], minlength=4)
     assert (abs(counts - 5000) < 5 * np.sqrt(20_000 * 0.25 * 0.75)).all()
-
-
-def test_rejects_invalid_probabilities() -> None:
-    with pytest.raises(InputError, match="epsilon"):
-        find_policy("epsilon-greedy")(arms=2, epsilon=1.5)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ravenlab.common.errors import InputError
 from ravenlab.policies import find_policy
 from ravenlab.policies.kl_ucb import negative_entropy, upper_bound
 from tests.policies.reference import check_against_reference
@@ -71,9 +70,3 @@ def test_ties_of_perfect_arms_go_to_the_lowest_index() -> None:
         policy.update_many([0, 1, 2], [0.0, 1.0, 1.0])
         assert policy.select() == 1
         policy.update(1, 1.0)
-
-
-def test_rejects_invalid_parameters() -> None:
-    for bad in ({"likelihood": "poisson"}, {"s2": -1.0}, {"low": 1.0}):
-        with pytest.raises(InputError):
-            find_policy("kl-ucb")(arms=2, **bad)

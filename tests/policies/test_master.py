@@ -4,9 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ravenlab.common.errors import InputError
 from ravenlab.policies import find_policy
-from ravenlab.policies.engine.simulation import simulate
 from ravenlab.policies.master import RESTARTS
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart
@@ -112,19 +110,3 @@ def test_restarts_after_a_change() -> None:
         restarts.append(policy.state()["cells"][RESTARTS])
     assert restarts[999] == 0.0
     assert restarts[-1] >= 1.0
-
-
-def test_better_than_uniform_on_jumps() -> None:
-    run: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 5, "replications": 20}
-    gain = (
-        simulate("rexp3", params={"gamma": 1.0}, **run).regret
-        - simulate("master", params={"xi": 0.02, "h": 2.0}, **run).regret
-    )
-    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
-
-
-def test_rejects_invalid_parameters() -> None:
-    cases: list[dict[str, Any]] = [{"h": -1.0}, {"xi": -1.0}, {"high": 0.0}]
-    for bad in cases:
-        with pytest.raises(InputError, match=next(iter(bad))):
-            find_policy("master")(arms=2, horizon=100, **bad)

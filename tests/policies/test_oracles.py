@@ -1,6 +1,5 @@
 """Restart oracles: the base policy on the rewards since the last true change of each arm."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -64,18 +63,6 @@ def test_blips_restart_in_a_random_walk() -> None:
     run: dict[str, Any] = {"scenario": "random-walk+blips", "horizon": 300, "arms": 4, "replications": 3}
     oracle, base = (simulate(name, **run).regret for name in ("oracle-ucb1", "ucb1"))
     assert not np.array_equal(oracle, base)
-
-
-def test_knowing_the_changes_avoids_regret() -> None:
-    run: dict[str, Any] = {
-        "scenario": "localized-jump",
-        "horizon": 3000,
-        "arms": 5,
-        "replications": 40,
-        "params": {"c": 0.1},
-    }
-    gain = simulate("ucb1", **run).regret - simulate("oracle-ucb1", **run).regret
-    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)
 
 
 def test_exists_in_simulations_only() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
-from ravenlab.policies.engine.simulation import simulate
 from ravenlab.policies.raven_auto import CHOSEN, RATE
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
@@ -135,9 +134,3 @@ def test_equal_rewards_are_no_error() -> None:
     for _ in range(50):
         policy.update(policy.select(), 0.5)
     assert np.isfinite(policy.state()["cells"]).all()
-
-
-def test_better_than_defaults_of_raven_ucb_on_jumps() -> None:
-    run: dict[str, Any] = {"scenario": "localized-jump", "horizon": 4000, "arms": 5, "replications": 60, "seed": 5}
-    gain = simulate("raven-ucb", **run).regret - simulate("raven-auto", **run).regret
-    assert gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(gain.size)

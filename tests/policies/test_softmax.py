@@ -4,7 +4,6 @@ import math
 import numpy as np
 import pytest
 
-from ravenlab.common.errors import InputError
 from ravenlab.policies import find_policy
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, scores_by_share
@@ -45,8 +44,3 @@ def test_frequencies_match_the_formula() -> None:
     for count, weight in zip(counts, weights, strict=True):
         share = weight / sum(weights)
         assert abs(count / 4000 - share) < 5 * math.sqrt(share * (1 - share) / 4000)
-
-
-def test_rejects_zero_temperature() -> None:
-    with pytest.raises(InputError, match="tau"):
-        find_policy("softmax")(arms=2, tau=0.0)

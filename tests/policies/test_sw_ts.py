@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ravenlab.common.errors import InputError
 from ravenlab.policies.sw_ts import SWTS
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
@@ -37,9 +36,3 @@ def test_arm_outside_the_window_is_drawn_from_the_prior() -> None:
     for arm in (0, 1, 1, 1, 1, 1):
         policy.update(arm, 0.5)
     assert {policy.select() for _ in range(50)} == {1}
-
-
-@pytest.mark.parametrize("params", [{"low": 1.0}, {"kappa0": 0.0}, {"tau": 0}, {"tau": 2.5}, {"a0": 0.0}])
-def test_rejects_invalid_parameters(params: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        SWTS(3, horizon=100, **params)

@@ -4,10 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ravenlab.common.errors import InputError
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.posterior import draw_gaussian_mean
-from tests.messages import raises_naming
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase, draw_posterior_mean
 
@@ -57,10 +55,3 @@ def test_statistics_match_numpy() -> None:
     bernoulli = find_policy("thompson")(arms=1, likelihood="bernoulli", low=0.1, high=0.6)
     bernoulli.update_many([0] * rewards.size, rewards.tolist())
     assert bernoulli.state()["stats"][1][0] == pytest.approx(np.clip((rewards - 0.1) / 0.5, 0, 1).sum(), abs=1e-9)
-
-
-def test_rejects_invalid_parameters() -> None:
-    with raises_naming(InputError, "high", "low"):
-        find_policy("thompson")(arms=2, low=1.0)
-    with pytest.raises(InputError, match="likelihood"):
-        find_policy("thompson")(arms=2, likelihood="poisson")
