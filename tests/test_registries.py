@@ -1,11 +1,8 @@
-"""Registries: an added entry appears on all surfaces, and no list of names is repeated elsewhere."""
+"""Registries: an added entry appears on all surfaces."""
 
-import ast
 import inspect
 import re
 import sys
-from collections.abc import Collection, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,61 +15,28 @@ from ravenlab.common.errors import InputError
 from ravenlab.common.text import join_words
 from ravenlab.environments import find_scenario
 from ravenlab.environments.noise import DEFAULT_NOISE, NOISES, Noise
-from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies import export
-from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 from ravenlab.studies.registry import (
-    ESTIMATORS,
     MEASURES,
     OBJECTIVES,
     PRUNERS,
     SAMPLERS,
     Choice,
-    ComparisonDefaults,
-    GridDefaults,
     ObjectiveChoice,
     SamplerChoice,
     StudyDefaults,
     format_choices,
-    format_values,
 )
 from ravenlab.studies.spec import objective, robust
-from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.files import study_template
-from ravenlab.studies.spec.grid import GridSpec
-from ravenlab.studies.spec.robust import RobustSpec, parse_robust_spec
+from ravenlab.studies.spec.robust import parse_robust_spec
 from ravenlab.studies.spec.schema import study_file_schema
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.search import pruning, samplers
 from ravenlab.tuning.workers import local
-from tests.project import PACKAGES, ROOT, list_modules, python
+from tests.project import ROOT
 from tools.docs import scenarios, study_files
 from tools.docs.commands import list_commands
-
-REGISTRIES: dict[str, Collection[str]] = {
-    "sampler": SAMPLERS,
-    "pruner": PRUNERS,
-    "objective": OBJECTIVES,
-    "measure": MEASURES,
-    "noise": NOISES,
-    "backend": local.BACKENDS,
-    "format": export.FORMATS,
-}
-
-IMPLEMENTED = {
-    "tuning/search/pruning.py": "pruner",
-    "studies/spec/objective.py": "objective",
-    "studies/spec/robust.py": "measure",
-    "studies/diagnosis/proposal.py": "noise",
-}
-"""Modules that implement a registry with a table of functions by name."""
-
-REGISTERED = {
-    "studies/registry.py": {"sampler", "pruner", "objective", "measure"},
-    "environments/noise.py": {"noise"},
-    "studies/export/__init__.py": {"format"},
-    "tuning/workers/local.py": {"backend"},
-}
 
 
 def option(command: str, name: str) -> Any:
@@ -126,10 +90,6 @@ def test_pruners(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "an added pruner" in "\n".join(study_files.parts()["pruners"])
     with pytest.raises(ValueError, match=r"unknown pruner 'medium'; did you mean 'median'\?"):
         StudySpec(scenario="blips", pruner="medium")
-
-
-def test_estimators() -> None:
-    assert list(LOG_ESTIMATORS) == list(ESTIMATORS)
 
 
 def test_objectives(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,84 +175,3 @@ def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     assert completions("export", "--format", "co") == ["count"]
     with pytest.raises(InputError, match=r"did you mean 'count'\?"):
         export.export([], "cuont")
-
-
-def defaults_of(defaults: type) -> dict[str, Any]:
-    """Return the defaults by field name."""
-    return {name: value for name, value in vars(defaults).items() if not name.startswith("_")}
-
-
-def test_defaults_of_specifications_are_the_registered_ones() -> None:
-    study = defaults_of(StudyDefaults)
-    assert RobustSpec.model_fields["measure"].default == study.pop("measure")
-    assert study == {name: StudySpec.model_fields[name].default for name in study}
-    grid = defaults_of(GridDefaults)
-    assert grid == {name: GridSpec.model_fields[name].default for name in grid}
-    comparison = defaults_of(ComparisonDefaults)
-    assert comparison == {name: ComparisonSpec.model_fields[name].default for name in comparison}
-    assert GridSpec.model_fields["seed"].default == ComparisonSpec.model_fields["seed"].default == StudyDefaults.seed
-
-
-def test_help_shows_the_registered_defaults() -> None:
-    for command, defaults in (("tune", StudyDefaults), ("grid", GridDefaults), ("compare", ComparisonDefaults)):
-        options = {max(param.opts, key=len): param for param in list_commands()[command][0].params}
-        for name, value in defaults_of(defaults).items():
-            declared = options.get(f"--{name.replace('_', '-')}")
-            if declared is None:
-                assert name == "candidates"
-            elif declared.default is None:
-                text = format_values(value) if isinstance(value, tuple) else value
-                assert declared.help.endswith(f"[default: {text}]"), (command, name)
-            else:
-                assert declared.default == value, (command, name)
-
-
-def test_simulate_has_the_defaults_of_the_api() -> None:
-    parameters = inspect.signature(simulate).parameters
-    assert int(option("simulate", "--replications").default) == parameters["replications"].default
-    assert parameters["seed"].default == StudyDefaults.seed
-    assert option("simulate", "--policy").default == StudyDefaults.policy
-
-
-def repeated_registries(path: Path) -> Iterator[str]:
-    """Yield the registries whose names are all repeated in one literal of a file, except in docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if id(node) in docstrings:
-            continue
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            words = {element.value for element in node.elts if isinstance(element, ast.Constant)}
-        elif isinstance(node, ast.Dict):
-            words = {element.value for element in node.keys if isinstance(element, ast.Constant)}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            words = set(re.findall(r"[\w-]+", node.value))
-        else:
-            continue
-        yield from (kind for kind, names in REGISTRIES.items() if len(names) > 2 and words >= set(names))
-
-
-def test_registered_names_are_not_repeated() -> None:
-    for path in list_modules(*PACKAGES):
-        place = path.relative_to(ROOT).as_posix()
-        allowed = REGISTERED.get(place, {IMPLEMENTED[place]} if place in IMPLEMENTED else set())
-        repeated = set(repeated_registries(path)) - allowed
-        assert not repeated, f"{place} repeats the names of every {', '.join(repeated)}; derive them from the registry"
-
-
-def test_repeated_names_are_detected(tmp_path: Path) -> None:
-    path = tmp_path / "copy.py"
-    for text, kind in (
-        (f"NAMES = {tuple(SAMPLERS)!r}", "sampler"),
-        (f"Name = Literal{[*PRUNERS]!r}", "pruner"),
-        (f"help = '{join_words(list(export.FORMATS))}.'", "format"),
-        (f"LABELS = {dict.fromkeys(OBJECTIVES, '')!r}", "objective"),
-    ):
-        path.write_text(text)
-        assert kind in set(repeated_registries(path)), text
-
-
-def test_registries_import_no_heavy_module() -> None:
-    heavy = ("numpy", "numba", "pandas", "pydantic", "optuna", "joblib")
-    check = f"import sys, ravenlab.tuning.cli.app; print([name for name in {heavy} if name in sys.modules])"
-    assert python("-c", check).stdout.strip() == "[]"

@@ -122,26 +122,6 @@ def test_unknown_settings_are_rejected(settings: Any, names: list[str]) -> None:
         find_scenario("localized-jump+blips", settings)
 
 
-@pytest.mark.parametrize(
-    ("name", "category"),
-    [
-        ("stationary", "–"),
-        ("delayed", "–"),
-        ("incremental-drift", "DPC"),
-        ("variance-drift", "DPC"),
-        ("gradual-drift", "DPC"),
-        ("localized-jump", "DPC"),
-        ("logistics", "DPC"),
-        ("periodic", "PC"),
-        ("blips", "TF"),
-        ("arm-churn", "TF"),
-        ("blips+delayed+arm-churn+periodic", "TF+PC"),
-    ],
-)
-def test_categories_are_those_of_table_1(name: str, category: str) -> None:
-    assert find_scenario(name).category == category
-
-
 def test_arm_churn_adds_one_arm() -> None:
     assert [find_scenario(name).extra_arms for name in ("blips", "arm-churn", "arm-churn+blips")] == [0, 1, 1]
 

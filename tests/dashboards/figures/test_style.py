@@ -1,6 +1,5 @@
 """Themes and public names of all figures."""
 
-import ravenlab.dashboards.figures
 from ravenlab.dashboards.figures import THEMES, apply_theme, plot_heat_map
 from tests.dashboards.figure_checks import make_grid
 
@@ -31,8 +30,3 @@ def test_a_theme_does_not_change_the_figure_itself() -> None:
     assert apply_theme(figure, dark=False).layout.hoverlabel.bgcolor == "#ffffff"
     assert figure.layout.font.color == THEMES["either"]["font.color"]
     assert len(apply_theme(figure, dark=True).to_json()) < len(figure.to_json()) + 100
-
-
-def test_every_public_name_can_be_imported() -> None:
-    for name in ravenlab.dashboards.figures.__all__:
-        assert getattr(ravenlab.dashboards.figures, name) is not None

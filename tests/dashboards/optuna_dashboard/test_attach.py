@@ -20,7 +20,6 @@ from ravenlab.dashboards.optuna_dashboard.attach import (
     attach_to_study,
     is_attached,
     load_figure,
-    shrink_figure,
 )
 from ravenlab.studies.export import export
 from ravenlab.studies.kinds import TUNE
@@ -30,7 +29,6 @@ from ravenlab.studies.spec.grid import FINE_VALUES
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
-from ravenlab.studies.storage.copy import read_study_rows, write_study_rows
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.library import find_studies, read_recommendations
 from ravenlab.tuning.attachments import attach_to_studies
@@ -243,12 +241,6 @@ def test_the_world_of_a_missing_plugin_is_not_drawn(storage: optuna.storages.RDB
     assert is_attached(study)
 
 
-def test_a_copy_is_complete(attached: optuna.storages.RDBStorage) -> None:
-    (study,) = find_studies(attached, [HARD])
-    write_study_rows(read_study_rows(attached, study._study_id), attached, "copy")
-    assert attach(optuna.load_study(study_name="copy", storage=attached)) == 0
-
-
 @pytest.mark.parametrize(
     ("objective", "name"),
     [
@@ -281,17 +273,6 @@ def test_commands_attach_notes_and_the_dashboard_figures(tmp_path: Path, capsys:
     assert run(grid) == 0
     assert attribute_rows(tmp_path / "s.sqlite3") == before
     assert "not attached" not in capsys.readouterr().err
-
-
-def test_numbers_of_stored_figures_are_short() -> None:
-    figure = go.Figure(go.Heatmap(z=[[0.0, 1 / 3, 2 / 3], [1.0, 4 / 3, 5 / 3]]), layout={"width": 900})
-    figure.add_scatter(y=[0, 1, 2])
-    text = shrink_figure(figure).to_json()
-    small = json.loads(text)
-    assert small["data"][0]["z"] == [[0.0, 0.33333, 0.66667], [1.0, 1.3333, 1.6667]]
-    assert small["data"][1]["y"] == [0, 1, 2]
-    assert "width" not in small["layout"]
-    assert len(text) < 400
 
 
 def test_hostile_names_are_escaped_in_notes() -> None:

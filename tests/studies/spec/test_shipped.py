@@ -12,22 +12,8 @@ from ravenlab.studies.spec.study import StudySpec
 from tests.messages import raises_naming
 
 
-def test_contents_of_shipped_files() -> None:
-    assert list(shipped_studies()) == ["quick", "paper", "all-scenarios", "logistics", "figure2"]
-    specs_by_name = {name: load_study_file(find_study_file(name)) for name in shipped_studies()}
-    assert {name: len(specs) for name, specs in specs_by_name.items()} == {
-        "quick": 3,
-        "paper": 6,
-        "all-scenarios": 21,
-        "logistics": 1,
-        "figure2": 23,
-    }
-    assert all(len(meaning) > 30 for meaning in shipped_studies().values())
-    assert sum(spec.simulated_steps() for spec in specs_by_name["quick"]) < 6e8
-    assert {spec.horizon for spec in specs_by_name["paper"]} == {1000, 10000}
-    assert {(spec.trials, spec.replications) for spec in specs_by_name["figure2"]} == {(10, 50)}
-    (logistics,) = specs_by_name["logistics"]
-    assert (logistics.horizon, logistics.arms) == (50000, 100)
+def test_quick_studies_are_short() -> None:
+    assert sum(spec.simulated_steps() for spec in load_study_file(find_study_file("quick"))) < 6e8
 
 
 def test_shipped_studies_with_the_same_name_are_comparable() -> None:

@@ -94,13 +94,6 @@ def test_invalid_input_is_refused_before_anything_is_created(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_published_policies_at_their_defaults(tmp_path: Path) -> None:
-    arguments = ["--horizon=60", "--arms=3", "--policies=ucb1,published-ucb1", "--tune=0", "--replications=4"]
-    assert "published-ucb1" in printed(
-        *compare_command(tmp_path, "stationary", *arguments, "--quiet", "--noise=laplace", "--jobs=1")
-    )
-
-
 @pytest.mark.parametrize(("highest", "suggested"), [("0.06", "thompson and raven-ucb"), ("0.6", "raven-auto")])
 def test_suggested_policies_follow_the_kind_of_reward(highest: str, suggested: str, tmp_path: Path) -> None:
     rewards = ["--noise=bernoulli", "--set=mean_low=0.01", f"--set=mean_high={highest}"]

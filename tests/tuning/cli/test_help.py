@@ -85,28 +85,6 @@ def test_help_command_and_option_agree(capsys: Captured) -> None:
     assert_names(capsys.readouterr().err, "'tune'")
 
 
-def test_options_mean_the_same_in_all_commands() -> None:
-    """The help of an option is the same in every command, except for those listed here."""
-    help_texts: dict[str, set[str]] = {}
-    for command, _ in list_commands().values():
-        for param in command.params:
-            if param.param_type_name == "option":
-                help_texts.setdefault(max(param.opts, key=len), set()).add(f"{param.metavar} {param.help}")
-    differ = {name for name, texts in help_texts.items() if len(texts) > 1}
-    per_command = {"--horizon", "--replications", "--policy"}  # differ in default or meaning
-    files = {"--output", "--csv"}  # a file or a folder
-    examples = {"--trace", "--log"}  # a file to read for tune, an example to write for init
-    assert differ <= per_command | files | examples
-
-
-def test_commands_with_tables_have_json() -> None:
-    no_tables = {"copy", "delete", "init", "report", "dashboard", "export"}  # print lines, or other formats
-    without = {
-        name for name, (command, _) in list_commands().items() if not any("--json" in p.opts for p in command.params)
-    }
-    assert without == no_tables
-
-
 def test_plans_as_json() -> None:
     plan = json.loads(printed("tune", "blips", "--horizon=100,200", "--dry-run", "--json"))["studies"]
     assert [study["study"] for study in plan] == ["raven-ucb/blips/T100/K10", "raven-ucb/blips/T200/K10"]
@@ -137,17 +115,4 @@ def test_plans_as_json() -> None:
     ],
 )
 def test_typos_suggest_the_nearest_name(words: list[str], names: list[str]) -> None:
-    assert_names(refused(*words), *names)
-
-
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
-        (["tune", "blips", "--trials", "0"], ["--trials", 1, 0]),
-        (["tune", "blips", "--range", "alpha0=5:1"], ["--range alpha0", 5, 1]),
-        (["show", "x", "--storage", "sqlite:///none/x.db"], ["--storage none/x.db"]),
-        (["compare", "blips", "periodic", "--name", "x"], ["--name", 2]),
-    ],
-)
-def test_errors_name_the_option_of_the_field(words: list[str], names: list[object]) -> None:
     assert_names(refused(*words), *names)

@@ -84,10 +84,6 @@ def test_short_forms_of_counts_and_warnings(capsys: pytest.CaptureFixture[str]) 
     assert_names(beyond, "blips", "every", "1,500", "1,000")
 
 
-def test_bundled_studies_are_found_by_name() -> None:
-    assert_names(printed("tune", "--study", "all-scenarios", "--dry-run").splitlines()[-1], 21)
-
-
 def test_options_reach_the_study(url: str) -> None:
     problem = ["--policy=d-ucb", "--range=gamma=0.9:0.999", "--fix=xi=0.5", "--set=every=10%", "--noise=laplace"]
     search = ["--sampler=random", "--pruner=race", "--objective=cvar:0.9", "--seed=3", "--name=mine <b>"]
