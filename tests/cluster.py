@@ -74,23 +74,19 @@ class DaskCluster:
         self.wait(workers)
 
     def kill_scheduler(self) -> None:
-        """Kill the scheduler with SIGKILL."""
         if self.scheduler is not None:
             _kill(self.scheduler)
 
     def kill_workers(self) -> None:
-        """Kill all workers with SIGKILL."""
         for worker in self.workers:
             _kill(worker)
         self.workers.clear()
 
     def close(self) -> None:
-        """Kill all processes."""
         self.kill_workers()
         self.kill_scheduler()
 
     def log(self) -> str:
-        """Return the ends of all logs."""
         return "\n".join(path.read_text(errors="replace")[-2000:] for path in sorted(self.folder.glob("dask-*.log")))
 
     def _start(self, kind: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:

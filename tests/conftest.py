@@ -34,7 +34,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def plugins_unloaded() -> Iterator[None]:
-    """Unload the plugins after the test."""
     from tests.plugins import unload_plugins
 
     yield
@@ -52,7 +51,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of a process."""
     from tests.dashboards.browser import launch_browser, require_browser
 
     with launch_browser(require_browser()) as started:
@@ -61,7 +59,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
-    """A PostgreSQL server."""
     from tests.postgres import server
 
     with server() as running:

@@ -5,6 +5,5 @@ from ravenlab.policies.engine import plugins
 
 
 def unload_plugins() -> None:
-    """Unload all plugins."""
     plugins.POLICY_PLUGINS._plugins.clear()
     catalog.SCENARIO_PLUGINS._plugins.clear()

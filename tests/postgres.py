@@ -69,7 +69,6 @@ class Server:
         )
 
     def run(self, statement: str, *values: Any, url: str | None = None) -> list[tuple[Any, ...]]:
-        """Run a statement and return its rows."""
         with self.connect(url) as connection:
             cursor = connection.execute(statement.encode(), values)
             return cursor.fetchall() if cursor.description else []
@@ -94,13 +93,11 @@ class Server:
                 time.sleep(0.02)
 
     def stop(self, how: signal.Signals = FAST) -> None:
-        """Stop the server and wait for it."""
         assert self.process is not None, "the tests must not stop"
         self.process.send_signal(how)
         self.process.wait(timeout=60)
 
     def restart(self, how: signal.Signals) -> None:
-        """Restart the server."""
         self.stop(how)
         self.start()
 
@@ -112,7 +109,6 @@ def is_external() -> bool:
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """Yield the server for this run."""
     if not is_external():
         with own_server() as temporary:
             yield temporary
@@ -145,7 +141,6 @@ def own_server() -> Iterator[Server]:
 
 
 def _binaries() -> Path:
-    """Return the folder of initdb and postgres."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
     found = shutil.which("initdb")
     places = [*([Path(found).resolve().parent] if found else []), *places]

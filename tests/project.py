@@ -39,12 +39,10 @@ def imported_names(path: Path) -> set[str]:
 
 
 def list_modules(*packages: str) -> list[Path]:
-    """Return all source files of packages."""
     return [path for package in packages for path in sorted(package_folder(package).rglob("*.py"))]
 
 
 def source_files() -> list[Path]:
-    """Return all source files, relative to the project folder."""
     paths = [*sorted((ROOT / "ravenlab").glob("*.py")), *list_modules(*PACKAGES)]
     return [path.relative_to(ROOT) for path in paths]
 

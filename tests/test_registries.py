@@ -40,17 +40,14 @@ from tools.docs.commands import list_commands
 
 
 def option(command: str, name: str) -> Any:
-    """Return an option of a command."""
     return next(param for param in list_commands()[command][0].params if name in param.opts)
 
 
 def completions(command: str, name: str, text: str) -> list[str]:
-    """Return the completions of an option's value."""
     return [item.value for item in option(command, name).shell_complete(list_commands()[command][1], text)]
 
 
 def field_schema(field: str, table: str = "Study") -> Any:
-    """Return the JSON Schema of a field of study files."""
     return study_file_schema()["$defs"][table]["properties"][field]
 
 

@@ -49,8 +49,6 @@ def test_the_standard_error_is_that_of_a_95_percent_interval() -> None:
 
 
 class StoredEffect(FrozenModel):
-    """A model with an interval."""
-
     effect: Interval
 
 

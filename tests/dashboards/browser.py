@@ -33,7 +33,6 @@ evil.example belongs to this machine."""
 
 
 def find_browser() -> str | None:
-    """Return the path of Chromium, if it is installed."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
@@ -47,7 +46,6 @@ def require_browser() -> str:
 
 @contextmanager
 def launch_browser(path: str) -> Iterator[Browser]:
-    """Run a headless browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

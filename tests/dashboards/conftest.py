@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def browser_page(browser: Browser) -> Iterator[Page]:
-    """A page in a new browser context."""
     with open_page(browser) as page:
         yield page
 

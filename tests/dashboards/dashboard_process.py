@@ -22,8 +22,6 @@ class RunningServer(NamedTuple):
 
 
 class Response(NamedTuple):
-    """Response to a request."""
-
     status: int
     headers: dict[str, str]
     body: bytes

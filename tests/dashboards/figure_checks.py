@@ -54,5 +54,4 @@ def shown_text(out: dict[str, Any]) -> str:
 
 
 def legend_names(figure: Any) -> list[str]:
-    """Return the entries of the legend."""
     return [trace.name for trace in figure.data if trace.name and trace.showlegend is not False]

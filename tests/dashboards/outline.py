@@ -47,7 +47,6 @@ class Outline(HTMLParser):
         return next(text for attributes, text in self.scripts if attributes.get("id") == id)
 
     def names(self) -> set[str]:
-        """Return the names of all elements and attributes."""
         return {
             *self.items,
             *(name for elements in self.items.values() for attributes in elements for name in attributes),

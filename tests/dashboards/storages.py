@@ -63,7 +63,6 @@ def store_search(storage: Any, done: int = 12, name: str | None = None, **more: 
 
 
 def store_search_grid(storage: Any, finished: bool = True, **changes: Any) -> optuna.Study:
-    """Store a grid for the same problem."""
     cells = {"alpha0": PAPER_VALUES, "beta0": PAPER_VALUES}
     spec = GridSpec(**{"scenario": "variance-drift", "horizon": 1000, "replications": 20, **cells, **changes})
     return store_grid(storage, spec, alike=(0, 1) if finished else None)[0]

@@ -23,8 +23,6 @@ class Block:
 
 @dataclass
 class Page:
-    """The contents of one page."""
-
     path: Path
     blocks: list[Block] = field(default_factory=list)
     headings: list[str] = field(default_factory=list)
@@ -57,7 +55,6 @@ def anchor(heading: str) -> str:
 
 
 def read_page(path: Path) -> Page:
-    """Parse a page."""
     page = Page(path)
     section = ""
     tokens = MarkdownIt("commonmark").enable("table").parse(path.read_text(encoding="utf-8"))
@@ -88,5 +85,4 @@ def _text_of(token: Token) -> str:
 
 
 def pages() -> list[Path]:
-    """Return all Markdown pages of the project."""
     return sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])

@@ -45,7 +45,6 @@ class PageRunner:
                 monkeypatch.setattr(ravenlab, name, with_counts(getattr(ravenlab, name), counts), raising=False)
 
     def run(self, block: Block) -> str:
-        """Run one block and return its output."""
         if block.language == "python":
             exec(compile(block.text, f"line {block.line}", "exec"), self.namespace)
             return self.capsys.readouterr().out

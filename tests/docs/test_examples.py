@@ -45,7 +45,6 @@ def test_script_runs(
 
 
 def start_service(folder: Path) -> AbstractContextManager[RunningServer]:
-    """Start the service in a separate process."""
     return start_server([sys.executable, EXAMPLES / "service.py", "serve", "0"], folder)
 
 

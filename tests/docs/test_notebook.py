@@ -30,7 +30,6 @@ def test_stored_outputs_are_complete_and_private() -> None:
 
 
 def list_pages(entries: list[Any]) -> list[str]:
-    """Return the pages of a navigation."""
     values = [value for entry in entries for value in entry.values()]
     return [page for value in values for page in (list_pages(value) if isinstance(value, list) else [value])]
 

@@ -25,7 +25,6 @@ each_page = pytest.mark.parametrize("path", pages(), ids=lambda path: path.relat
 
 @cache
 def parse_once(path: Path) -> Page:
-    """Parse each page only once."""
     return read_page(path)
 
 

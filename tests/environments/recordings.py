@@ -21,7 +21,6 @@ def table(rows: int = 400, arms: int = 4, seed: int = 1, missing: float = 0.0) -
 
 
 def trace(**options: float) -> Trace:
-    """Return the table as a trace."""
     values = table(**options)  # type: ignore[arg-type]
     return Trace.from_values([f"arm{k}" for k in range(values.shape[1])], values)
 

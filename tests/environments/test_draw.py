@@ -23,7 +23,6 @@ def are_identical(one: Worlds, other: Worlds) -> bool:
 
 
 def single_world(worlds: Worlds, r: int) -> Worlds:
-    """Return world r of a block as a block of one world."""
     shared = {"season", "share"}
     parts = {name: getattr(worlds, name)[r : r + 1] for name in worlds._fields[1:] if name not in shared}
     return worlds._replace(**parts)

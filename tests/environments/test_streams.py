@@ -34,7 +34,6 @@ EFFECT_KEYS = {
 
 
 def shipped_effects() -> dict[str, Effect]:
-    """Return one instance of every effect, by name."""
     effects = [effect() for effect in EFFECTS.values()]
     effects += [effect for scenario in published() for effect in scenario.effects]
     effects.append(FixedLevels(means=(0.1, 0.2, 0.3), variances=(0.1, 0.1, 0.1)))
@@ -42,7 +41,6 @@ def shipped_effects() -> dict[str, Effect]:
 
 
 def settings_of(name: str) -> dict[str, str]:
-    """Return settings with which the effect draws from all its streams."""
     random_times = {"times": "geometric"}
     return {"arm-churn": {"closing": "random"}, "blips": random_times, "localized-jump": random_times}.get(name, {})
 

@@ -65,12 +65,10 @@ def find_parser(name: str) -> Any:
 
 
 def names() -> list[str]:
-    """Return the names of all commands."""
     return [ROOT, *LISTS, *app.COMMANDS]
 
 
 def options_of(name: str) -> list[str]:
-    """Return all names of all options of a command."""
     option_names = [word for param in find_parser(name).params for word in param.opts if word.startswith("-")]
     return [word for word in [*option_names, "--help"] if word not in NOT_GENERATED]
 

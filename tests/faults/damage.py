@@ -209,7 +209,6 @@ def _replace_leaf(place: Path, rng: np.random.Generator) -> str:
 
 
 def _change_trials(place: Path, rng: np.random.Generator) -> str:
-    """Change trials and directions by one or two statements."""
     with closing(sqlite3.connect(place)) as connection, connection:
         trials = [trial for (trial,) in connection.execute("SELECT trial_id FROM trials")]
         params = [param for (param,) in connection.execute("SELECT param_id FROM trial_params")]

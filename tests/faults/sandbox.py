@@ -89,7 +89,6 @@ class CommandResult:
     after: dict[str, bytes]
 
     def changed(self) -> set[str]:
-        """Return paths that were created, changed or removed."""
         return {name for name in {*self.before, *self.after} if self.before.get(name) != self.after.get(name)}
 
 

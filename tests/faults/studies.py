@@ -28,7 +28,6 @@ NAME = StudySpec(scenario="localized-jump", horizon=500, arms=4, seed=5, batch=B
 
 
 def command(*words: str) -> list[str]:
-    """Return the command line of `ravenlab` in this Python."""
     return [sys.executable, "-m", "ravenlab", *words]
 
 
@@ -49,7 +48,6 @@ Place = Path | str
 
 
 def storage_in(place: Place) -> str:
-    """Return the URL of a storage."""
     return place if isinstance(place, str) else f"sqlite:///{place}/studies.sqlite3"
 
 
@@ -69,7 +67,6 @@ def count_trials(place: Place) -> int:
 
 
 def query(url: str, statement: str) -> list[Any]:
-    """Return the rows of a query."""
     from sqlalchemy import create_engine, text
     from sqlalchemy.pool import NullPool
 
@@ -78,7 +75,6 @@ def query(url: str, statement: str) -> list[Any]:
 
 
 def trial_states(place: Place) -> dict[str, int]:
-    """Count trials by state."""
     return dict(query(storage_in(place), "SELECT state, count(*) FROM trials GROUP BY state"))
 
 
@@ -108,7 +104,6 @@ def kill_after(count: int, *words: str, folder: Path) -> int:
 
 
 def export_json(place: Place) -> str:
-    """Return the output of `ravenlab export`."""
     done = run_in_process("export", f"--storage={storage_in(place)}", folder=Path())
     assert done.returncode == 0, done.stderr
     return done.stdout

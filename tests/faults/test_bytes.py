@@ -56,7 +56,6 @@ def outputs(folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The outputs in this process."""
     return list(outputs(tmp_path_factory.mktemp("here")))
 
 

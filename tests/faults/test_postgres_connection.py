@@ -199,7 +199,6 @@ def test_server_restarts_in_every_phase(own_postgres: Server, tmp_path: Path, mo
 
 
 def count_figures(database: str) -> int:
-    """Count the complete figures of all studies."""
     storage = open_storage(database, create=False)
     try:
         studies = [

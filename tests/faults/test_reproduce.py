@@ -11,7 +11,6 @@ SMALL = ["reproduce", "figure3", "--protocol=defined", "--replications=2", "--qu
 
 
 def stored_parts(folder: Path) -> set[Path]:
-    """Return the files of completed parts."""
     return set((folder / "pieces").rglob("*.json"))
 
 

@@ -281,7 +281,6 @@ def test_hostile_storage_executes_nothing(here: Path, monkeypatch: pytest.Monkey
 
 
 def request_status(server: DashboardServer, environ: dict[str, Any]) -> str:
-    """Return the status of a request that is made without a network."""
     statuses: list[str] = []
     app: Any = server.get_app()
     assert b"".join(app(environ, lambda status, *more: statuses.append(status)))

@@ -19,7 +19,6 @@ TOLERANCE = 1.05
 
 
 def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -49,7 +49,6 @@ def finished_trials(place: str) -> dict[str, list[tuple[int, Any]]]:
 
 
 def make_recommendation(**changes: Any) -> Recommendation:
-    """Make a plausible recommendation."""
     fields: dict[str, Any] = {
         "policy": "raven-ucb",
         "scenario": "variance-drift",
@@ -176,7 +175,6 @@ def make_comparison(spec: ComparisonSpec, means: Mapping[str, float]) -> Compari
 
 
 def store_comparison(storage: Any, comparison: Comparison, done: int | None = None) -> optuna.Study:
-    """Store a comparison, or its first entries."""
     study = optuna.create_study(study_name=comparison.study, storage=storage)
     COMPARISON.write_spec(study, comparison.spec)
     for entry in comparison.entries[:done]:

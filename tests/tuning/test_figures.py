@@ -29,7 +29,6 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
-    """A small comparison and its storage."""
     url = f"sqlite:///{tmp_path_factory.mktemp('comparison')}/s.sqlite3"
     result = ravenlab.compare("blips", 100, arms=3, policies="ucb1,raven-ucb", tune=0, replications=10, storage=url)
     return result, url

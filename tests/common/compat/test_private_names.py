@@ -81,7 +81,6 @@ def parse(path: Path) -> ast.Module:
 
 
 def listed_names(module: ModuleType) -> set[str]:
-    """Return the last parts of the names that a module lists."""
     return {name.rpartition(".")[2] for name in module.PRIVATE} | set(getattr(module, "PRIVATE_ATTRIBUTES", ()))
 
 

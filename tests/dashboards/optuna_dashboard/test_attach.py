@@ -84,7 +84,6 @@ def attached(attached_file: Path, tmp_path: Path) -> optuna.storages.RDBStorage:
 
 @pytest.fixture
 def storage(tmp_path: Path) -> optuna.storages.RDBStorage:
-    """An empty storage."""
     return open_storage(url(tmp_path / "empty.sqlite3"), create=True)
 
 

@@ -53,7 +53,6 @@ WRITES = [
 
 
 def dump(path: Path) -> list[str]:
-    """Return the contents of a database as SQL."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         return list(connection.iterdump())
@@ -77,7 +76,6 @@ def site(place: Path) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def writable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningServer, Path]]:
-    """A writable dashboard and its database."""
     path = tmp_path_factory.mktemp("writable") / "s.sqlite3"
     place = store_recommendations(path, make_recommendation())
     with start_dashboard(place, "--writable", folder=path.parent) as running:

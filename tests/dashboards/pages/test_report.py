@@ -218,12 +218,10 @@ def test_figures_as_files(storage: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def opened(tmp_path: Path) -> optuna.storages.RDBStorage:
-    """An empty storage."""
     return open_storage(url(tmp_path / "s.sqlite3"), create=True)
 
 
 def read_report(opened: optuna.storages.RDBStorage) -> str:
-    """Return the words of the report on a storage."""
     return Outline(render_report(load_report_data(opened, "here"))).words
 
 
@@ -374,7 +372,6 @@ def test_the_recommendation_for_the_problem_of_a_grid() -> None:
 
 
 def make_row(recommendation: Recommendation | None, better: BetterPolicy | None = None) -> VerdictRow:
-    """Make the row of a study with this recommendation."""
     spec = StudySpec(scenario="variance-drift", horizon=1000)
     study = StudyData("name", spec, recommendation, Trials(0, 0, 0, None), better=better)
     return make_verdict_row(study, "title", "link", {})
@@ -462,7 +459,6 @@ def test_the_axis_contains_all_intervals() -> None:
 
 
 def defaults_cell(difference: float, low: float, high: float) -> str:
-    """Return the cell of the defaults."""
     rival = Baseline(name="defaults", params={"alpha0": 1.0}, regret=41.5, difference=difference, low=low, high=high)
     _, (row,) = make_recommendation_table([make_recommendation(versus=[rival])], ["a"], ["A"])
     return f"{row.cells[-1].text} {row.cells[-1].detail}".strip()

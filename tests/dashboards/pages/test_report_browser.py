@@ -81,7 +81,6 @@ def page(loaded: tuple[Page, list[str]]) -> Iterator[Page]:
 
 @pytest.fixture
 def own_page(offline_page: Page, report_and_recommendations: tuple[str, list[Recommendation]]) -> Page:
-    """The report in a new page."""
     return load(offline_page, report_and_recommendations[0])
 
 
@@ -105,7 +104,6 @@ def test_every_figure_is_drawn(own_page: Page) -> None:
 
 
 def column(page: Page, title: str) -> list[str]:
-    """Return the values of a column of the table."""
     titles = page.locator("#recommended thead th").all_inner_texts()
     place = next(i for i, each in enumerate(titles) if each.startswith(title))
     return [
@@ -190,7 +188,6 @@ SHAPES = "plot => (plot.layout.shapes || []).filter(shape => shape.type === 'lin
 
 
 def heat_map(study: Locator) -> Locator:
-    """Return the heat map of a study."""
     return study.locator(".linked .plot").first
 
 

@@ -22,12 +22,10 @@ def uniform_arms(seed: int = 1) -> Arms:
 
 
 def noise(seed: int = 2) -> Floats:
-    """Noise of the rewards."""
     return np.random.default_rng(seed).normal(0.0, 0.2, EVENTS)
 
 
 def support_of(arm: Arms, reward: Floats) -> tuple[Neighborhoods, Support]:
-    """Neighborhoods and support of a log."""
     near = find_neighborhoods(arm, reward, ARMS)
     return near, measure_support(arm, near, *find_openings(arm, ARMS))
 

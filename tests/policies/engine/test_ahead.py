@@ -37,7 +37,6 @@ class Process:
         self.polls = polls
 
     def poll(self) -> int | None:
-        """Return None while the process runs."""
         self.polls -= 1
         return None if self.polls >= 0 else 0
 

@@ -11,7 +11,6 @@ from ravenlab.policies.engine.posterior import draw_beta
 
 @compiled
 def fill(a, b, rng, out):  # type: ignore[no-untyped-def]
-    """Fill an array with draws."""
     for i in range(out.shape[0]):
         out[i] = draw_beta(a, b, rng)
 

@@ -68,7 +68,6 @@ EXTREMES: dict[str, list[dict[str, Any]]] = {
 
 @cache
 def draw(scenario: str, horizon: int, arms: int) -> Worlds:
-    """Draw two worlds."""
     return draw_worlds(find_scenario(scenario), horizon, arms, 11, 0, 2)
 
 

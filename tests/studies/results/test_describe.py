@@ -76,7 +76,6 @@ def test_linearly_searched_rate_gets_a_linear_range() -> None:
 
 
 def make_log_facts(**changes: Any) -> LogFacts:
-    """Make plausible facts of a log of 1,000 events."""
     score = Estimate(mean=0.5, low=0.4, high=0.6, replications=300)
     fields: dict[str, Any] = {
         "file": "log.csv",

@@ -177,7 +177,6 @@ def test_errors_are_not_written_to_stdout_if_stderr_is_closed(tmp_path: Path) ->
 
 
 def run_in_shell(words: list[str], redirection: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command with a redirection of the shell."""
     command = f"{shlex.join([sys.executable, '-m', 'ravenlab', *words])} {redirection}"
     return subprocess.run(
         ["sh", "-c", command], cwd=folder, env=environment(), capture_output=True, text=True, check=False

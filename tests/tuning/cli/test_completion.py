@@ -20,7 +20,6 @@ Captured = pytest.CaptureFixture[str]
 
 
 def complete_line(line: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, shell: str = "bash") -> list[str]:
-    """Return the completions of a line with the cursor at its end."""
     words = ["ravenlab", *line.split(" ")]
     monkeypatch.setenv(app.COMPLETION, f"complete_{shell}")
     monkeypatch.setenv("COMP_WORDS", "\n".join(words))

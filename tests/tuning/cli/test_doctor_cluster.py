@@ -94,7 +94,6 @@ def make_node(name: str, other: dict[str, str] | None = None) -> Node:
 
 
 def check_workers(*workers: Node) -> list[Check]:
-    """Return the checks of a cluster of these workers."""
     return check_cluster(Cluster(Node("tcp://10.0.0.1:8786", LOCAL), list(workers)), LOCAL)
 
 

@@ -24,7 +24,6 @@ def reader(postgres: Server, database: str) -> Iterator[str]:
 
 
 def list_tables(postgres: Server, database: str) -> list[tuple[str]]:
-    """Return the names of all tables and sequences of a database."""
     query = "SELECT relname FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = 'public'::regnamespace"
     return sorted(postgres.run(query, url=database))
 

@@ -53,7 +53,6 @@ ODD_VALUES: st.SearchStrategy[Any] = st.one_of(
 
 
 def list_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths of all values in a document."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [location for key, child in items for location in ((*path, key), *list_paths(child, (*path, key)))]
 

@@ -32,13 +32,11 @@ def small_context(
 
 
 def run_experiment(name: str, context: RunContext) -> ExperimentResult:
-    """Run an experiment without a folder."""
     experiment = find_experiment(name)
     return experiment.assemble(context, {piece.key: piece.run(context) for piece in experiment.pieces(context)})
 
 
 def to_reproduction(context: RunContext, name: str, result: ExperimentResult) -> ReproductionResult:
-    """A reproduction that consists of one experiment."""
     return ReproductionResult(context.seed, context.replications, context.protocols, {name: result})
 
 
@@ -94,7 +92,6 @@ def make_figure2_pieces(context: RunContext) -> dict[str, Any]:
 def logistics_context(
     protocols: tuple[str, ...] = ("published", "defined"), worlds: int = 20, url: str = ""
 ) -> RunContext:
-    """A context for the logistics case."""
     return small_context(protocols, worlds, seed=1, url=url)
 
 

@@ -28,7 +28,6 @@ TWO = PROBLEMS["two-arms"]
 
 
 def run_two_arms(setting: str, jobs: int = 1) -> Any:
-    """Run the piece of one policy with two arms."""
     return _run(small_context(jobs=jobs), TWO, SETTINGS[setting])
 
 

@@ -39,7 +39,6 @@ ARGS = [f"--{key}={value}" for key, value in SMALL.items()]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A log with propensities."""
     path = tmp_path / "my log.csv"
     path.write_text(log_to_csv(draw_log(events=3000, propensities=True)))
     return path

@@ -56,7 +56,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run_and_export(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
-    """Run a command and return the export of its storage."""
     code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
     assert code == app.DONE, capsys.readouterr().err
     capsys.readouterr()
@@ -164,15 +163,12 @@ def silent_port() -> Iterator[int]:
 
 
 class QuietHandler(BaseHTTPRequestHandler):
-    """A handler that prints no messages."""
-
     def log_message(self, *args: object) -> None:
         pass
 
 
 @pytest.fixture
 def web_port() -> Iterator[int]:
-    """The port of a web server."""
     with HTTPServer(("127.0.0.1", 0), QuietHandler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
