@@ -1,4 +1,4 @@
-"""Symbols of parameters: Greek letters for people, LaTeX for papers, ASCII for terminals without Unicode."""
+"""Symbols of parameters: Greek letters for people, ASCII for terminals without Unicode."""
 
 from __future__ import annotations
 
@@ -7,32 +7,23 @@ import io
 import sys
 import unicodedata
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from ravenlab.common.text import format_number
-
-
-class Symbol(NamedTuple):
-    """One symbol in Unicode and in LaTeX math mode."""
-
-    unicode: str
-    latex: str
-
+from ravenlab.common.cells import Values
 
 SYMBOLS = {
-    "alpha0": Symbol("α₀", r"\alpha_0"),
-    "beta0": Symbol("β₀", r"\beta_0"),
-    "epsilon": Symbol("ε", r"\epsilon"),
-    "kappa0": Symbol("κ₀", r"\kappa_0"),
-    "mu0": Symbol("μ₀", r"\mu_0"),
-    "a0": Symbol("a₀", "a_0"),
-    "b0": Symbol("b₀", "b_0"),
-    "gamma": Symbol("γ", r"\gamma"),
-    "lam": Symbol("λ", r"\lambda"),
-    "tau": Symbol("τ", r"\tau"),
-    "xi": Symbol("ξ", r"\xi"),
-    "zeta": Symbol("ζ", r"\zeta"),
-    "rho": Symbol("ρ", r"\rho"),
+    "alpha0": "α₀",
+    "beta0": "β₀",
+    "epsilon": "ε",
+    "kappa0": "κ₀",
+    "mu0": "μ₀",
+    "a0": "a₀",
+    "b0": "b₀",
+    "gamma": "γ",
+    "lam": "λ",
+    "tau": "τ",
+    "xi": "ξ",
+    "zeta": "ζ",
+    "rho": "ρ",
 }
 """Parameters that have a symbol; all others are shown by name."""
 
@@ -53,7 +44,7 @@ def format_symbol(name: str) -> str:
     >>> format_symbol("alpha0"), format_symbol("window")
     ('α₀', 'window')
     """
-    return SYMBOLS[name].unicode if name in SYMBOLS else name
+    return SYMBOLS.get(name, name)
 
 
 def format_params(params: Mapping[str, float | str]) -> str:
@@ -62,8 +53,12 @@ def format_params(params: Mapping[str, float | str]) -> str:
     >>> format_params({"alpha0": 1.5, "epsilon": 0.1})
     'α₀ 1.5, ε 0.1'
     """
-    pairs = [f"{format_symbol(name)} {format_number(value)}" for name, value in params.items()]
-    return ", ".join(pairs) or "no parameters"
+    return str(list_values(params))
+
+
+def list_values(params: Mapping[str, float | str]) -> Values:
+    """Make the cell of a table that holds parameters."""
+    return Values({format_symbol(name): value for name, value in params.items()})
 
 
 def to_ascii(text: str) -> str:

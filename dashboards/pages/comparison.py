@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ravenlab.common.text import capitalize_first, format_count, format_range, keep_pairs_together
+from ravenlab.common.documents import Table
+from ravenlab.common.text import capitalize_first, format_count, format_range
 from ravenlab.dashboards import figures
-from ravenlab.dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
+from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
 from ravenlab.studies.export.comparison import (
-    NO_TUNING_CAPTION,
     ComparisonDocument,
-    board_caption,
     board_table,
     no_tuning_table,
     order_by_relative_regret,
-    overview_caption,
     overview_table,
 )
-from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard
+from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe_comparison import describe_result, describe_search
 from ravenlab.studies.results.overview import describe_overview
 from ravenlab.studies.spec.comparison import ComparisonSpec
@@ -34,7 +32,7 @@ class BoardSection:
 
     id: str
     title: str
-    table: PageTable
+    table: Table
     panels: list[Panel]
 
 
@@ -60,8 +58,8 @@ class ComparisonPage:
     subtitle: str
     version: str
     lead: list[str]
-    overview: PageTable | None
-    no_tuning: PageTable | None
+    overview: Table | None
+    no_tuning: Table | None
     """Policies that are not tuned, relative to the best tuned one."""
     winners: Panel | None
     cases: list[CaseSection]
@@ -97,8 +95,8 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
         subtitle=_subtitle(results, policies),
         version=project_version(),
         lead=[describe_overview(results)] if several else describe_result(results[0]),
-        overview=PageTable(overview_caption(results), overview_table(results)) if several else None,
-        no_tuning=None if untuned is None else PageTable(NO_TUNING_CAPTION, untuned),
+        overview=overview_table(results) if several else None,
+        no_tuning=untuned[0] if untuned else None,
         winners=winners,
         cases=cases,
         kind=results[0].comparison.spec.source.kind,
@@ -133,7 +131,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
             BoardSection(
                 id=slugs.new(f"{name}-{board.setting}"),
                 title=capitalize_first(board.description),
-                table=_table(result, board),
+                table=board_table(result, board).without("Search"),
                 panels=drawn,
             )
         )
@@ -165,13 +163,6 @@ def _describe_source(spec: ComparisonSpec) -> str:
                 f"The log {Path(log.path).name}. Policies are tuned on its first seven tenths and compared on the rest."
                 " Regret is the mean reward of the logging policy minus that of the policy, so it may be negative"
             )
-
-
-def _table(result: ComparisonResult, board: Leaderboard) -> PageTable:
-    """Make the table of a leaderboard; lines break only between parameters. The page states the budget elsewhere."""
-    table = board_table(result, board, timed=True).drop(columns="Search", errors="ignore")
-    table["Parameters"] = table["Parameters"].map(keep_pairs_together)
-    return PageTable(board_caption(result, board), table)
 
 
 def _command(spec: ComparisonSpec) -> str:

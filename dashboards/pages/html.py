@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ravenlab.common.text import capitalize_first
+from ravenlab.common.cells import Cell, Values
+from ravenlab.common.text import capitalize_first, keep_pairs_together
 from ravenlab.dashboards.figures import THEMES, get_alt_text
 
 if TYPE_CHECKING:
     import jinja2
     import plotly.graph_objects as go
-    from pandas import DataFrame
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 MAX_SLUG_LENGTH = 80  # file names may have 255 bytes, including prefixes and extensions
 TOP_MARGIN = 30  # pixels above a figure without a title, for Plotly's buttons
 
-
-NUMERIC_CELL = re.compile(r"(?:[<≈]\s?)?[+−-]?\d|[–-]?$")
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -52,35 +50,6 @@ class ContentsEntry:
     id: str
     title: str
     children: list[ContentsEntry] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """A table on a page: a data frame of formatted cells with a caption. A folded table is opened by the reader.
-
-    >>> from pandas import DataFrame
-    >>> PageTable("Events", DataFrame([["paris", "1,200", "30 %"]], columns=["arm", "events", "share"])).numeric
-    [False, True, True]
-    """
-
-    caption: str
-    frame: DataFrame
-    folded: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        """Column titles."""
-        return list(self.frame.columns)
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """Cells, row by row."""
-        return [list(map(str, row)) for row in self.frame.itertuples(index=False, name=None)]
-
-    @property
-    def numeric(self) -> list[bool]:
-        """Whether each column holds numbers, which are right-aligned."""
-        return [all(NUMERIC_CELL.match(row[place]) for row in self.rows) for place in range(len(self.columns))]
 
 
 @dataclass(frozen=True)
@@ -222,6 +191,11 @@ def keep_equations(text: str) -> str:
     return text.replace(" = ", f"{space}={space}").replace(" %", f"{space}%")
 
 
+def format_cell(cell: Cell) -> str:
+    """Format a cell; lines break between parameters, never within one."""
+    return keep_pairs_together(str(cell)) if isinstance(cell, Values) else str(cell)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
     """Jinja with autoescaping; undefined variables are errors."""
@@ -235,6 +209,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["capitalize_first"] = capitalize_first
+    environment.filters["format_cell"] = format_cell
     environment.filters["keep_equations"] = keep_equations
     return environment
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ravenlab.dashboards.pages.html import ContentsEntry, PageTable, Panel, Slugs, make_panel, render_page
+from ravenlab.common.documents import Table
+from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
 from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict
 from ravenlab.studies.paper.criteria import read_rules
 from ravenlab.studies.paper.results import ReproductionResult
@@ -46,7 +47,7 @@ class ReproductionSection:
     """What was measured; every number comes from the tables."""
     figures: list[tuple[str, go.Figure]] = field(default_factory=list)
     """Each with a name for its link."""
-    tables: list[PageTable] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

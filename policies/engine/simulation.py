@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pandas
 
 
+LABELS = {"regret_constant": "Regret against a constant mean"}
+"""Measures whose name is not clear without an explanation."""
+
 MOST_REPLICATIONS = 10_000_000
 
 
@@ -98,10 +101,10 @@ class Simulation(Result):
     def _identity(self) -> dict[str, Any]:
         return {"policy": self.policy, "scenario": self.scenario, "horizon": self.horizon, "arms": self.arms}
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         rows = [
             [
-                name.replace("_", " ").capitalize(),
+                LABELS.get(name, name.replace("_", " ").capitalize()),
                 _format_mean(values["mean"], values["stderr"]),
                 *map(format_number, np.quantile(self.measures()[name], [0.05, 0.5, 0.95])),
             ]

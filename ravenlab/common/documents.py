@@ -1,4 +1,4 @@
-"""Documents: what a result says to people, as data, and its renderings as text, HTML and Markdown.
+"""Documents: what a result says to people, as data, and its renderings as short text, HTML and Markdown.
 
 A result states its answer first. HTML inherits colors and fonts from the notebook, so it is readable on light and dark
 backgrounds, and refers to no other file.
@@ -10,9 +10,10 @@ import html
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ravenlab.common.cells import Cell
 from ravenlab.common.text import escape_unprintable
 
 if TYPE_CHECKING:
@@ -41,19 +42,61 @@ STYLE = (
 )
 
 MAX_LISTED = 50  # results of a list that are shown in a notebook
+MAX_MAP_CELLS = 150  # of a map in a notebook or note
+FULL_SHADE = 50.0  # percent from which cells of a map have the darkest shade
 
+NUMERIC_CELL = re.compile(r"(?:[<≈]\s?)?[+−-]?\d|[–-]?$")
 PUNCTUATION = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a document; cells are texts. Columns in `text` are left-aligned, all others hold numbers."""
+    """A table of a document.
+
+    >>> Table(["arm", "events", "share"], [["paris", "1,200", "30 %"]], text=None).numeric
+    [False, True, True]
+    """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[Cell]]
     caption: str = ""
-    text: Sequence[str] = ("",)
+    text: Sequence[str] | None = ("",)
+    """Columns that are left-aligned; all others hold numbers. If it is None, the cells decide."""
+    narrow: Literal["wrap", "stack", "list", "cut"] = "wrap"
+    """What happens on a terminal that is too narrow: cells are wrapped ("wrap"), each row becomes a block with one line
+    per cell ("stack") or with all cells on one line ("list"), or the last columns are left out ("cut"), so that rows
+    stay comparable."""
+    ruled: bool = False
+    """Whether lines separate the rows on a terminal."""
+    folded: bool = False
+    """Whether readers of a page open the table."""
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers, which are right-aligned."""
+        if self.text is not None:
+            return [name not in self.text for name in self.columns]
+        return [all(map(NUMERIC_CELL.match, column)) for column in zip(*self.cells, strict=True)]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The texts of all cells, row by row."""
+        return [list(map(str, row)) for row in self.rows]
+
+    def select(self, *names: str) -> Table:
+        """Return the table with some of its columns, in their order here."""
+        kept = [place for place, name in enumerate(self.columns) if name in names]
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
+
+    def without(self, *names: str) -> Table:
+        """Return the table without some columns; names that it does not have are ignored.
+
+        >>> Table(["", "n", "p"], [["a", "5", "1"]]).without("n", "q").rows
+        [['a', '1']]
+        """
+        return self.select(*(name for name in self.columns if name not in names))
 
     def to_html(self) -> str:
         """Write the table.
@@ -61,9 +104,9 @@ class Table:
         >>> Table(["", "n"], [["<a>", "5"]]).to_html().count("&lt;a&gt;")
         1
         """
-        align = ['scope="col" class="text"' if name in self.text else 'scope="col"' for name in self.columns]
+        align = ['scope="col"' if numeric else 'scope="col" class="text"' for numeric in self.numeric]
         head = "".join(f"<th {kind}>{escape(name)}</th>" for kind, name in zip(align, self.columns, strict=True))
-        body = "".join(f"<tr>{''.join(self._cells(row))}</tr>" for row in self.rows)
+        body = "".join(f"<tr>{''.join(self._html_cells(row))}</tr>" for row in self.cells)
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         return f'<div class="wide"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
@@ -73,37 +116,52 @@ class Table:
         >>> Table(["", "n"], [["a|b", "5"]]).to_markdown()[-2]
         '| a\\\\|b&emsp;| 5&emsp;|'
         """
-        return _markdown_table(self.columns, [list(map(escape_markdown, row)) for row in self.rows], self.caption)
+        return _markdown_table(self.columns, [list(map(escape_markdown, row)) for row in self.cells], self.caption)
 
-    def _cells(self, row: Sequence[str]) -> list[str]:
+    def _html_cells(self, row: Sequence[str]) -> list[str]:
         kinds = [
-            "" if name not in self.text else ' class="text long"' if len(cell) > 60 else ' class="text"'
-            for name, cell in zip(self.columns, row, strict=True)
+            "" if numeric else ' class="text long"' if len(cell) > 60 else ' class="text"'
+            for numeric, cell in zip(self.numeric, row, strict=True)
         ]
         return [f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)]
 
 
 @dataclass(frozen=True)
 class Shade:
-    """A cell of a map: its text, how strongly it is shaded (0 to 1), and whether it is outlined."""
+    """A cell of a map: its percentage, whether it is outlined, and whether it is the best."""
 
-    text: str
-    strength: float
+    percent: float
     outlined: bool = False
+    best: bool = False
+
+    @property
+    def text(self) -> str:
+        """The percentage with two digits, without its unit."""
+        return f"{self.percent:.0f}" if self.percent >= 9.95 else f"{self.percent:.1f}"
 
 
 @dataclass(frozen=True)
 class Map:
-    """Shaded cells with a name per row and column; darker is larger."""
+    """Percentages as shaded cells with a name per row and column; darker is larger."""
 
     columns: Sequence[str]
     rows: Sequence[str]
     cells: Sequence[Sequence[Shade]]
     caption: str
-    corner: str = ""
+    corner: str
+    """Names of the rows and of the columns, such as "β₀ ↓ α₀ →"."""
+    listing: Table
+    """The best cells, where the map is too large."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a page or note lists the best cells instead."""
+        return len(self.rows) * len(self.columns) > MAX_MAP_CELLS
 
     def to_markdown(self) -> list[str]:
         """Write the lines of the map as a table; outlined cells are bold."""
+        if self.is_large:
+            return self.listing.to_markdown()
         rows = [
             [f"**{escape_markdown(name)}**", *(f"**{cell.text}**" if cell.outlined else cell.text for cell in cells)]
             for name, cells in zip(self.rows, self.cells, strict=True)
@@ -112,6 +170,8 @@ class Map:
 
     def to_html(self) -> str:
         """Write the map as a table."""
+        if self.is_large:
+            return self.listing.to_html()
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
         body = "".join(
             f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_shade_cell, cells))}</tr>'
@@ -126,7 +186,7 @@ class Map:
 def _shade_cell(shade: Shade) -> str:
     tied = ' class="tied"' if shade.outlined else ""
     return (
-        f'<td{tied} style="background:rgba(213,94,0,{0.5 * min(max(shade.strength, 0.0), 1.0):.2f})">'
+        f'<td{tied} style="background:rgba(213,94,0,{0.5 * min(max(shade.percent / FULL_SHADE, 0.0), 1.0):.2f})">'
         f"{escape(shade.text)}</td>"
     )
 
@@ -147,7 +207,7 @@ class Document:
 
     answer: str
     """One or a few sentences."""
-    label: str
+    label: str = ""
     """The kind of result, and the study it belongs to."""
     facts: Sequence[str] = ()
     """Further sentences of the short text."""
@@ -233,8 +293,12 @@ class Result(ABC):
     """A result with a short text, an HTML card for notebooks, and a pandas table."""
 
     @abstractmethod
-    def _document(self) -> Document:
-        """Return the answer and its evidence."""
+    def to_document(self) -> Document:
+        """Return the answer and its evidence, which every surface renders."""
+
+    def to_documents(self) -> list[Document]:
+        """Return everything, for surfaces with room for it."""
+        return [self.to_document()]
 
     @abstractmethod
     def to_frame(self) -> DataFrame:
@@ -245,13 +309,13 @@ class Result(ABC):
         return {}
 
     def __repr__(self) -> str:
-        return self._document().to_text()
+        return self.to_document().to_text()
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return self._document().to_html()
+        return self.to_document().to_html()
 
 
 R = TypeVar("R", bound=Result)
@@ -264,7 +328,7 @@ class ResultList(list[R]):
         return "\n\n".join(map(repr, self)) or "[]"
 
     def _repr_html_(self) -> str:
-        cards = [result._document() for result in self[:MAX_LISTED]]
+        cards = [result.to_document() for result in self[:MAX_LISTED]]
         rows = [[card.label, " ".join([card.answer, *card.facts])] for card in cards]
         more = f", of which {MAX_LISTED} are shown" if len(self) > MAX_LISTED else ""
         table = Table(["", "Result"], rows, text=("", "Result"))

@@ -23,7 +23,11 @@ COMPILED_PACKAGES = ("common", "environments", "policies")
 COMPUTING_PACKAGES = (*COMPILED_PACKAGES, "studies", "tuning")
 
 PRESENTATION = (
+    "ravenlab.common.cells",
     "ravenlab.common.documents",
+    "ravenlab.common.latex",
+    "ravenlab.common.markdown",
+    "ravenlab.common.terminal",
     "ravenlab.common.text",
     "ravenlab.studies.results.alternatives",
     "ravenlab.studies.results.documents",

@@ -140,7 +140,7 @@ class Diagnosis(Result):
 
         return diagnosis_frame(self)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import diagnosis_document
 
         return diagnosis_document(self)

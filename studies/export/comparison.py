@@ -4,71 +4,73 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.documents import ResultList
-from ravenlab.common.text import format_count, format_interval, format_number, format_p_value, format_percent
-from ravenlab.studies.export import latex_table, markdown_table
+from ravenlab.common import latex, markdown
+from ravenlab.common.cells import ANCHOR, BEST, NONE, TIED, Cell, Entry, Estimate, Number
+from ravenlab.common.documents import Document, ResultList, Table
+from ravenlab.common.text import format_count, format_number, format_p_value, format_percent
+from ravenlab.studies.results.alternatives import describe_untuned_policies
 from ravenlab.studies.results.comparison import ComparisonEntry, ComparisonResult, Leaderboard, Standing
 from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
 from ravenlab.studies.results.overview import describe_overview, untuned_excess
 from ravenlab.studies.storage.keys import project_version
-from ravenlab.studies.symbols import format_params
+from ravenlab.studies.symbols import list_values
 from ravenlab.studies.tables import make_table, to_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-BEST = "★"
-EQUAL = "≈"
-ANCHOR = "†"
 LATEX_LEGEND = (
     "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired tests, Holm correction)"
 )
+TIME = "ns per step"
+"""Column of the measured time, which differs between runs, so that files do not contain it."""
 
-
-# Columns of text in the tables for people; all others hold numbers.
 TEXT_COLUMNS = ("Policy", "Parameters", "Parameters to set", "Worst case")
+"""Columns of text in the tables; all others hold numbers."""
 
 
-def board_table(result: ComparisonResult, board: Leaderboard, *, timed: bool = False) -> DataFrame:
-    """Format a leaderboard as a table, the best first; `timed` adds the measured CPU time per step."""
+def board_table(result: ComparisonResult, board: Leaderboard) -> Table:
+    """Tabulate a leaderboard, the best first, with the measured CPU time per step."""
     untuned = result.board("defaults") if board.setting == "tuned" else None
-    defaults = "At scaled defaults" if result.comparison.spec.defaults == "scaled" else "At defaults"
-    rows = []
+    spec = result.comparison.spec
+    defaults = "At scaled defaults" if spec.defaults == "scaled" else "At defaults"
+    rows: list[dict[str, Cell]] = []
     for standing in board.standings:
         entry = standing.entry
-        place = "" if standing.anchor else f"{standing.place}. "
-        row = {
-            "Policy": f"{place}{standing.policy} {mark_standing(standing)}".strip(),
-            "Regret (95 %)": format_interval(standing.regret, name=""),
-            **({} if entry.recorded is None else {_reward_title(result): format_number(entry.recorded.reward)}),
-            "Above the best (95 %)": _format_difference(standing),
-            "p (Holm)": "–" if standing.behind is None else format_p_value(standing.behind.holm),
-            "Mean rank": "–" if standing.anchor else f"{standing.mean_rank:.2f}",
-            **({"Failures": format_failure_rate(entry)} if entry.recorded is None else {}),
+        mark = mark_standing(standing)
+        row: dict[str, Cell] = {
+            "Policy": Entry(standing.policy, standing.place, mark),
+            "Regret (95 %)": Estimate(standing.regret, mark=mark),
         }
+        if entry.recorded is not None:
+            row["Cost per step" if spec.minimize else "Reward per step"] = Number(format_number(entry.recorded.reward))
+        row |= {
+            "Above the best (95 %)": _difference_cell(standing),
+            "p (Holm)": NONE if standing.behind is None else Number(format_p_value(standing.behind.holm)),
+            "Mean rank": NONE if standing.anchor else Number(f"{standing.mean_rank:.2f}"),
+        }
+        if entry.recorded is None:
+            row["Failures"] = format_failure_rate(entry)
         if untuned is not None:
-            row[defaults] = format_number(untuned.find(standing.policy).regret.mean)
             searched = f"{format_count(entry.trials)} × {format_count(entry.search_replications)}"
-            row["Search"] = searched if entry.trials else "–"
-        if timed:
-            row["ns per step"] = "–" if entry.nanoseconds is None else format_number(round(entry.nanoseconds))
-        row["Parameters"] = format_params(entry.shown_params())
+            row[defaults] = Number(format_number(untuned.find(standing.policy).regret.mean))
+            row["Search"] = Number(searched) if entry.trials else NONE
+        row[TIME] = NONE if entry.nanoseconds is None else Number(format_number(round(entry.nanoseconds)))
+        row["Parameters"] = list_values(entry.shown_params())
         rows.append(row)
-    return make_table(rows)
+    cells = [list(row.values()) for row in rows]
+    return Table(list(rows[0]), cells, board_caption(result, board), TEXT_COLUMNS, narrow="cut")
 
 
 def format_failure_rate(entry: ComparisonEntry) -> str:
     """Format the share of failing worlds; an exclamation mark warns that the interval of the mean is unreliable."""
     if entry.failure_rate is None:
-        return "–"
+        return NONE
     return f"{format_percent(entry.failure_rate)}{'' if entry.reliable else ' !'}"
-
-
-def _reward_title(result: ComparisonResult) -> str:
-    return "Cost per step" if result.comparison.spec.minimize else "Reward per step"
 
 
 def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
@@ -79,45 +81,50 @@ def board_caption(result: ComparisonResult, board: Leaderboard) -> str:
     return f"{where}, {board.description}, {worlds}"
 
 
-def overview_table(results: Sequence[ComparisonResult]) -> DataFrame:
-    """Format mean regrets by policy and problem; marks show the best and those indistinguishable from it."""
-    from pandas import DataFrame
-
-    rows = []
+def overview_table(results: Sequence[ComparisonResult]) -> Table:
+    """Tabulate mean regrets by policy and problem; marks show the best and those indistinguishable from it."""
+    rows: list[list[Cell]] = []
     for policy in order_by_relative_regret(results):
         standings = [result.main.find(policy) for result in results]
-        rows.append(
-            [
-                policy,
-                *(f"{format_number(standing.regret.mean)} {mark_standing(standing)}".strip() for standing in standings),
-            ]
-        )
-    return DataFrame(rows, columns=["Policy", *(result.label for result in results)])
+        means = [Number(format_number(standing.regret.mean), mark_standing(standing)) for standing in standings]
+        rows.append([policy, *means])
+    caption = f"Mean regret, {results[0].main.description}"
+    return Table(["Policy", *(result.label for result in results)], rows, caption, TEXT_COLUMNS)
 
 
-def overview_caption(results: Sequence[ComparisonResult]) -> str:
-    """Describe the content of the overview."""
-    return f"Mean regret, {results[0].main.description}"
+def no_tuning_table(results: Sequence[ComparisonResult]) -> list[Table]:
+    """Tabulate the excess regret of policies that are not tuned; no table if no policy lacks searched parameters."""
+    rows: list[list[Cell]] = [
+        [
+            row.policy,
+            "defaults" if row.has_parameters else "none",
+            Estimate(row.worst, format_percent),
+            row.case,
+            format_percent(row.mean),
+            NONE if row.failure_rate is None else format_percent(row.failure_rate),
+        ]
+        for row in untuned_excess(results)
+    ]
+    columns = ["Policy", "Parameters to set", "Worst excess (95 %)", "Worst case", "Mean excess", "Failures"]
+    caption = "No tuning: policies at their defaults, relative to the best tuned policy of each case"
+    return [Table(columns, rows, caption, TEXT_COLUMNS)] if rows else []
 
 
-NO_TUNING_CAPTION = "No tuning: policies at their defaults, relative to the best tuned policy of each case"
+def describe_overview_of(results: Sequence[ComparisonResult]) -> list[Document]:
+    """State which policies are best most often, with all mean regrets; nothing for a single result."""
+    return [Document(describe_overview(results), tables=[overview_table(results)])] if len(results) > 1 else []
 
 
-def no_tuning_table(results: Sequence[ComparisonResult]) -> DataFrame | None:
-    """Format the excess regret of policies that are not tuned; None if no policy lacks searched parameters."""
-    rows = []
-    for row in untuned_excess(results):
-        rows.append(
-            {
-                "Policy": row.policy,
-                "Parameters to set": "defaults" if row.has_parameters else "none",
-                "Worst excess (95 %)": format_interval(row.worst, name="", format_value=format_percent),
-                "Worst case": row.case,
-                "Mean excess": format_percent(row.mean),
-                "Failures": "–" if row.failure_rate is None else format_percent(row.failure_rate),
-            }
-        )
-    return make_table(rows) if rows else None
+def describe_boards(result: ComparisonResult) -> Document:
+    """State what a comparison shows, with all leaderboards and the search budget."""
+    answer, *facts = describe_result(result)
+    search = describe_search(result)
+    return Document(
+        answer,
+        facts=facts,
+        tables=[board_table(result, board) for board in result.boards],
+        details=[] if search is None else [search],
+    )
 
 
 def order_by_relative_regret(results: Sequence[ComparisonResult]) -> list[str]:
@@ -144,16 +151,14 @@ def mark_standing(standing: Standing) -> str:
         return ANCHOR
     if standing.behind is None:
         return BEST
-    return EQUAL if standing.among_the_best else ""
+    return TIED if standing.among_the_best else ""
 
 
-def _format_difference(standing: Standing) -> str:
+def _difference_cell(standing: Standing) -> Cell:
     behind = standing.behind
     if behind is None:
-        return "–"
-    if behind.share is None:
-        return format_interval(behind.difference, name="")
-    return format_interval(behind.share, name="", format_value=format_percent)
+        return NONE
+    return Estimate(behind.difference) if behind.share is None else Estimate(behind.share, format_percent)
 
 
 def tabulate_entries(results: Sequence[ComparisonResult]) -> DataFrame:
@@ -206,6 +211,12 @@ class ComparisonDocument(ResultList[ComparisonResult]):
         """All results."""
         return tuple(self)
 
+    def to_documents(self) -> list[Document]:
+        """Return an overview of several results, each result, and what holds for all of them."""
+        facts = describe_untuned_policies(self)
+        closing = Document(describe_marks(self), facts=facts, tables=no_tuning_table(self))
+        return [*describe_overview_of(self), *map(describe_boards, self), closing]
+
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
         return {"version": project_version(), "comparisons": [result.as_object() for result in self.results]}
@@ -220,84 +231,24 @@ class ComparisonDocument(ResultList[ComparisonResult]):
 
     def as_markdown(self) -> str:
         """Write `compare.md`: an overview if there are several results, then one table per leaderboard."""
-        parts = []
-        if len(self.results) > 1:
-            parts.append(markdown_table.escape(describe_overview(self.results)))
-            parts.append(_to_markdown(overview_caption(self.results), overview_table(self.results)))
-        for result in self.results:
-            sentences = [" ".join(describe_result(result)), describe_search(result)]
-            parts += [markdown_table.escape(sentence) for sentence in sentences if sentence]
-            for board in result.boards:
-                parts.append(_to_markdown(board_caption(result, board), board_table(result, board)))
-        untuned = no_tuning_table(self.results)
-        parts += [] if untuned is None else [_to_markdown(NO_TUNING_CAPTION, untuned)]
-        return "\n\n".join([*parts, describe_marks(self.results)]) + "\n"
+        parts: list[str] = []
+        for document in [*describe_overview_of(self), *map(describe_boards, self)]:
+            sentences = [" ".join([document.answer, *document.facts]), *document.details]
+            parts += map(markdown.escape, sentences)
+            tables = [table for table in document.tables if isinstance(table, Table)]
+            parts += [markdown.to_markdown(table.without(TIME)) for table in tables]
+        parts += [*map(markdown.to_markdown, no_tuning_table(self)), describe_marks(self)]
+        return "\n\n".join(parts) + "\n"
 
     def as_latex(self) -> str:
         """Write `compare.tex`: booktabs tables."""
-        tables = [_latex_overview(self.results)] if len(self.results) > 1 else []
-        tables += [_latex_board(result, board) for result in self.results for board in result.boards]
-        return "\n\n".join([f"{latex_table.PACKAGES}\n{LATEX_LEGEND}", *tables]) + "\n"
+        tables = [overview_table(self)] if len(self) > 1 else []
+        tables += [board_table(result, board) for result in self for board in result.boards]
+        written = [f"% {table.caption}\n{latex.to_latex(_for_latex(table))}" for table in tables]
+        return "\n\n".join([f"{latex.PACKAGES}\n{LATEX_LEGEND}", *written]) + "\n"
 
 
-def _to_markdown(caption: str, table: DataFrame) -> str:
-    alignment = ["---" if column in TEXT_COLUMNS else "---:" for column in table]
-    rows = [[markdown_table.escape(cell) for cell in row] for row in table.to_numpy()]
-    lines = markdown_table.format_rows([list(table), alignment, *rows])
-    return f"**{markdown_table.escape(caption)}**\n\n{lines}"
-
-
-def _latex_board(result: ComparisonResult, board: Leaderboard) -> str:
-    tuned = board.setting == "tuned"
-    recorded = result.comparison.spec.is_recorded
-    titles = ["Policy", r"Regret (95\,\%)", *([_reward_title(result)] if recorded else [])]
-    titles += [r"Above the best (95\,\%)", "$p$ (Holm)", "Mean rank", *([] if recorded else ["Failures"])]
-    titles += [r"Trials $\times$ worlds"] if tuned else []
-    rows = []
-    for standing in board.standings:
-        entry = standing.entry
-        interval = f"$[{latex_table.number(standing.regret.low)}, {latex_table.number(standing.regret.high)}]$"
-        cells = [
-            latex_table.escape(f"{standing.policy} (oracle)" if standing.anchor else standing.policy),
-            f"{_latex_mean(standing)} {interval}",
-            *([] if entry.recorded is None else [f"${latex_table.number(entry.recorded.reward)}$"]),
-            *_latex_difference(standing),
-            f"${standing.mean_rank:.2f}$",
-            *([latex_table.escape(format_failure_rate(entry))] if entry.recorded is None else []),
-        ]
-        if tuned:
-            cells.append(rf"${entry.trials} \times {entry.search_replications}$")
-        rows.append([*cells, latex_table.parameters(entry.shown_params())])
-    alignment = "l" + "r" * (len(titles) - 1) + "l"
-    table = latex_table.format_tabular(alignment, [*titles, "Parameters"], rows)
-    return f"% {board_caption(result, board)}\n{table}"
-
-
-def _latex_overview(results: tuple[ComparisonResult, ...]) -> str:
-    titles = ["Policy", *(latex_table.escape(result.label) for result in results)]
-    rows = [
-        [latex_table.escape(policy), *(_latex_mean(result.main.find(policy)) for result in results)]
-        for policy in order_by_relative_regret(results)
-    ]
-    return f"% {overview_caption(results)}\n{latex_table.format_tabular('l' + 'r' * len(results), titles, rows)}"
-
-
-def _latex_mean(standing: Standing) -> str:
-    """Format a mean: bold for the best policy, with a dagger if indistinguishable from it."""
-    number = latex_table.number(standing.regret.mean)
-    if standing.behind is None:
-        return rf"$\mathbf{{{number}}}$"
-    return rf"${number}^{{\dagger}}$" if standing.among_the_best else f"${number}$"
-
-
-def _latex_difference(standing: Standing) -> tuple[str, str]:
-    """Format the difference from the best policy and its p-value."""
-    behind = standing.behind
-    if behind is None:
-        return "", ""
-    p = f"${format_p_value(behind.holm)}$"
-    if behind.share is None:
-        mean, low, high = map(latex_table.number, behind.difference)
-        return f"${mean}$ $[{low}, {high}]$", p
-    mean, low, high = (latex_table.math(format_percent(share, unit="")) for share in behind.share)
-    return rf"${mean}\,\%$ $[{low}, {high}]$", p
+def _for_latex(table: Table) -> Table:
+    """Return a leaderboard without the columns that a paper does not state."""
+    table = table.without(TIME, "At scaled defaults", "At defaults")
+    return replace(table, columns=["Trials × worlds" if name == "Search" else name for name in table.columns])

@@ -231,7 +231,7 @@ class RecommendedParameters(Result):
         problem = {name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms", "kind")}
         return pandas.DataFrame([{**problem, **self.params, **self.regret.as_object("regret")}])
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
         if self.study is not None:
             from ravenlab.studies.results.documents import recommendation_document

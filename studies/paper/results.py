@@ -74,7 +74,7 @@ class ReproductionResult(Result):
 
         return reproduction_frame(self)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import reproduction_document
 
         return reproduction_document(self)

@@ -298,7 +298,11 @@ class ComparisonResult(SingleDocument, Result):
 
         return comparison_frame(self)
 
-    def _document(self) -> Document:
+    def to_documents(self) -> list[Document]:
+        """Return all leaderboards."""
+        return self.document().to_documents()
+
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import comparison_document
 
         return comparison_document(self)

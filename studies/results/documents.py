@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ravenlab.common.cells import Cell, Estimate, Number
 from ravenlab.common.documents import Document, Map, Shade, Table
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
@@ -20,7 +22,8 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
-from ravenlab.studies.export.comparison import TEXT_COLUMNS, board_caption, board_table, tabulate_entries
+from ravenlab.studies.export.comparison import board_table, tabulate_entries
+from ravenlab.studies.export.deployment import describe_deployment
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import (
@@ -32,28 +35,35 @@ from ravenlab.studies.results.baselines import (
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe import (
     describe_better_policy,
+    describe_failures,
     describe_recommendation,
     describe_regret,
     describe_robust,
+    describe_verdict,
+    format_failures,
     format_price,
+    format_verdict,
 )
-from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
+from ravenlab.studies.results.describe_comparison import describe_marks
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.results.naming import (
-    list_contenders,
-)
+from ravenlab.studies.results.naming import format_unit, list_baselines, list_contenders
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
 from ravenlab.studies.results.recorded import describe_unit
-from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation, flatten_recommendations
 from ravenlab.studies.spec.grid import GRID_POLICY
-from ravenlab.studies.symbols import format_params, format_symbol
+from ravenlab.studies.symbols import format_params, format_symbol, list_values
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MAX_MAP_CELLS = 150  # of a grid in a document
+RECOMMENDATION_COLUMNS = (
+    *("Study", "Policy", "Scenario", "T", "K"),
+    *("Verdict", "Parameters", "Regret (95 %)", "Failures"),
+)
+"""Columns of a table of recommendations; those of the baselines follow."""
+
+MAX_LISTED_CELLS = 12  # of a grid that is too large for a map
 GRID_TESTS = "paired tests, corrected"
-FULL_SHADE = 50.0  # percent above the best from which cells of a map have the darkest shade
 
 
 def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
@@ -82,6 +92,65 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         tables=[_baseline_table(recommendation), *([_alternative_table(alternatives)] if alternatives else [])],
         details=[sentence for sentence in sentences if sentence not in tabulated],
     )
+
+
+def recommendations_document(recommendations: Sequence[Recommendation]) -> Document:
+    """State the verdict of each study, what to know about recorded or unreliable data, and all results in one table."""
+    sentences = []
+    for recommendation in recommendations:
+        name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
+        stated = [describe_verdict(recommendation), *describe_unit(recommendation)]
+        if recommendation.recorded is not None:
+            stated += describe_regret(recommendation)
+        elif recommendation.failures is not None and not recommendation.failures.reliable:
+            stated += describe_failures(recommendation.failures, recommendation.regret.replications)[-1:]
+        sentences += [f"{name}{sentence}" for sentence in stated]
+    held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
+    caption = (
+        f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
+        " baselines: extra regret"
+    )
+    table = tabulate_recommendations(recommendations).without("Policy", "Scenario", "T", "K", "Verdict")
+    return Document(sentences[0], "", sentences[1:], [replace(table, caption=caption)])
+
+
+def tabulate_recommendations(results: Sequence[Recommendation | RobustRecommendation]) -> Table:
+    """Tabulate recommendations, one row each; the last columns are the extra regret of the baselines."""
+    recommendations = flatten_recommendations(results)
+    baselines = list_baselines(recommendations)
+    rows: list[list[Cell]] = []
+    for recommendation in recommendations:
+        changes = {comparison.name: format_difference(comparison) for comparison in recommendation.comparisons}
+        rows.append(
+            [
+                recommendation.study,
+                recommendation.policy,
+                _name_source(recommendation),
+                Number(format_count(recommendation.horizon)),
+                Number(_format_arms(recommendation)),
+                format_verdict(recommendation),
+                list_values(recommendation.params),
+                Estimate(recommendation.regret, unit=recommendation.regret_unit),
+                format_failures(recommendation.failures),
+                *(changes.get(name, "–") for name in baselines),
+            ]
+        )
+    columns = [*RECOMMENDATION_COLUMNS, *map(capitalize_first, baselines.values())]
+    text = ("Study", "Policy", "Scenario", "Verdict", "Parameters")
+    return Table(columns, rows, text=text, narrow="stack")
+
+
+def _name_source(recommendation: Recommendation) -> str:
+    """Return the name of the scenario, trace or log; costs and an unusual scale of the rewards are mentioned."""
+    costs = "costs" if describe_deployment(recommendation).feedback == "costs" else ""
+    details = ", ".join(filter(None, [costs, format_unit(recommendation)]))
+    return f"{recommendation.scenario} ({details})" if details else recommendation.scenario
+
+
+def _format_arms(recommendation: Recommendation) -> str:
+    """Format K, plus the number of arms that open later."""
+    later = describe_deployment(recommendation).extra_arms
+    return f"{recommendation.arms} + {later}" if later else str(recommendation.arms)
 
 
 def _list_changes(recommendation: Recommendation) -> list[str]:
@@ -192,36 +261,50 @@ def grid_document(grid: Grid) -> Document:
         facts.append(f"The worst of {format_count(grid.mean.size)} cells has {worst} more regret.")
     facts += describe_unit(grid)
     size = f"{len(spec.alpha0)} × {len(spec.beta0)} cells × {format_count(spec.replications)} worlds"
-    tables = []
-    if grid.mean.size <= MAX_MAP_CELLS:
-        rows = [
-            [
-                Shade(f"{value:.0f}" if value >= 9.95 else f"{value:.1f}", value / FULL_SHADE, bool(tied))
-                for value, tied in zip(percent[:, k], grid.indistinguishable[:, k], strict=True)
-            ]
-            for k in reversed(range(len(spec.beta0)))
-        ]
-        caption = "Percent above the best; outlined: statistically indistinguishable from the best"
-        tables.append(
-            Map(
-                [format_number(value) for value in spec.alpha0],
-                [format_number(value) for value in reversed(spec.beta0)],
-                rows,
-                caption,
-                corner="β₀ ↓ α₀ →",
-            )
-        )
     return Document(
         answer=f"Best cell: {format_params(best)} (ε {format_number(spec.epsilon)}), mean regret"
         f" {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))} (standard error).",
         facts=facts,
         label=f"Grid {grid.study!r}, {size}",
         problem=_name_problem(f"{GRID_POLICY} in {spec.scenario}", spec),
-        tables=tables,
+        tables=[_grid_map(grid)],
         details=[
             "The regret of the best cell is optimistically biased (selection bias); ravenlab tune validates on held-out"
             " worlds."
         ],
+    )
+
+
+def _grid_map(grid: Grid) -> Map:
+    """Show by how much the cells are above the best, with the best cells as a list."""
+    spec = grid.spec
+    percent = grid.percent_above_best()
+    cells = [
+        [
+            Shade(float(percent[i, j]), bool(grid.indistinguishable[i, j]), best=(i, j) == grid.best)
+            for i in range(len(spec.alpha0))
+        ]
+        for j in reversed(range(len(spec.beta0)))
+    ]
+    ranked = [divmod(int(index), len(spec.beta0)) for index in grid.mean.argsort(axis=None)[:MAX_LISTED_CELLS]]
+    rows = [
+        [
+            format_number(spec.alpha0[i]),
+            format_number(spec.beta0[j]),
+            f"{format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))}",
+            format_percent(float(percent[i, j]) / 100.0),
+            "yes" if grid.indistinguishable[i, j] else "no",
+        ]
+        for i, j in ranked
+    ]
+    columns = ["α₀", "β₀", "Mean regret ± standard error", "Above the best", "Indistinguishable"]
+    return Map(
+        columns=[format_number(value) for value in spec.alpha0],
+        rows=[format_number(value) for value in reversed(spec.beta0)],
+        cells=cells,
+        caption="Percent above the best; outlined: statistically indistinguishable from the best",
+        corner="β₀ ↓ α₀ →",
+        listing=Table(columns, rows, f"Best {len(rows)} of {format_count(grid.mean.size)} cells"),
     )
 
 
@@ -264,17 +347,15 @@ def grid_frame(grid: Grid) -> DataFrame:
 
 def comparison_document(result: ComparisonResult) -> Document:
     """State the best policy and the distance of the others, with the main leaderboard."""
-    table = board_table(result, result.main)
-    answer, *facts = describe_result(result)
-    rows = [list(map(str, row)) for row in table.itertuples(index=False, name=None)]
-    search = describe_search(result)
-    return Document(
-        answer=answer,
-        facts=facts,
+    from ravenlab.studies.export.comparison import TIME, describe_boards
+
+    document = describe_boards(result)
+    return replace(
+        document,
         label=f"Comparison {result.comparison.study!r}",
         problem=_name_problem(result.comparison.spec.scenario, result.comparison.spec),
-        tables=[Table(list(table.columns), rows, board_caption(result, result.main), TEXT_COLUMNS)],
-        details=[describe_marks([result]), *([] if search is None else [search])],
+        tables=[board_table(result, result.main).without(TIME)],
+        details=[describe_marks([result]), *document.details],
     )
 
 
@@ -311,7 +392,7 @@ def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSettin
     ]
     columns = ["", "Parameters", *scenarios, "Price"]
     caption = "Mean regret (excess over the setting tuned for the scenario)"
-    return Table(columns, rows, caption, text=("", "Parameters"))
+    return Table(columns, rows, caption, text=("", "Parameters"), narrow="stack")
 
 
 def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFrame:

@@ -70,7 +70,7 @@ class Grid(Result):
 
         return grid_frame(self)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import grid_document
 
         return grid_document(self)

@@ -359,7 +359,7 @@ class Recommendation(Result, FrozenModel):
 
         return recommendation_frame(self)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import recommendation_document
 
         return recommendation_document(self)

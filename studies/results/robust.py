@@ -113,7 +113,7 @@ class RobustRecommendation(Result, FrozenModel):
 
         return settings_frame(self.study, self.contenders)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         from ravenlab.studies.results.documents import robust_document
 
         return robust_document(self)

@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 
 from ravenlab.common.interval import ERROR_RATE
+from ravenlab.common.markdown import format_rows
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import LAST_SHARE
-from ravenlab.studies.export.markdown_table import format_rows
 from ravenlab.studies.results.ranking import compare_pairs
 from ravenlab.studies.statistics import intervals
 from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS, FailureSample, include_unseen_in_mean

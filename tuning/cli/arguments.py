@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import format_count, join_words, plural
 from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.options import Assignment
-from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_line, print_message
+from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_message
 from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
 if TYPE_CHECKING:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from ravenlab.common.terminal import print_document, print_line
 from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
 from ravenlab.studies.spec.descriptions import COMPARISON as COMPARISON_FIELDS
 from ravenlab.tuning.cli import arguments, completion, options
 from ravenlab.tuning.cli.options import default, option
-from ravenlab.tuning.cli.output import print_exact, print_line, print_table
+from ravenlab.tuning.cli.output import print_exact
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from ravenlab.studies.results.comparison import ComparisonResult
+    pass
 
 COMPARISON = "Comparison"
 
@@ -123,43 +123,7 @@ def compare(
     if as_json:
         print_exact(document.as_json())
         return
-    print_comparisons(document.results)
+    for part in document.to_documents():
+        print_document(part)
     formats = ", ".join(path.suffix for path in written[1:])
     print_line(f"Wrote {written[0]}, and {formats} files beside it.")
-
-
-def print_comparisons(results: Sequence[ComparisonResult]) -> None:
-    """Print the conclusions and the ranking of each comparison, after an overview of several."""
-    from ravenlab.studies.export.comparison import (
-        NO_TUNING_CAPTION,
-        board_caption,
-        board_table,
-        no_tuning_table,
-        overview_caption,
-        overview_table,
-    )
-    from ravenlab.studies.results.alternatives import describe_untuned_policies
-    from ravenlab.studies.results.describe_comparison import describe_marks, describe_result, describe_search
-    from ravenlab.studies.results.overview import describe_overview
-
-    if len(results) > 1:
-        print_line(describe_overview(results))
-        table = overview_table(results)
-        print_table(overview_caption(results), table.columns, table.to_numpy().tolist(), numbers=table.columns[1:])
-    for result in results:
-        for line in describe_result(result):
-            print_line(line)
-        search = describe_search(result)
-        if search is not None:
-            print_line(search)
-        for board in result.boards:
-            table = board_table(result, board, timed=True).drop(columns="Parameters")
-            rows = table.to_numpy().tolist()
-            numbers = table.columns[1:]
-            print_table(board_caption(result, board), table.columns, rows, numbers=numbers, if_too_wide="cut")
-    untuned = no_tuning_table(results)
-    if untuned is not None:
-        print_table(NO_TUNING_CAPTION, untuned.columns, untuned.to_numpy().tolist(), numbers=untuned.columns[2:])
-    print_line(describe_marks(results))
-    for line in describe_untuned_policies(results):
-        print_line(line)

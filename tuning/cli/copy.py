@@ -6,10 +6,10 @@ from typing import Annotated
 
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import plural
 from ravenlab.studies.storage.urls import mask_url, storage_url
 from ravenlab.tuning.cli.options import StorageOption, StudiesArgument, option
-from ravenlab.tuning.cli.output import print_line
 
 MAX_NAME = 400  # characters of a name, as in a study file
 

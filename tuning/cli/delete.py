@@ -9,11 +9,11 @@ import typer
 
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import plural
 from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli import completion
 from ravenlab.tuning.cli.options import StorageOption, argument, option
-from ravenlab.tuning.cli.output import print_line
 
 
 def delete(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import plural
+from ravenlab.common.terminal import print_document, print_line
 from ravenlab.tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
-from ravenlab.tuning.cli.output import command_name, print_json, print_line, print_table
+from ravenlab.tuning.cli.output import command_name, print_json
 
 if TYPE_CHECKING:
     from ravenlab.studies.diagnosis.result import Diagnosis
@@ -60,7 +61,6 @@ def diagnose(
     """
     from ravenlab.dashboards.pages.diagnosis import render_diagnosis
     from ravenlab.studies.diagnosis.proposal import propose_study
-    from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, describe_diagnosis, tabulate_findings
     from ravenlab.tuning.files import atomic_write, check_file_writable
     from ravenlab.tuning.queries import diagnose as diagnose_file
 
@@ -85,11 +85,7 @@ def diagnose(
         found = {"study": proposal, "recommendation": answer, "check": checked}
         print_json({**diagnosis.to_dict(), **found}, indent=2)
         return
-    for line in describe_diagnosis(diagnosis):
-        print_line(line)
-    if diagnosis.conclusive:
-        title = f"{file.name}: {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}"
-        print_table(title, FINDING_COLUMNS, tabulate_findings(diagnosis), numbers=("p", "halves"))
+    print_document(replace(diagnosis.to_document(), problem=file.name))
     for line in parameters:
         print_line(line)
     if output is not None:

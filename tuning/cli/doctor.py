@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ravenlab.common.documents import Table
+from ravenlab.common.terminal import print_line, print_table
 from ravenlab.common.text import plural
 from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.options import ClusterOption, JsonOption, StorageOption
-from ravenlab.tuning.cli.output import print_json, print_line, print_table
+from ravenlab.tuning.cli.output import print_json
 from ravenlab.tuning.workers.local import worker_count
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def doctor(storage: StorageOption = None, cluster: ClusterOption = None, as_json
         print_json({"problems": problems, "checks": checks, "workers": nodes})
     else:
         columns = ["check", "found", "verdict", "what to do"]
-        print_table("ravenlab doctor", columns, [[row.check, row.found, row.verdict, row.advice] for row in rows])
+        cells = [[row.check, row.found, row.verdict, row.advice] for row in rows]
+        print_table(Table(columns, cells, "ravenlab doctor", text=columns))
         print_line("No problems." if problems == 0 else f"{plural(problems, 'problem')}.")
     if problems:
         raise typer.Exit(1)

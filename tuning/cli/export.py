@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 from ravenlab.common.errors import unknown_name
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import plural
 from ravenlab.studies.export import DEFAULT_FORMAT, FORMATS
 from ravenlab.studies.export import export as export_text
 from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, choice_option, option
-from ravenlab.tuning.cli.output import print_exact, print_line, print_message
+from ravenlab.tuning.cli.output import print_exact, print_message
 
 
 def export(

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 from ravenlab.common.errors import InputError
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import join_words
 from ravenlab.tuning.cli.options import argument, option
-from ravenlab.tuning.cli.output import command_name, print_line
+from ravenlab.tuning.cli.output import command_name
 
 STUDY_FILE = Path("study.toml")
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import typer
 
+from ravenlab.common.documents import Table
+from ravenlab.common.terminal import print_line, print_table
 from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command
 from ravenlab.tuning.cli.options import JsonOption
-from ravenlab.tuning.cli.output import print_json, print_line, print_table
+from ravenlab.tuning.cli.output import print_json
 
 app = typer.Typer(help="List scenarios, policies and bundled study files.")
 
@@ -94,13 +96,9 @@ def list_studies(as_json: JsonOption = False) -> None:
     if as_json:
         print_json(rows)
         return
-    print_table(
-        "Study files",
-        ["name", "studies", "steps", "meaning"],
-        [[row["name"], f"{row['studies']:,}", f"{row['steps']:,}", row["meaning"]] for row in rows],
-        numbers=["studies", "steps"],
-        ruled=True,
-    )
+    columns = ["name", "studies", "steps", "meaning"]
+    cells = [[row["name"], f"{row['studies']:,}", f"{row['steps']:,}", row["meaning"]] for row in rows]
+    print_table(Table(columns, cells, "Study files", text=("name", "meaning"), ruled=True))
     print_line("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
 
 
@@ -116,5 +114,5 @@ def _print_rows(
         params = separator.join(f"{key} {value}" for key, value in row["parameters"].items() if key not in hidden)
         cells.append([row["name"], row["category"], params or "–", row["meaning"]])
     columns = ["name", "category", "parameters", "meaning"]
-    print_table(title, columns, cells, ruled=True)
+    print_table(Table(columns, cells, title, text=columns, ruled=True))
     return True

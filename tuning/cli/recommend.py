@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ravenlab.common.errors import InputError
+from ravenlab.common.terminal import print_line
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion
@@ -28,7 +29,7 @@ from ravenlab.tuning.cli.options import (
     integer_option,
     option,
 )
-from ravenlab.tuning.cli.output import print_exact, print_json, print_line, print_message
+from ravenlab.tuning.cli.output import print_exact, print_json, print_message
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import format_bytes, plural
 from ravenlab.tuning.cli.options import AllOption, OptionalStudiesArgument, StorageOption, option
-from ravenlab.tuning.cli.output import print_line, print_message
+from ravenlab.tuning.cli.output import print_message
 
 
 def report(

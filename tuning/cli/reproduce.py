@@ -10,7 +10,7 @@ from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
 from ravenlab.tuning.cli.arguments import choose_workers
 from ravenlab.tuning.cli.options import argument, default, integer_option, option
-from ravenlab.tuning.cli.output import print_exact, print_line, print_table
+from ravenlab.tuning.cli.output import print_exact
 from ravenlab.tuning.reproduction import ALL, BOTH, EXPERIMENTS, PROTOCOLS
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
@@ -85,6 +85,8 @@ def reproduce(
 
 def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
+    from ravenlab.common.documents import Table
+    from ravenlab.common.terminal import print_line, print_table
     from ravenlab.dashboards.pages.reproduction import group_verdicts
 
     groups = group_verdicts(result)
@@ -96,7 +98,8 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
             text, printed = (claim.text, claim.show(claim.printed)) if index == 0 else ("", "")
             rows.append([text, f"as {row.protocol}", printed, ours, f"{row.verdict.sign} {row.verdict}"])
     if rows:
-        print_table("Verdicts", ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"], rows)
+        columns = ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"]
+        print_table(Table(columns, rows, "Verdicts", text=columns))
     for group in groups:
         if group.title:
             print_line(f"{group.title}: {group.summary}.")

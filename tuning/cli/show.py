@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ravenlab.common.documents import Table
+from ravenlab.common.terminal import print_document, print_line, print_table
 from ravenlab.common.text import format_number
 from ravenlab.studies.symbols import format_params, format_symbol
-from ravenlab.tuning.cli.compare import print_comparisons
-from ravenlab.tuning.cli.grid import print_grid
 from ravenlab.tuning.cli.options import JsonOption, StorageOption, StudyArgument
-from ravenlab.tuning.cli.output import print_json, print_line, print_table
-from ravenlab.tuning.cli.tune import print_robust
+from ravenlab.tuning.cli.output import print_json
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -70,8 +68,6 @@ def _show_study(
     as_json: bool,
 ) -> None:
     """Show a study of one scenario, or a study that ravenlab did not create."""
-    from ravenlab.studies.results.describe import describe_recommendation
-
     if as_json:
         print_json(
             {
@@ -83,9 +79,12 @@ def _show_study(
             }
         )
         return
-    lines = ["No recommendation yet."] if recommendation is None else describe_recommendation(recommendation, better)
-    for line in lines:
-        print_line(line)
+    from ravenlab.studies.results.documents import recommendation_document
+
+    if recommendation is None:
+        print_line("No recommendation yet.")
+    else:
+        print_document(recommendation_document(recommendation, better))
     print_line(_describe_progress(row, "trials"))
     if spec is not None:
         _print_spec(spec)
@@ -95,13 +94,6 @@ def _show_study(
 
 def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: Any, as_json: bool) -> None:
     """Show a grid, a comparison or a robust search."""
-    from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST
-
-    printers: dict[str, Callable[[Any], None]] = {
-        ROBUST.name: print_robust,
-        GRID.name: print_grid,
-        COMPARISON.name: lambda comparison: print_comparisons([comparison]),
-    }
     if as_json:
         content = None if result is None else result.as_object()
         print_json({**asdict(row), "spec": spec.model_dump(mode="json"), kind.name: content})
@@ -109,7 +101,8 @@ def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: An
     if result is None:
         print_line(f"Not complete; rerun the same ravenlab {kind.command} command to resume.")
     else:
-        printers[kind.name](result)
+        for document in result.to_documents():
+            print_document(document)
     print_line(_describe_progress(row, kind.unit))
 
 
@@ -168,4 +161,4 @@ def _print_trials(best: list[FrozenTrial]) -> None:
             ]
         )
     columns = ["trial", "value", "± standard error", "parameters"]
-    print_table("Best trials (search estimates)", columns, rows, numbers=columns[:3])
+    print_table(Table(columns, rows, "Best trials (search estimates)", text=("parameters",)))

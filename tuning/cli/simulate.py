@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ravenlab.common.text import format_settings
+from ravenlab.common.terminal import print_document
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
 from ravenlab.tuning.cli.arguments import assignments, scenario_settings
 from ravenlab.tuning.cli.options import option
-from ravenlab.tuning.cli.output import print_json, print_line, print_message, print_table
+from ravenlab.tuning.cli.output import print_json, print_message
 from ravenlab.tuning.workers.local import worker_count
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
 POLICY = "Policy"
 
-LABELS = {
-    "regret": "regret",
-    "regret_constant": "regret against a constant mean",
-    "reward": "reward",
-    "suboptimal_pulls": "suboptimal pulls",
-}
 """Printed results, by their names in the summary."""
 
 
@@ -96,7 +90,7 @@ def simulate(
     if as_json:
         print_json(_simulation_object(result))
     else:
-        _print_simulation(result)
+        print_document(result.to_document())
 
 
 def _simulation_object(result: Simulation) -> dict[str, Any]:
@@ -121,17 +115,3 @@ def _write_pulls(pulls: NDArray[np.integer[Any]], path: Path) -> None:
         file.write("replication,step,arm\n")
         for replication, row in enumerate(pulls):
             file.writelines(f"{replication},{step},{arm}\n" for step, arm in enumerate(row.tolist(), start=1))
-
-
-def _print_simulation(result: Simulation) -> None:
-    rows = []
-    summary = result.summary()
-    for name, label in LABELS.items():
-        if name in summary:
-            mean = summary[name]["mean"]
-            error = summary[name]["stderr"]
-            rows.append([label, f"{mean:,.2f}", "–" if error is None else f"{error:,.2f}"])
-    columns = ["", "mean", "± standard error"]
-    print_table(f"{result.policy} in {result.scenario}", columns, rows, numbers=columns[1:])
-    print_line(f"T = {result.horizon:,}, K = {result.arms:,}, {result.replications:,} replications, seed {result.seed}")
-    print_line(format_settings(result.params))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ravenlab.common.documents import Table
+from ravenlab.common.terminal import print_line, print_table
 from ravenlab.common.text import format_duration, format_number, plural
 from ravenlab.studies.storage.urls import mask_url, storage_url
 from ravenlab.tuning.cli.options import AllOption, JsonOption, StorageOption
-from ravenlab.tuning.cli.output import print_json, print_line, print_table
+from ravenlab.tuning.cli.output import print_json
 
 if TYPE_CHECKING:
     from ravenlab.studies.storage.library import StudyRow
@@ -37,9 +39,8 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
     if rows:
         columns = ["study", "state", "trials", "regret", "date", "duration", "seed"]
         cells = [_format_row(row) for row in rows]
-        numbers = ["trials", "regret", "duration", "seed"]
         title = f"Studies in {mask_url(storage_url(storage))}"
-        print_table(title, columns, cells, numbers=numbers, if_too_wide="list")
+        print_table(Table(columns, cells, title, text=("study", "state", "date"), narrow="list"))
         print_line("regret: measured on held-out worlds; duration: of the trials, without validation.")
     else:
         print_line("No studies yet. To begin: ravenlab tune blips")

@@ -11,19 +11,18 @@ import typer
 
 from ravenlab.common.checks import check_nonnegative
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import format_interval, format_number, format_percent
+from ravenlab.common.terminal import print_document
 from ravenlab.studies.export import export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.storage.urls import mask_url
-from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.cli import arguments, options
 from ravenlab.tuning.cli.arguments import assignments, drop_unset
-from ravenlab.tuning.cli.output import command_name, print_exact, print_line, print_message, print_table
+from ravenlab.tuning.cli.output import command_name, print_exact, print_message
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from ravenlab.studies.results.recommendation import Recommendation
-    from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+    from ravenlab.studies.results.robust import RobustRecommendation
     from ravenlab.tuning.study_run import StudyRun
 
 
@@ -86,6 +85,7 @@ def tune(
     if scenarios and cluster is None and not dry_run:
         compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
     from ravenlab.studies.kinds import ROBUST, TUNE
+    from ravenlab.studies.results.documents import recommendations_document
     from ravenlab.tuning.files import check_file_writable
 
     arguments.load_plugins(plugin)
@@ -138,7 +138,10 @@ def tune(
     if as_json:
         _print_json(recommendations, robust_results)
     else:
-        _print_results(recommendations, robust_results)
+        for result in robust_results:
+            print_document(result.to_document())
+        if recommendations:
+            print_document(recommendations_document(recommendations))
     _print_states(runs, quiet)
     if results and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
@@ -158,13 +161,6 @@ def _print_json(recommendations: Sequence[Recommendation], robust_results: Seque
     print_exact(export([*recommendations, *robust_results], "json"))
 
 
-def _print_results(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
-    for result in robust_results:
-        print_robust(result)
-    if recommendations:
-        _print_recommendations(recommendations)
-
-
 def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:
     """Print to stderr which studies reached the time limit, and without progress which were complete before."""
     for run in runs:
@@ -174,50 +170,6 @@ def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:
             print_message(
                 f"{run.study}: time limit reached after {run.trials:,} trials; rerun the same command to resume."
             )
-
-
-def _print_recommendations(recommendations: Sequence[Recommendation]) -> None:
-    """Print parameters and regret per study, and the extra regret of the paper's advice and of the defaults."""
-    from ravenlab.studies.results.baselines import format_difference
-    from ravenlab.studies.results.describe import describe_failures, describe_regret, describe_verdict, format_failures
-    from ravenlab.studies.results.naming import list_baselines
-    from ravenlab.studies.results.recorded import describe_unit
-
-    for recommendation in recommendations:
-        name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
-        for line in (describe_verdict(recommendation), *describe_unit(recommendation)):
-            print_line(f"{name}{line}")
-    shown = list_baselines(recommendations)
-    rows = []
-    for recommendation in recommendations:
-        baselines = {each.name: format_difference(each) for each in recommendation.comparisons}
-        regret = recommendation.regret
-        interval = format_interval(regret, name="")
-        rows.append(
-            [
-                recommendation.study,
-                format_params(recommendation.params),
-                f"{interval}{recommendation.regret_unit}",
-                format_failures(recommendation.failures),
-                *(baselines.get(name, "–") for name in shown),
-            ]
-        )
-    held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
-    columns = ["study", "parameters", "regret (95 % CI)", "failures", *shown.values()]
-    print_table(
-        f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
-        " baselines: extra regret",
-        columns,
-        rows,
-        numbers=columns[2:],
-        if_too_wide="stack",
-    )
-    for recommendation in recommendations:
-        if recommendation.recorded is not None:
-            for line in describe_regret(recommendation):
-                print_line(line)
-        elif recommendation.failures is not None and not recommendation.failures.reliable:
-            print_line(describe_failures(recommendation.failures, recommendation.regret.replications)[-1])
 
 
 def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
@@ -230,24 +182,3 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     typer.echo("or to view the results:", err=True)
     typer.echo(f"  {command} report{where}", err=True)
     typer.echo(f"  {command} dashboard{where}", err=True)
-
-
-def print_robust(result: RobustRecommendation) -> None:
-    """Print the conclusions, and the settings in every scenario."""
-    from ravenlab.studies.results.describe import describe_robust
-    from ravenlab.studies.results.naming import list_contenders
-
-    for line in describe_robust(result):
-        print_line(line)
-    title = f"{result.study}: regret (excess over the parameters tuned for the scenario)"
-    _print_settings(title, result.scenarios, list_contenders(result))
-
-
-def _print_settings(title: str, scenarios: Sequence[str], settings: Sequence[EvaluatedSetting]) -> None:
-    columns = ["setting", "parameters", *scenarios, "excess (95 % CI)"]
-    rows = []
-    for setting in settings:
-        cells = [f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)})" for world in setting.worlds]
-        excess = format_interval(setting.price, name="", format_value=format_percent)
-        rows.append([setting.name, format_params(setting.params), *cells, excess])
-    print_table(title, columns, rows, numbers=columns[2:], if_too_wide="stack")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from ravenlab.common.terminal import print_line
 from ravenlab.common.text import format_count, plural
 from ravenlab.tuning.cli import completion
 from ravenlab.tuning.cli.arguments import plan_object
 from ravenlab.tuning.cli.options import JsonOption, argument
-from ravenlab.tuning.cli.output import print_json, print_line
+from ravenlab.tuning.cli.output import print_json
 
 
 def validate(

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common import text
+from ravenlab.common.documents import Table
 from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.style import format_title
-from ravenlab.dashboards.pages.html import PageTable
 from ravenlab.dashboards.pages.reproduction import ReproductionSection
 from ravenlab.studies.paper import criteria
 from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement
@@ -277,10 +277,8 @@ def render(template: str, **values: Any) -> list[str]:
     return [paragraph for line in lines if (paragraph := re.sub(r"[ \n]+", " ", line).strip(" "))]
 
 
-def _make_tables(template: Row, values: Mapping[str, Any]) -> Iterator[PageTable]:
+def _make_tables(template: Row, values: Mapping[str, Any]) -> Iterator[Table]:
     """Make a table, or one per protocol; columns without any text and tables without rows are left out."""
-    from pandas import DataFrame
-
     environment = _environment()
     cells = {title: environment.from_string(cell) for title, cell in template["columns"].items()}
     select = environment.compile_expression(template["rows"])
@@ -290,7 +288,8 @@ def _make_tables(template: Row, values: Mapping[str, Any]) -> Iterator[PageTable
         used = [title for title in cells if any(row[title] for row in rows)]
         if rows:
             (caption,) = render(template["caption"], **shown)
-            yield PageTable(caption, DataFrame(rows)[used], template.get("folded", False))
+            shown_cells = [[row[title] for title in used] for row in rows]
+            yield Table(used, shown_cells, caption, text=None, folded=template.get("folded", False))
 
 
 @lru_cache(maxsize=1)

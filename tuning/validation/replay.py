@@ -63,7 +63,7 @@ class Replay(Result):
         ]
         return DataFrame(rows, columns=columns)
 
-    def _document(self) -> Document:
+    def to_document(self) -> Document:
         logged = format_interval(self.logged)
         if self.inconclusive is None:
             score = format_interval(self.score)

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pandas import DataFrame
-
 from ravenlab.common.checks import parse_steps
+from ravenlab.common.documents import Table
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import (
     capitalize_first,
@@ -22,7 +21,7 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.dashboards import figures
-from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import GridData, ReportData, StudyData
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.base import Effect
@@ -65,7 +64,7 @@ class ScenarioSection:
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
-    table: PageTable | None = None
+    table: Table | None = None
 
     @property
     def filters(self) -> dict[str, list[str]]:
@@ -172,9 +171,9 @@ def _recommendations(studies: list[StudyData]) -> list[Recommendation]:
     return [study.recommendation for study in studies if study.recommendation is not None]
 
 
-def _arm_table(caption: str, columns: list[str], counts: Mapping[str, int], total: int) -> PageTable | None:
+def _arm_table(caption: str, columns: list[str], counts: Mapping[str, int], total: int) -> Table | None:
     rows = share_by_arm(counts, total)
-    return PageTable(caption, DataFrame(rows, columns=columns)) if rows else None
+    return Table(columns, rows, caption, text=None) if rows else None
 
 
 def share_by_arm(counts: Mapping[str, int], total: int) -> list[list[str]]:

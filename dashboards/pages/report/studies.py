@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pandas import DataFrame
-
+from ravenlab.common.cells import Cell
+from ravenlab.common.documents import Table
 from ravenlab.common.text import (
     format_count,
     format_ends,
@@ -15,11 +15,10 @@ from ravenlab.common.text import (
     format_percent,
     format_settings,
     join_words,
-    keep_pairs_together,
     plural,
 )
 from ravenlab.dashboards import figures
-from ravenlab.dashboards.pages.html import PageTable, Panel, Slugs, make_panel
+from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
 from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.describe import describe_recommendation, describe_robust
@@ -30,7 +29,7 @@ from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendati
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.spec.source import TraceSource
 from ravenlab.studies.statistics.intervals import relative_interval
-from ravenlab.studies.symbols import format_params
+from ravenlab.studies.symbols import format_params, list_values
 
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
@@ -49,7 +48,7 @@ class ReportSection:
     """Figures whose hover marks are linked, if there are several of the same parameters."""
     filters: dict[str, list[str]]
     """Values of the filters under which the section is shown."""
-    table: PageTable | None = None
+    table: Table | None = None
     more: list[Panel] = field(default_factory=list)
     """Further figures."""
 
@@ -173,7 +172,7 @@ def _describe_grid(grid: Grid) -> list[str]:
     return [document.answer, *document.facts]
 
 
-def _grid_table(grid: Grid) -> PageTable | None:
+def _grid_table(grid: Grid) -> Table | None:
     if grid.mean.size > MAX_TABLE_CELLS:
         return None
     spec = grid.spec
@@ -187,7 +186,7 @@ def _grid_table(grid: Grid) -> PageTable | None:
         rows.append([format_number(alpha0), *cells])
     columns = ["α₀", *(f"β₀ = {format_number(beta0)}" for beta0 in spec.beta0)]
     caption = "Mean regret ± standard error (*: statistically indistinguishable from the best cell)"
-    return PageTable(caption, DataFrame(rows, columns=columns))
+    return Table(columns, rows, caption, text=None)
 
 
 def make_study_sections(data: ReportData, ids: Mapping[str, str], slugs: Slugs) -> list[ReportSection]:
@@ -299,14 +298,14 @@ def _robust_section(result: RobustRecommendation, slugs: Slugs) -> ReportSection
     return ReportSection(link, result.study, short, lines, panels, filters, table)
 
 
-def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> PageTable:
-    rows = []
+def _robust_table(scenarios: list[str], settings: list[EvaluatedSetting]) -> Table:
+    rows: list[list[Cell]] = []
     for setting in settings:
         cells = [
             f"{format_number(world.regret.mean)} ({format_percent(world.price.mean)},"
             f" {format_ends(world.price, format_percent)})"
             for world in setting.worlds
         ]
-        rows.append([setting.name, keep_pairs_together(format_params(setting.params)), *cells])
+        rows.append([setting.name, list_values(setting.params), *cells])
     caption = "Mean regret; in parentheses the excess over the tuned setting with its 95 % confidence interval"
-    return PageTable(caption, DataFrame(rows, columns=["setting", "parameters", *scenarios]))
+    return Table(["setting", "parameters", *scenarios], rows, caption, text=None)

@@ -13,12 +13,12 @@ import jsonschema
 import pytest
 import yaml
 
+from ravenlab.common.latex import escape as latex
+from ravenlab.common.markdown import escape as markdown
 from ravenlab.environments import InputError
 from ravenlab.policies.engine.base import Policy
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
-from ravenlab.studies.export.latex_table import escape as latex
-from ravenlab.studies.export.markdown_table import escape as markdown
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.tables import make_table, to_csv, to_csv_cell

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from ravenlab.common.interval import Interval
+from ravenlab.common.terminal import print_document
 from ravenlab.dashboards.figures.card import plot_recommendation_card
 from ravenlab.dashboards.figures.intervals import plot_recommendations
 from ravenlab.dashboards.pages.report.page import make_recommendation_table
@@ -13,9 +14,8 @@ from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
 from ravenlab.studies.results.describe import describe_recommendation
-from ravenlab.studies.results.documents import recommendation_document
+from ravenlab.studies.results.documents import recommendation_document, recommendations_document
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
-from ravenlab.tuning.cli.tune import _print_recommendations
 from tests.studies.examples import make_recommendation, make_trace_facts
 
 OTHER: dict[str, float | str] = {"alpha0": 9.5}
@@ -94,7 +94,7 @@ def test_every_surface_shows_the_same_relation(
     (comparison,) = recommendation.comparisons
     assert comparison.relation == relation
     texts = {name: read(recommendation) for name, read in SURFACES.items()}
-    _print_recommendations([recommendation])
+    print_document(recommendations_document([recommendation]))
     texts["terminal"] = capsys.readouterr().out
     expected = {"same": ["identical"], "tied": ["tied"], "inconclusive": ["inconclusive"]}.get(relation, [])
     for name, text in texts.items():

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from ravenlab.common.documents import ResultList
+from ravenlab.common.terminal import print_document
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.diagnosis import diagnose
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
 from ravenlab.studies.results.describe import describe_verdict
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.tuning.cli.grid import print_grid
 from tests.dashboards.figure_checks import make_grid
 from tests.dashboards.figures.test_worlds import make_robust
 from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
@@ -83,7 +83,7 @@ def test_a_grid_states_another_scale_of_the_rewards(capsys: pytest.CaptureFixtur
     scale = "The scale of the rewards is 8 times that of the scenario at its default settings"
     for unit in (1.0, 8.0):
         grid = make_grid(unit=unit)
-        print_grid(grid)
+        print_document(grid.to_document())
         surfaces = [capsys.readouterr().out, repr(grid), grid._repr_html_()]
         assert [scale in " ".join(text.split()) for text in surfaces] == [unit == 8.0] * 3
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ravenlab.common.documents import Map
+from ravenlab.common.terminal import draw_map as draw_document_map
 from ravenlab.studies.registry import PAPER_VALUES, GridDefaults
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.spec.grid import FINE_VALUES, GridSpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.cli.grid import draw_map
 from tests.command import printed, refused
 from tests.dashboards.figure_checks import make_grid
 from tests.messages import assert_names
@@ -20,6 +21,14 @@ from tests.studies.examples import finished_trials, store_grid
 
 SMALL = ["--horizon=100,200", "--arms=3", "--replications=20", "--alpha0=0.1,1,5", "--beta0=0.5,10", "--quiet"]
 NAME = "grid/raven-ucb/blips/T{}/K3/alpha0=0.1:1:5,beta0=0.5:10"
+
+
+def draw_map(grid: Grid, width: int) -> list[str] | None:
+    (table,) = grid.to_document().tables
+    assert isinstance(table, Map)
+    return draw_document_map(table, width)
+
+
 Captured = pytest.CaptureFixture[str]
 
 
@@ -29,7 +38,7 @@ def test_tables_csv_and_json_agree(url: str, tmp_path: Path, capsys: Captured) -
     assert run(words) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
-    assert captured.out.count("★ best: α₀") == 4
+    assert captured.out.count("Best cell: α₀") == 4
     assert captured.out.count("★") == 8
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert len(rows) == 4 * 6
@@ -76,7 +85,7 @@ def test_maps_fit_into_80_columns_and_show_every_cell(cells: tuple[float, ...]) 
     assert "★" in rows[len(cells) - 1 - grid.best[1]]
     labels = [float(word) for word in lines[-1].split()[1:]]
     assert len(labels) == len(cells) or len(cells) == len(FINE_VALUES)
-    assert set(labels) <= {float(f"{value:.3g}") for value in cells}
+    assert set(labels) <= {float(f"{value:.4g}") for value in cells}
     assert draw_map(grid, 4) is None
 
 

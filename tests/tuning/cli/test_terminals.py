@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from ravenlab.common.documents import Table
+from ravenlab.common.terminal import print_line, print_table
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.cli.output import command_name, print_line, print_table
+from ravenlab.tuning.cli.output import command_name
 from ravenlab.tuning.screen import supports_bars
 from tests.messages import assert_names
 from tests.project import ROOT, environment
@@ -120,11 +122,11 @@ def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) ->
     screen = replace_stdout(monkeypatch)
     columns = ["study", "use", "regret"]
     row = ["raven-ucb/variance-drift/T10000/K10", "α₀ 1, β₀ 1, ε 0.1", "1 (0 to 2)"]
-    print_table("Title", columns, [row], if_too_wide="stack")
+    print_table(Table(columns, [row], "Title", text=columns, narrow="stack"))
     assert "│" in screen.text
     screen.text = ""
     monkeypatch.setenv("COLUMNS", "50")
-    print_table("Title", columns, [row], if_too_wide="stack")
+    print_table(Table(columns, [row], "Title", text=columns, narrow="stack"))
     assert [line.split() for line in re.sub(r"\x1b\[[\d;]*m", "", screen.text).splitlines()] == [
         ["Title"],
         [row[0]],
@@ -132,7 +134,7 @@ def test_narrow_terminals_do_not_break_names(monkeypatch: pytest.MonkeyPatch) ->
         ["regret", *row[2].split()],
     ]
     screen.text = ""
-    print_table("Title", columns, [row], if_too_wide="cut")
+    print_table(Table(columns, [row], "Title", text=columns, narrow="cut"))
     table, _, below = screen.text.rpartition("┘")
     assert "regret" not in table
     assert_names(below, "regret")
@@ -147,7 +149,7 @@ def test_lines_break_between_words_only(mode: Any, width: int, monkeypatch: pyte
     columns = ["study", "state", "meaning of the parameters"]
     row = ["raven-ucb/blips/T10000/K10", "recommended", "at regular intervals all arms change temporarily"]
     line = f"{row[2]}, then return to their previous values"
-    print_table(title, columns, [row], if_too_wide=mode)
+    print_table(Table(columns, [row], title, text=columns, narrow=mode))
     print_line(line)
     text = re.sub(r"\x1b\[[\d;]*m", "", screen.text)
     assert max(map(len, text.splitlines())) <= width

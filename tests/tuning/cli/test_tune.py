@@ -7,9 +7,10 @@ import optuna
 import pytest
 
 import ravenlab
+from ravenlab.common.terminal import print_document
 from ravenlab.studies.kinds import TUNE
+from ravenlab.studies.results.documents import recommendations_document
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.cli.tune import _print_recommendations
 from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.project import python
@@ -36,16 +37,16 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_the_table_states_scale_and_unit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     trace = make_recommendation(scenario="trace:a.csv", study="trace", trace=make_trace_facts(["a", "b"]))
-    _print_recommendations([trace])
+    print_document(recommendations_document([trace]))
     out = capsys.readouterr().out
     assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "scaled defaults")
     _, scale, *_ = out.splitlines()
     assert scale.startswith("The scale of the rewards is 2 times that of simulated worlds")
-    _print_recommendations([make_recommendation(unit=8.0), make_recommendation(study="usual")])
+    print_document(recommendations_document([make_recommendation(unit=8.0), make_recommendation(study="usual")]))
     out = capsys.readouterr().out
     assert "\nraven-ucb/variance-drift/T1000/K10: The scale of the rewards is 8 times that of the scenario" in out
     assert "defaults or scaled defaults" in out
-    _print_recommendations([make_recommendation()])
+    print_document(recommendations_document([make_recommendation()]))
     assert "scale" not in capsys.readouterr().out
 
 

@@ -176,9 +176,9 @@ def test_table3_shows_the_numbers_of_its_tables() -> None:
     assert f"{search['trials']} trials × {search['replications']} replications" in " ".join(section.methods)
     regret = section.tables[0]
     paper = regret.columns.index("paper")
-    assert [row[paper] for row in regret.rows][:2] == ["1,717.8", "5,446.1"]
+    assert [row[paper] for row in regret.cells][:2] == ["1,717.8", "5,446.1"]
     tuned = select_row(scores, comparison="tuned", measure="regret", policy="ccb")
-    assert regret.rows[7][-1].startswith(f"{tuned['mean']:,.0f} ± {tuned['error']:,.0f}")
+    assert regret.cells[7][-1].startswith(f"{tuned['mean']:,.0f} ± {tuned['error']:,.0f}")
 
 
 def test_figure4_marks_the_printed_ends_and_orders_the_legend_by_regret() -> None:

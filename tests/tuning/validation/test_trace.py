@@ -324,7 +324,7 @@ def test_a_better_policy_is_the_answer() -> None:
     assert_names(document.answer, "Use raven-auto, which has nothing to set", "raven-ucb")
     table = document.tables[-1]
     assert isinstance(table, Table)
-    assert [row[0].split()[0] for row in table.rows] == ["D-raven", "Raven-auto,", "Sw-raven"]
+    assert [row[0].split()[0] for row in table.cells] == ["D-raven", "Raven-auto,", "Sw-raven"]
     assert_names(" ".join(table.columns), "simultaneous 95 % CI")
     assert found.as_object()["alternatives"][0]["name"] == "raven-auto"
 
