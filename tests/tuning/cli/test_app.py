@@ -64,7 +64,7 @@ def test_published_logistics_also_reports_regret_against_a_constant() -> None:
 
 def test_simulate_prints_a_table() -> None:
     text = printed("simulate", "periodic", *SMALL)
-    for word in ("raven-ucb", "periodic", "regret", "suboptimal pulls", "T = 200", "alpha0 = 1"):
+    for word in ("raven-ucb", "periodic", "regret", "Suboptimal pulls", "T = 200", "alpha0 = 1"):
         assert word in text
 
 

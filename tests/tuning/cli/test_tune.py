@@ -39,13 +39,13 @@ def test_the_table_states_scale_and_unit(monkeypatch: pytest.MonkeyPatch, capsys
     trace = make_recommendation(scenario="trace:a.csv", study="trace", trace=make_trace_facts(["a", "b"]))
     print_document(recommendations_document([trace]))
     out = capsys.readouterr().out
-    assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "scaled defaults")
+    assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "Scaled defaults")
     _, scale, *_ = out.splitlines()
     assert scale.startswith("The scale of the rewards is 2 times that of simulated worlds")
     print_document(recommendations_document([make_recommendation(unit=8.0), make_recommendation(study="usual")]))
     out = capsys.readouterr().out
     assert "\nraven-ucb/variance-drift/T1000/K10: The scale of the rewards is 8 times that of the scenario" in out
-    assert "defaults or scaled defaults" in out
+    assert "Defaults or scaled defaults" in out
     print_document(recommendations_document([make_recommendation()]))
     assert "scale" not in capsys.readouterr().out
 
