@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -287,6 +287,13 @@ def escape(text: object) -> str:
     '&lt;b&gt;\\\\x1b'
     """
     return html.escape(escape_unprintable(str(text)))
+
+
+def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Make a pandas table with the usual types of columns; missing numbers are NaN."""
+    from pandas import DataFrame
+
+    return DataFrame(list(records))
 
 
 class Result(ABC):

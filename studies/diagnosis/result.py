@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.documents import Result
-from ravenlab.common.text import format_p_value, join_words
+from ravenlab.common.documents import Result, Table, make_frame
+from ravenlab.common.text import capitalize_first, format_p_value, join_words, plural
 from ravenlab.environments.noise import DEFAULT_NOISE
 from ravenlab.environments.world import Floats, Ints
 
@@ -136,14 +136,29 @@ class Diagnosis(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all kinds of change in pandas, one row each."""
-        from ravenlab.studies.results.documents import diagnosis_frame
-
-        return diagnosis_frame(self)
+        return make_frame(
+            {
+                "kind": finding.kind,
+                "found": finding.found,
+                "p": finding.p,
+                "strength": finding.strength,
+                "arms": list(finding.arms),
+                "halves": finding.found_in_halves,
+                "settings": finding.settings,
+            }
+            for finding in self.findings
+        )
 
     def to_document(self) -> Document:
-        from ravenlab.studies.results.documents import diagnosis_document
-
-        return diagnosis_document(self)
+        answer, *facts = describe_diagnosis(self)
+        columns = [name if name == "p" else capitalize_first(name) for name in FINDING_COLUMNS]
+        text = tuple(columns[:3])
+        return Document(
+            answer=answer,
+            facts=facts,
+            label=f"Diagnosis of {plural(self.rows, 'step')}, {plural(self.arms, 'arm')}",
+            tables=[Table(columns, tabulate_findings(self), text=text)] if self.findings else [],
+        )
 
 
 FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")  # columns of `tabulate_findings`

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.documents import Result
+from ravenlab.common.documents import Result, Table, make_frame
+from ravenlab.common.text import join_words, plural
 from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import read_rules
 from ravenlab.studies.storage.keys import project_version
@@ -70,14 +71,33 @@ class ReproductionResult(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the verdicts in pandas, one row each."""
-        from ravenlab.studies.results.documents import reproduction_frame
-
-        return reproduction_frame(self)
+        return make_frame(
+            {
+                "claim": verdict.claim.key,
+                "text": verdict.claim.text,
+                "place": verdict.claim.place,
+                "printed": verdict.claim.printed,
+                "protocol": verdict.protocol,
+                "verdict": verdict.verdict,
+                "reason": verdict.reason,
+            }
+            for verdict in self.verdicts()
+        )
 
     def to_document(self) -> Document:
-        from ravenlab.studies.results.documents import reproduction_document
-
-        return reproduction_document(self)
+        verdicts = [verdict.verdict for verdict in self.verdicts()]
+        counts = [f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts)]
+        claims = len({verdict.claim.key for verdict in self.verdicts()})
+        rows = [
+            [verdict.claim.place, verdict.claim.text, verdict.protocol, verdict.verdict] for verdict in self.verdicts()
+        ]
+        columns = ["Place", "Claim", "Protocol", "Verdict"]
+        return Document(
+            answer=f"{plural(claims, 'claim')} of the paper, {plural(len(verdicts), 'verdict')}:"
+            f" {join_words(counts, 'and') or 'none'}.",
+            label=f"Reproduction of {', '.join(self.experiments)}, seed {self.seed}",
+            tables=[Table(columns, rows, text=columns)],
+        )
 
 
 def _to_object(verdict: ClaimResult) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -294,9 +295,11 @@ class ComparisonResult(SingleDocument, Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate all entries in pandas: one row per policy and setting."""
-        from ravenlab.studies.results.documents import comparison_frame
+        from ravenlab.studies.export.comparison import tabulate_entries
 
-        return comparison_frame(self)
+        frame = tabulate_entries([self]).drop(columns="settings")
+        frame["params"] = frame["params"].map(json.loads)
+        return frame.infer_objects()
 
     def to_documents(self) -> list[Document]:
         """Return all leaderboards."""

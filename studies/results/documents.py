@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ravenlab.common.cells import Cell, Estimate, Number
 from ravenlab.common.documents import Document, Map, Shade, Table
-from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
     capitalize_first,
     format_count,
@@ -21,10 +19,8 @@ from ravenlab.common.text import (
     join_words,
     plural,
 )
-from ravenlab.studies.diagnosis.result import FINDING_COLUMNS, Diagnosis, describe_diagnosis, tabulate_findings
-from ravenlab.studies.export.comparison import board_table, tabulate_entries
+from ravenlab.studies.export.comparison import board_table
 from ravenlab.studies.export.deployment import describe_deployment
-from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import (
     SIMULTANEOUS,
@@ -54,7 +50,7 @@ from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.symbols import format_params, format_symbol, list_values
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 RECOMMENDATION_COLUMNS = (
     *("Study", "Policy", "Scenario", "T", "K"),
@@ -64,13 +60,6 @@ RECOMMENDATION_COLUMNS = (
 
 MAX_LISTED_CELLS = 12  # of a grid that is too large for a map
 GRID_TESTS = "paired tests, corrected"
-
-
-def make_frame(records: Iterable[Mapping[str, Any]]) -> DataFrame:
-    """Make a pandas table with the usual types of columns; missing numbers are NaN."""
-    from pandas import DataFrame
-
-    return DataFrame(list(records))
 
 
 def recommendation_document(recommendation: Recommendation, better: BetterPolicy | None = None) -> Document:
@@ -216,39 +205,6 @@ def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:
     return [format_number(params[name]) if name in params else "–" for name in names]
 
 
-def recommendation_frame(recommendation: Recommendation) -> DataFrame:
-    """Tabulate the recommended parameters and the baselines, one row each."""
-    problem = {
-        name: getattr(recommendation, name) for name in ("study", "policy", "scenario", "horizon", "arms", "seed")
-    }
-    rows: list[dict[str, Any]] = [
-        {
-            **problem,
-            "setting": "recommended",
-            **recommendation.params,
-            **recommendation.regret.as_columns("regret"),
-            **Interval(0.0, 0.0, 0.0).as_columns("difference"),
-            "significant": False,
-            "relation": "same",
-            "decision": recommendation.verdict.decision,
-        }
-    ]
-    for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
-        rows.append(
-            {
-                **problem,
-                "setting": baseline.name,
-                **baseline.params,
-                "regret": baseline.regret,
-                **comparison.difference.as_columns("difference"),
-                "significant": comparison.relation in ("better", "worse"),
-                "relation": comparison.relation,
-                "decision": recommendation.verdict.decision,
-            }
-        )
-    return make_frame(rows)
-
-
 def grid_document(grid: Grid) -> Document:
     """State the best cell and how many others are as good; small grids are shown as a map."""
     spec = grid.spec
@@ -325,26 +281,6 @@ def _describe_other_cells(grid: Grid) -> str:
     )
 
 
-def grid_frame(grid: Grid) -> DataFrame:
-    """Tabulate the cells, one row each."""
-    spec = grid.spec
-    percent = grid.percent_above_best()
-    return make_frame(
-        {
-            "study": grid.study,
-            "alpha0": alpha0,
-            "beta0": beta0,
-            "epsilon": spec.epsilon,
-            "regret": float(grid.mean[i, j]),
-            "stderr": float(grid.stderr[i, j]),
-            "percent_above_best": float(percent[i, j]),
-            "indistinguishable": bool(grid.indistinguishable[i, j]),
-        }
-        for i, alpha0 in enumerate(spec.alpha0)
-        for j, beta0 in enumerate(spec.beta0)
-    )
-
-
 def comparison_document(result: ComparisonResult) -> Document:
     """State the best policy and the distance of the others, with the main leaderboard."""
     from ravenlab.studies.export.comparison import TIME, describe_boards
@@ -357,13 +293,6 @@ def comparison_document(result: ComparisonResult) -> Document:
         tables=[board_table(result, result.main).without(TIME)],
         details=[describe_marks([result]), *document.details],
     )
-
-
-def comparison_frame(result: ComparisonResult) -> DataFrame:
-    """Tabulate all entries: one row per policy and setting."""
-    frame = tabulate_entries([result]).drop(columns="settings")
-    frame["params"] = frame["params"].map(json.loads)
-    return frame.infer_objects()
 
 
 def robust_document(result: RobustRecommendation) -> Document:
@@ -393,81 +322,3 @@ def _settings_table(scenarios: Sequence[str], settings: Sequence[EvaluatedSettin
     columns = ["", "Parameters", *scenarios, "Price"]
     caption = "Mean regret (excess over the setting tuned for the scenario)"
     return Table(columns, rows, caption, text=("", "Parameters"), narrow="stack")
-
-
-def settings_frame(study: str, settings: Iterable[EvaluatedSetting]) -> DataFrame:
-    """Tabulate settings of a robust search: one row per setting and scenario."""
-    return make_frame(
-        {
-            "study": study,
-            "setting": setting.name,
-            **setting.params,
-            "scenario": world.scenario,
-            **world.regret.as_columns("regret"),
-            **world.price.as_columns("price"),
-        }
-        for setting in settings
-        for world in setting.worlds
-    )
-
-
-def diagnosis_document(diagnosis: Diagnosis) -> Document:
-    """State the kinds of change, and tabulate all of them."""
-    answer, *facts = describe_diagnosis(diagnosis)
-    columns = [name if name == "p" else capitalize_first(name) for name in FINDING_COLUMNS]
-    text = tuple(columns[:3])
-    return Document(
-        answer=answer,
-        facts=facts,
-        label=f"Diagnosis of {plural(diagnosis.rows, 'step')}, {plural(diagnosis.arms, 'arm')}",
-        tables=[Table(columns, tabulate_findings(diagnosis), text=text)] if diagnosis.findings else [],
-    )
-
-
-def diagnosis_frame(diagnosis: Diagnosis) -> DataFrame:
-    """Tabulate all kinds of change, one row each."""
-    return make_frame(
-        {
-            "kind": finding.kind,
-            "found": finding.found,
-            "p": finding.p,
-            "strength": finding.strength,
-            "arms": list(finding.arms),
-            "halves": finding.found_in_halves,
-            "settings": finding.settings,
-        }
-        for finding in diagnosis.findings
-    )
-
-
-def reproduction_document(result: ReproductionResult) -> Document:
-    """Count the verdicts on the paper's claims."""
-    verdicts = [verdict.verdict for verdict in result.verdicts()]
-    counts = [f"{verdicts.count(name)} {name}" for name in dict.fromkeys(verdicts)]
-    claims = len({verdict.claim.key for verdict in result.verdicts()})
-    rows = [
-        [verdict.claim.place, verdict.claim.text, verdict.protocol, verdict.verdict] for verdict in result.verdicts()
-    ]
-    columns = ["Place", "Claim", "Protocol", "Verdict"]
-    return Document(
-        answer=f"{plural(claims, 'claim')} of the paper, {plural(len(verdicts), 'verdict')}:"
-        f" {join_words(counts, 'and') or 'none'}.",
-        label=f"Reproduction of {', '.join(result.experiments)}, seed {result.seed}",
-        tables=[Table(columns, rows, text=columns)],
-    )
-
-
-def reproduction_frame(result: ReproductionResult) -> DataFrame:
-    """Tabulate the verdicts, one row each."""
-    return make_frame(
-        {
-            "claim": verdict.claim.key,
-            "text": verdict.claim.text,
-            "place": verdict.claim.place,
-            "printed": verdict.claim.printed,
-            "protocol": verdict.protocol,
-            "verdict": verdict.verdict,
-            "reason": verdict.reason,
-        }
-        for verdict in result.verdicts()
-    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ravenlab.common.documents import Result
+from ravenlab.common.documents import Result, make_frame
 from ravenlab.environments.world import Floats
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 
@@ -66,9 +66,22 @@ class Grid(Result):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the cells in pandas, one row each."""
-        from ravenlab.studies.results.documents import grid_frame
-
-        return grid_frame(self)
+        spec = self.spec
+        percent = self.percent_above_best()
+        return make_frame(
+            {
+                "study": self.study,
+                "alpha0": alpha0,
+                "beta0": beta0,
+                "epsilon": spec.epsilon,
+                "regret": float(self.mean[i, j]),
+                "stderr": float(self.stderr[i, j]),
+                "percent_above_best": float(percent[i, j]),
+                "indistinguishable": bool(self.indistinguishable[i, j]),
+            }
+            for i, alpha0 in enumerate(spec.alpha0)
+            for j, beta0 in enumerate(spec.beta0)
+        )
 
     def to_document(self) -> Document:
         from ravenlab.studies.results.documents import grid_document

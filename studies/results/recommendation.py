@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from ravenlab.common.documents import Result
+from ravenlab.common.documents import Result, make_frame
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
@@ -355,9 +355,33 @@ class Recommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate the recommended parameters and the baselines in pandas, one row each."""
-        from ravenlab.studies.results.documents import recommendation_frame
-
-        return recommendation_frame(self)
+        problem = {name: getattr(self, name) for name in ("study", "policy", "scenario", "horizon", "arms", "seed")}
+        rows: list[dict[str, Any]] = [
+            {
+                **problem,
+                "setting": "recommended",
+                **self.params,
+                **self.regret.as_columns("regret"),
+                **Interval(0.0, 0.0, 0.0).as_columns("difference"),
+                "significant": False,
+                "relation": "same",
+                "decision": self.verdict.decision,
+            }
+        ]
+        for baseline, comparison in zip(self.versus, self.comparisons, strict=True):
+            rows.append(
+                {
+                    **problem,
+                    "setting": baseline.name,
+                    **baseline.params,
+                    "regret": baseline.regret,
+                    **comparison.difference.as_columns("difference"),
+                    "significant": comparison.relation in ("better", "worse"),
+                    "relation": comparison.relation,
+                    "decision": self.verdict.decision,
+                }
+            )
+        return make_frame(rows)
 
     def to_document(self) -> Document:
         from ravenlab.studies.results.documents import recommendation_document

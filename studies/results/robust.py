@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from ravenlab.common.documents import Result
+from ravenlab.common.documents import Result, make_frame
 from ravenlab.common.interval import Difference
 from ravenlab.studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
 from ravenlab.studies.results.verdict import Verdict
@@ -109,9 +109,18 @@ class RobustRecommendation(Result, FrozenModel):
 
     def to_frame(self) -> DataFrame:
         """Tabulate this setting, the tuned ones and the defaults in pandas, one row per scenario."""
-        from ravenlab.studies.results.documents import settings_frame
-
-        return settings_frame(self.study, self.contenders)
+        return make_frame(
+            {
+                "study": self.study,
+                "setting": setting.name,
+                **setting.params,
+                "scenario": world.scenario,
+                **world.regret.as_columns("regret"),
+                **world.price.as_columns("price"),
+            }
+            for setting in self.contenders
+            for world in setting.worlds
+        )
 
     def to_document(self) -> Document:
         from ravenlab.studies.results.documents import robust_document
