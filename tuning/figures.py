@@ -14,6 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ravenlab.common.documents import IntervalRow
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_interval
 from ravenlab.dashboards import figures
@@ -329,9 +330,9 @@ def plot_replays(results: list[Replay]) -> go.Figure:
     for each in results:
         if each.inconclusive is None:
             hover = f"{each.policy}<br>{format_params(each.params)}<br>{format_interval(each.score)}"
-            rows.append(figures.IntervalRow(each.policy, each.score, hover))
+            rows.append(IntervalRow(each.policy, each.score, hover))
     logged = results[0].logged
-    rows.append(figures.IntervalRow("logging policy", logged, f"logging policy<br>{format_interval(logged)}"))
+    rows.append(IntervalRow("logging policy", logged, f"logging policy<br>{format_interval(logged)}"))
     return figures.plot_scores(rows, "Mean reward per step if deployed", "mean reward per step")
 
 

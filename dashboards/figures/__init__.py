@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ravenlab.dashboards.figures.card import plot_comparison_card, plot_recommendation_card, plot_robust_card
+    from ravenlab.dashboards.figures.card import plot_card
     from ravenlab.dashboards.figures.comparison import (
         plot_comparison_curves,
         plot_critical_difference,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ravenlab.dashboards.figures.diagnosis import plot_diagnosis
     from ravenlab.dashboards.figures.distributions import plot_distributions
     from ravenlab.dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
-    from ravenlab.dashboards.figures.intervals import IntervalRow, plot_recommendations, plot_scores
+    from ravenlab.dashboards.figures.intervals import plot_recommendations, plot_scores
     from ravenlab.dashboards.figures.parameters import plot_params_by_horizon
     from ravenlab.dashboards.figures.recorded import plot_log, plot_trace
     from ravenlab.dashboards.figures.robust import plot_prices
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ravenlab.dashboards.figures.world import plot_world
 
 _MODULES = {
-    "card": ("plot_comparison_card", "plot_recommendation_card", "plot_robust_card"),
+    "card": ("plot_card",),
     "comparison": ("plot_comparison_curves", "plot_critical_difference", "plot_relative_regret", "plot_standings"),
     "curves": ("plot_curves",),
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),
     "grid": ("plot_heat_map", "plot_sensitivity_lines"),
-    "intervals": ("IntervalRow", "plot_recommendations", "plot_scores"),
+    "intervals": ("plot_recommendations", "plot_scores"),
     "parameters": ("plot_params_by_horizon",),
     "recorded": ("plot_log", "plot_trace"),
     "robust": ("plot_prices",),
@@ -45,10 +45,9 @@ _MODULES = {
 
 __all__ = [
     "THEMES",
-    "IntervalRow",
     "apply_theme",
     "get_alt_text",
-    "plot_comparison_card",
+    "plot_card",
     "plot_comparison_curves",
     "plot_critical_difference",
     "plot_curves",
@@ -58,10 +57,8 @@ __all__ = [
     "plot_log",
     "plot_params_by_horizon",
     "plot_prices",
-    "plot_recommendation_card",
     "plot_recommendations",
     "plot_relative_regret",
-    "plot_robust_card",
     "plot_scores",
     "plot_sensitivity_lines",
     "plot_standings",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ravenlab.common.interval import Interval
+from ravenlab.common.documents import IntervalRow
 from ravenlab.common.text import format_interval, format_number, join_words
 from ravenlab.dashboards.figures.style import (
     PlotlyTrace,
@@ -34,14 +34,6 @@ SYMBOLS = ("diamond", "square", "circle")
 
 ROW_HEIGHT = 34
 MAX_RECOMMENDATIONS = 40
-
-
-class IntervalRow(NamedTuple):
-    """A mean with its interval; `label` is the row, `hover` its description."""
-
-    label: str
-    interval: Interval
-    hover: str
 
 
 def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure:

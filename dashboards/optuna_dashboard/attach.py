@@ -16,12 +16,7 @@ from ravenlab.dashboards.pages.report.data import find_recommendation, play_reco
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, StudyKindName, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
-from ravenlab.studies.results.documents import (
-    comparison_document,
-    grid_document,
-    recommendation_document,
-    robust_document,
-)
+from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.source import ScenarioSource
@@ -218,22 +213,27 @@ def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
     better = None
     if recommendation is not None:
         better = find_better_policies(storage_of(study), [recommendation]).get(recommendation.study)
-    note = _write_note(spec, recommendation, len(trials), better)
-    changed = _attach_note(study, [parse_objective(spec.objective).label()], note)
+    document = _describe(spec, recommendation, len(trials), better)
+    changed = _attach_note(study, parse_objective(spec.objective).label(), document)
     if not draw:
         return changed
-    return changed + _attach_figures(study, _study_figures(spec, recommendation, better))
+    from ravenlab.dashboards import figures
+
+    drawn = _draw_card(document)
+    if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
+        drawn["world"] = figures.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
+    return changed + _attach_figures(study, drawn)
 
 
-def _write_note(
+def _describe(
     spec: StudySpec, recommendation: Recommendation | None, finished: int, better: BetterPolicy | None
-) -> str:
+) -> Document:
     """State the recommendation of a study, or the progress of an unfinished one."""
     if recommendation is not None:
-        return recommendation_document(recommendation, better).to_markdown()
+        return recommendation_document(recommendation, better)
     problem = f"{spec.policy} in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
     progress = f"{finished:,} of {spec.trials:,} trials are finished."
-    return Document("No recommendation yet", "", [progress], problem=problem).to_markdown()
+    return Document("No recommendation yet", "", [progress], problem=problem)
 
 
 def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
@@ -241,7 +241,7 @@ def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
     grid = GRID.read_result(storage_of(study), study)
     if grid is None:
         return 0
-    changed = _attach_note(study, ["mean regret"], grid_document(grid).to_markdown())
+    changed = _attach_note(study, "mean regret", grid.to_document())
     if not draw:
         return changed
     recommendation = find_recommendation(grid.spec, list_recommendations(study))
@@ -257,15 +257,12 @@ def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
     recommendation = keys.read_robust(study)
     if recommendation is None:
         return 0
-    names = [f"relative regret ({recommendation.measure})"]
-    changed = _attach_note(study, names, robust_document(recommendation).to_markdown())
+    document = recommendation.to_document()
+    changed = _attach_note(study, f"relative regret ({recommendation.measure})", document)
     if not draw:
         return changed
-    drawn = {
-        "prices": figures.plot_prices(recommendation),
-        "card": figures.plot_robust_card(recommendation),
-    }
-    return changed + _attach_figures(study, drawn)
+    drawn = {"prices": figures.plot_prices(recommendation)}
+    return changed + _attach_figures(study, drawn | _draw_card(document))
 
 
 def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
@@ -273,12 +270,13 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
     result = COMPARISON.read_result(storage_of(study), study)
     if result is None:
         return 0
-    changed = _attach_note(study, ["mean regret"], comparison_document(result).to_markdown())
+    document = result.to_document()
+    changed = _attach_note(study, "mean regret", document)
     if not draw:
         return changed
     board = result.main
     order = [standing.policy for standing in result.main.standings]
-    drawn = {"card": figures.plot_comparison_card(result), "standings": figures.plot_standings(result, order)}
+    drawn = _draw_card(document) | {"standings": figures.plot_standings(result, order)}
     if board.best.entry.curve.steps:
         drawn["curves"] = figures.plot_comparison_curves(result, board, order)
     if board.ranks is not None:
@@ -294,22 +292,15 @@ ATTACH: dict[StudyKindName, Callable[[optuna.Study, bool], int]] = {
 }
 
 
-def _attach_note(study: optuna.Study, values: list[str], note: str) -> int:
-    return int(save_value_names(study, values)) + int(save_study_note(study, note))
+def _attach_note(study: optuna.Study, value: str, document: Document) -> int:
+    return int(save_value_names(study, [value])) + int(save_study_note(study, document.to_markdown()))
+
+
+def _draw_card(document: Document) -> dict[str, go.Figure]:
+    from ravenlab.dashboards import figures
+
+    return {} if document.card is None else {"card": figures.plot_card(document.card)}
 
 
 def _attach_figures(study: optuna.Study, figures: dict[str, go.Figure]) -> int:
     return sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())
-
-
-def _study_figures(
-    spec: StudySpec,
-    recommendation: Recommendation | None,
-    better: BetterPolicy | None,
-) -> dict[str, go.Figure]:
-    drawn = {}
-    if recommendation is not None:
-        drawn["card"] = figures.plot_recommendation_card(recommendation, better)
-    if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
-        drawn["world"] = figures.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
-    return drawn

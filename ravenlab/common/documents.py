@@ -11,9 +11,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ravenlab.common.cells import Cell
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import escape_unprintable
 
 if TYPE_CHECKING:
@@ -201,6 +202,34 @@ def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], capti
     return [*table, "", *([escape_markdown(caption), ""] if caption else [])]
 
 
+class IntervalRow(NamedTuple):
+    """A mean with its interval; `label` is the row, `hover` its description."""
+
+    label: str
+    interval: Interval
+    hover: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """The answer of a result in large type, with its parameters and an interval plot of what it is compared with."""
+
+    context: str
+    """What the study is about."""
+    headline: str
+    explanation: str
+    params: Mapping[str, float | str]
+    rows: Sequence[IntervalRow]
+    """The answer first."""
+    axis: str
+    """What the rows show."""
+    sure: bool = True
+    hint: str = ""
+    """A line that the reader must not miss, such as a better policy."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """A word about a parameter, such as "default"."""
+
+
 @dataclass(frozen=True)
 class Document:
     """The parts of a result that people read, most important first."""
@@ -216,6 +245,8 @@ class Document:
     """Sentences that are folded in notebooks and not part of the short text."""
     problem: str = ""
     """Policy, scenario and sizes, in one line."""
+    card: Card | None = field(default=None, repr=False)
+    """The picture of the result in the dashboard."""
 
     @property
     def sentences(self) -> list[str]:

@@ -30,6 +30,7 @@ PRESENTATION = (
     "ravenlab.common.terminal",
     "ravenlab.common.text",
     "ravenlab.studies.results.alternatives",
+    "ravenlab.studies.results.cards",
     "ravenlab.studies.results.documents",
     "ravenlab.studies.results.comparison",
     "ravenlab.studies.results.describe",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.documents import Result, Table, make_frame
+from ravenlab.common.documents import Document, Result, Table, make_frame
 from ravenlab.common.text import capitalize_first, format_p_value, join_words, plural
 from ravenlab.environments.noise import DEFAULT_NOISE
 from ravenlab.environments.world import Floats, Ints
@@ -13,7 +13,6 @@ from ravenlab.environments.world import Floats, Ints
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ravenlab.common.documents import Document
 
 STATIONARY = "stationary"
 INCONCLUSIVE = "inconclusive"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ravenlab.common.documents import Result, Table, make_frame
+from ravenlab.common.documents import Document, Result, Table, make_frame
 from ravenlab.common.text import join_words, plural
 from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import read_rules
@@ -16,8 +16,6 @@ from ravenlab.studies.tables import to_json_object
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from ravenlab.common.documents import Document
 
 
 Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables

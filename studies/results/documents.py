@@ -28,6 +28,7 @@ from ravenlab.studies.results.baselines import (
     describe_baseline,
     format_difference,
 )
+from ravenlab.studies.results.cards import comparison_card, recommendation_card, robust_card
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe import (
     describe_better_policy,
@@ -80,6 +81,7 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         label=f"Recommendation of study {recommendation.study!r}",
         tables=[_baseline_table(recommendation), *([_alternative_table(alternatives)] if alternatives else [])],
         details=[sentence for sentence in sentences if sentence not in tabulated],
+        card=recommendation_card(recommendation, better),
     )
 
 
@@ -292,6 +294,7 @@ def comparison_document(result: ComparisonResult) -> Document:
         problem=_name_problem(result.comparison.spec.scenario, result.comparison.spec),
         tables=[board_table(result, result.main).without(TIME)],
         details=[describe_marks([result]), *document.details],
+        card=comparison_card(result),
     )
 
 
@@ -306,6 +309,7 @@ def robust_document(result: RobustRecommendation) -> Document:
         problem=_name_problem(f"{result.policy} in {result.scenario}", result),
         tables=[_settings_table(result.scenarios, list_contenders(result))],
         details=[line for line in details if line not in unit],
+        card=robust_card(result),
     )
 
 

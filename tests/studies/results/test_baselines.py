@@ -7,12 +7,13 @@ import pytest
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.terminal import print_document
-from ravenlab.dashboards.figures.card import plot_recommendation_card
+from ravenlab.dashboards.figures.card import plot_card
 from ravenlab.dashboards.figures.intervals import plot_recommendations
 from ravenlab.dashboards.pages.report.page import make_recommendation_table
 from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
+from ravenlab.studies.results.cards import recommendation_card
 from ravenlab.studies.results.describe import describe_recommendation
 from ravenlab.studies.results.documents import recommendation_document, recommendations_document
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
@@ -64,7 +65,7 @@ def read_notebook(recommendation: Recommendation) -> str:
 
 
 def read_card(recommendation: Recommendation) -> str:
-    return str(plot_recommendation_card(recommendation).layout.to_plotly_json())
+    return str(plot_card(recommendation_card(recommendation)).layout.to_plotly_json())
 
 
 def read_intervals(recommendation: Recommendation) -> str:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from ravenlab.dashboards.figures import get_alt_text, plot_comparison_card
+from ravenlab.dashboards.figures import get_alt_text, plot_card
+from ravenlab.studies.results.cards import comparison_card
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe_comparison import describe_result
 from ravenlab.studies.results.ranking import analyze_comparison
@@ -41,6 +42,6 @@ def test_all_policies_that_tuning_did_not_help_are_named() -> None:
         assert line.count(" tuned, ") == len(failed)
         assert all(f"{name} (" in line for name in failed)
         assert f" {'With' if 'sw-raven' in failed else 'with'} all policies at" in " ".join(describe_result(result))
-        card = plot_comparison_card(result)
+        card = plot_card(comparison_card(result))
         assert "Tuning did not help" in " ".join(read_card(card))
         assert line in get_alt_text(card)
