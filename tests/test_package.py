@@ -9,6 +9,7 @@ import tarfile
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,15 @@ from tests.project import PACKAGES, ROOT, copy_sources, source_files
 COMMAND = Path(sys.executable).parent / "ravenlab"
 DATA = {".toml", ".json", ".csv", ".j2", ".css", ".js"}
 CHILDREN = resource.RUSAGE_CHILDREN
+PLAIN = {"PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
+"""Environment variables of a new user."""
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of all files that git tracks, with the links in ravenlab/."""
     folder = tmp_path_factory.mktemp("clone")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listed = run("git", "ls-files", "-z", folder=ROOT)
     names = listed.stdout.split("\0")[:-1] if listed.returncode == 0 else []
     for name in names or [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file()]:
         if (ROOT / name).exists():
@@ -48,10 +51,13 @@ def find_links(folder: Path) -> list[Path]:
     return [path for path in (folder / "ravenlab").iterdir() if path.is_symlink()]
 
 
+def run(*words: str | Path, folder: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, **more)
+
+
 def build(source: Path, folder: Path, *options: str) -> None:
-    """Build packages of a source folder."""
-    words = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", str(folder), str(source)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = [*options, "--outdir", str(folder), str(source)]
+    done = run(sys.executable, "-m", "build", "--no-isolation", *words)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -100,38 +106,24 @@ def environment_without_project() -> dict[str, str]:
 def check_first_steps(python: Path, folder: Path, study: bool) -> None:
     """Run the first commands of a new user in an environment with only the wheel."""
 
-    def run(*words: str) -> str:
-        done = subprocess.run(
-            [python.parent / "ravenlab", *words],
-            cwd=folder,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def printed(*words: str) -> str:
+        done = run(python.parent / "ravenlab", *words, folder=folder, env=PLAIN)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    location = subprocess.run(
-        [python, "-c", "from ravenlab import tuning; print(tuning.__file__)"],
-        cwd=folder,
-        env=environment_without_project(),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert str(python.parent.parent) in location
-    assert "ravenlab" in run("--version")
-    assert "variance-drift" in run("list", "scenarios")
-    run("init", "mine.toml")
-    assert "mine.toml" in run("validate", "mine.toml")
-    assert "200 trials" in run("tune", "--study=mine.toml", "--dry-run")
+    code = "from ravenlab import tuning; print(tuning.__file__)"
+    assert str(python.parent.parent) in run(python, "-c", code, folder=folder, env=environment_without_project()).stdout
+    assert "ravenlab" in printed("--version")
+    assert "variance-drift" in printed("list", "scenarios")
+    printed("init", "mine.toml")
+    assert "mine.toml" in printed("validate", "mine.toml")
+    assert "200 trials" in printed("tune", "--study=mine.toml", "--dry-run")
     if not study:
         return
     sizes = ["--trials=4", "--replications=10", "--selection=20", "--report=20", "--horizon=100"]
-    run("tune", "blips", *sizes, "--quiet")
-    assert '"alpha0"' in run("export")
-    run("report")
+    printed("tune", "blips", *sizes, "--quiet")
+    assert '"alpha0"' in printed("export")
+    printed("report")
     assert (folder / "report.html").stat().st_size > 100_000
 
 
@@ -146,14 +138,8 @@ def installed(request: pytest.FixtureRequest, built: Path, tmp_path_factory: pyt
     (site / "dependencies.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
     # The dependencies may include an installation of this project, which must be left alone.
     words = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", str(package)]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "install", *words],
-        capture_output=True,
-        text=True,
-        env=environment_without_project(),
-        cwd=folder,
-        check=False,
-    )
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "install"]
+    done = run(*pip, *words, folder=folder, env=environment_without_project())
     assert done.returncode == 0, done.stderr
     return python
 
@@ -167,14 +153,7 @@ def test_package_works_in_a_separate_environment(installed: Path, tmp_path: Path
 def test_installed_package_is_beside_a_project_with_the_same_names(installed: Path, order: str, tmp_path: Path) -> None:
     """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
     code = write_project(tmp_path, order) + "; print(ravenlab.__file__)"
-    done = subprocess.run(
-        [installed, "-c", code],
-        cwd=tmp_path,
-        env=environment_without_project(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run(installed, "-c", code, folder=tmp_path, env=environment_without_project())
     first, second = done.stdout.splitlines() or [done.stderr, ""]
     assert first == "True ravenlab.policies", done.stderr
     assert Path(second).is_relative_to(installed.parent.parent)
@@ -209,14 +188,7 @@ def test_user_folders_with_package_names_are_ignored(command: list[str], tmp_pat
         (tmp_path / name / "__init__.py").write_text("raise RuntimeError('wrong package')")
     (tmp_path / "tuning").mkdir()
     for environment in ({}, {"PYTHONPATH": str(tmp_path)}):
-        done = subprocess.run(
-            [*command, "list", "policies", "--json"],
-            cwd=tmp_path,
-            env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(*command, "list", "policies", "--json", folder=tmp_path, env={**PLAIN, **environment})
         assert done.returncode == 0, done.stderr
         assert '"raven-ucb"' in done.stdout
 
@@ -225,7 +197,7 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
     """After cloning, the current folder contains a folder called ravenlab."""
     (tmp_path / "ravenlab").mkdir()
     code = "import ravenlab; print(ravenlab.RavenUCB(arms=2))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run(sys.executable, "-c", code, folder=tmp_path)
     assert done.stdout.startswith("RavenUCB(arms=2, alpha0=1.0"), done.stderr
 
 
@@ -233,7 +205,7 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
 def test_packages_of_a_user_have_the_same_names(order: str, tmp_path: Path) -> None:
     """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
     code = write_project(tmp_path, order)
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run(sys.executable, "-c", code, folder=tmp_path)
     assert done.stdout == "True ravenlab.policies\n", done.stderr
 
 
@@ -243,7 +215,7 @@ def test_a_copy_without_links_works(tmp_path: Path) -> None:
     for link in find_links(folder):
         link.unlink()
     code = "import ravenlab.policies; print(ravenlab.policies.__file__, ravenlab.RavenUCB(arms=2).select())"
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    done = run(sys.executable, "-c", code, folder=folder)
     assert done.stdout == f"{folder}/policies/__init__.py 0\n", done.stderr
 
 
@@ -252,7 +224,7 @@ def test_help_takes_little_cpu_time() -> None:
     cpu_seconds = []
     for _ in range(5):
         before = resource.getrusage(CHILDREN)
-        done = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=False)
+        done = run(COMMAND, "--help")
         after = resource.getrusage(CHILDREN)
         assert done.returncode == 0
         assert "simulate" in done.stdout
@@ -263,5 +235,5 @@ def test_help_takes_little_cpu_time() -> None:
 def test_help_imports_no_heavy_module() -> None:
     heavy = {"numpy", "numba", "pandas", "joblib", "pydantic"}
     code = f"import sys, ravenlab.tuning.cli.app; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = run(sys.executable, "-c", code, folder=ROOT)
     assert done.stdout.strip() == "[]"
