@@ -18,6 +18,7 @@ from ravenlab.studies.diagnosis.analysis import diagnose, is_log, read_rewards
 from ravenlab.studies.diagnosis.result import describe_diagnosis
 from ravenlab.studies.laws.law import nearest_params
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters
+from ravenlab.studies.registry import known_alternatives
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.advice import OpenProgress, Question
@@ -80,7 +81,9 @@ def search_parameters(
     seconds = format_duration(max(5.0, expected_seconds(spec, worker_count(jobs))))
     note = f"No law for this problem: {reason}. Searching {spec.trials} candidates, about {seconds} ..."
     with open_progress(note) as listener:
-        return _run(spec, jobs, SILENT if listener is None else listener, reason, nearest)
+        known = known_alternatives(binary=scenario.largest_rate is not None)
+        others = [] if scenario.delayed else [policy for policy in known if policy != query.policy]
+        return _run(spec, jobs, SILENT if listener is None else listener, reason, nearest, others)
 
 
 def recommend_for_file(question: Question, jobs: int | None, open_progress: OpenProgress) -> RecommendedParameters:
@@ -106,13 +109,19 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
 
 
 def _run(
-    spec: StudySpec, jobs: int | None, listener: Listener, reason: str = "", first: Sequence[Mapping[str, Any]] = ()
+    spec: StudySpec,
+    jobs: int | None,
+    listener: Listener,
+    reason: str = "",
+    first: Sequence[Mapping[str, Any]] = (),
+    alternatives: Sequence[str] | None = None,
 ) -> RecommendedParameters:
     """Run a study in a storage that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="ravenlab-") as folder, open_workers(jobs) as workers:
         if isinstance(workers, LocalWorkers):
             compile_ahead(spec.compiled_policies())
-        study = run_study(spec, f"sqlite:///{folder}/search.sqlite3", workers, listener=listener, more=first).result
+        url = f"sqlite:///{folder}/search.sqlite3"
+        study = run_study(spec, url, workers, listener=listener, more=first, alternatives=alternatives).result
     return RecommendedParameters(
         kind="searched",
         policy=spec.policy,

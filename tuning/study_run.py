@@ -193,6 +193,7 @@ def run_study(
     listener: Listener = ...,
     standalone: bool = ...,
     more: Sequence[Mapping[str, Any]] = ...,
+    alternatives: Sequence[str] | None = ...,
 ) -> StudyRun[Recommendation]: ...
 @overload
 def run_study(
@@ -203,6 +204,7 @@ def run_study(
     listener: Listener = ...,
     standalone: bool = ...,
     more: Sequence[Mapping[str, Any]] = ...,
+    alternatives: Sequence[str] | None = ...,
 ) -> StudyRun[Recommendation | None]: ...
 def run_study(
     spec: StudySpec,
@@ -212,6 +214,7 @@ def run_study(
     listener: Listener = SILENT,
     standalone: bool = True,
     more: Sequence[Mapping[str, Any]] = (),
+    alternatives: Sequence[str] | None = None,
 ) -> StudyRun[Any]:
     """Search, validate and recommend; resume a study that an earlier run left unfinished.
 
@@ -224,6 +227,7 @@ def run_study(
         standalone: Whether nothing else tunes policies on the same problem. Otherwise the search does not start from
             a law, which most policies do not have, and no alternatives are measured.
         more: Further first candidates.
+        alternatives: Untuned policies to measure; by default those of the study if it is standalone.
 
     Raises:
         InputError: The sampler is not installed, or the storage holds a study of this name with different settings.
@@ -239,7 +243,7 @@ def run_study(
             return None
         listener.validate()
         evaluator.on_steps = listener.validated
-        recommendation = recommend(opened.spec, opened.study, evaluator, alternatives=standalone)
+        recommendation = recommend(opened.spec, opened.study, evaluator, alternatives if standalone else ())
         keys.write_recommendation(opened.study, recommendation)
         listener.finish()
         return recommendation

@@ -353,14 +353,15 @@ def find_parameters(
     """
     try:
         found = _find_stored_or_law(query, storage, internal)
-    except NoLawError as reason:
+    except NoLawError as error:
         if search is None:
-            raise _describe_missing(query, reason, storage) from None
-        return search(str(reason))
-    if search is None or found.kind != "extrapolated":
-        return found
-    assert found.law is not None
-    return search("; ".join(found.law.outside))
+            raise _describe_missing(query, error, storage) from None
+        reason = str(error)
+    else:
+        if search is None or found.law is None or found.kind != "extrapolated":
+            return found
+        reason = "; ".join(found.law.outside)
+    return search(reason)
 
 
 def _find_stored_or_law(query: RecommendationQuery, storage: str | None, internal: bool) -> RecommendedParameters:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ravenlab.studies.laws.recommendation import RecommendedParameters
     from ravenlab.tuning.listener import Listener
 
+MAX_ALTERNATIVES = 3  # that are printed
 DESCRIPTION = "Description in plain quantities"
 
 
@@ -179,11 +180,15 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
         print_line("To confirm this with a study, run:")
         typer.echo(f"  {command}")
         return
+    from ravenlab.studies.results.baselines import describe_baseline
     from ravenlab.studies.results.documents import recommendation_document
 
     document = recommendation_document(result.study, result.better)
     for line in (document.answer, *document.facts):
         print_line(line)
+    compared = sorted(result.study.alternative_comparisons, key=lambda each: each.difference.mean)
+    for alternative in compared[:MAX_ALTERNATIVES]:
+        print_line(describe_baseline(alternative))
     if result.kind == "stored":
         print_line(f"From the stored study of this problem, {result.study.study}. {result.reason}".rstrip())
         return

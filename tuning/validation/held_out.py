@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ravenlab.common.interval import Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.loading import scale_defaults
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.study import StudySpec
@@ -91,9 +93,23 @@ class HeldOutData(ABC, Generic[Result]):
     fits_surface: ClassVar[bool] = True
     """Whether a surface may be fitted to the objective; not where it may have any sign."""
 
-    def __init__(self, spec: StudySpec, evaluator: Evaluator) -> None:
+    def __init__(self, spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()) -> None:
         self.spec = spec
         self.evaluator = evaluator
+        self.alternatives = alternatives
+        """Untuned policies that are measured on the report data."""
+
+    def open_alternatives(self) -> list[tuple[Evaluator, Values]]:
+        """Return an evaluator of each untuned policy on the same data, and its defaults scaled to the rewards."""
+        opened = []
+        problem = self.evaluator.problem
+        for name in self.alternatives:
+            evaluator = Evaluator(replace(problem, policy=name, source=None), self.evaluator.workers)
+            evaluator.on_steps = self.evaluator.on_steps
+            policy = find_policy(name)
+            defaults = policy.resolve({}, problem.arms, problem.horizon)
+            opened.append((evaluator, scale_defaults(policy, defaults, self.spec.source.reward_scale(problem.horizon))))
+        return opened
 
     @property
     def maximize(self) -> bool:

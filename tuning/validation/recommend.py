@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     import optuna
 
 
-def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, alternatives: bool = True) -> Recommendation:
+def recommend(
+    spec: StudySpec, study: optuna.Study, evaluator: Evaluator, alternatives: Sequence[str] | None = None
+) -> Recommendation:
     """Select among the best trials, the paper's advice and the defaults, and evaluate the selected parameters.
 
-    The selection and the evaluation use separate held-out worlds. The result does not depend on the workers. On
-    recorded data it states `alternatives` beside the selected parameters.
+    The selection and the evaluation use separate held-out worlds. The result does not depend on the workers. States
+    `alternatives` beside the selected parameters, by default those of the study.
 
     >>> import optuna
     >>> from ravenlab.studies.spec.distributions import make_distributions
@@ -58,7 +60,8 @@ def recommend(spec: StudySpec, study: optuna.Study, evaluator: Evaluator, altern
     >>> recommend(spec, study, Evaluator(spec)).regret.replications
     20
     """
-    return recommend_on(open_held_out(spec, evaluator, spec.alternatives() if alternatives else ()), study)
+    named = spec.alternatives() if alternatives is None else alternatives
+    return recommend_on(open_held_out(spec, evaluator, named), study)
 
 
 def open_held_out(
@@ -71,7 +74,7 @@ def open_held_out(
         case LogScenario() as log:
             return LogData(spec, log, evaluator, alternatives)
         case Scenario() as scenario:
-            return SimulatedWorlds(spec, scenario, evaluator)
+            return SimulatedWorlds(spec, scenario, evaluator, alternatives)
 
 
 def recommend_on(data: HeldOutData[Result], study: optuna.Study) -> Result:

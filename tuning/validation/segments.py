@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -16,8 +15,6 @@ from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.recording import SEGMENT_SHARES
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.world import Floats
-from ravenlab.policies import find_policy
-from ravenlab.policies.engine.loading import scale_defaults
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.source import RecordedSource
@@ -37,9 +34,7 @@ class SegmentData(HeldOutData[Recommendation], Generic[Loss]):
     recorded = True
 
     def __init__(self, spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()) -> None:
-        super().__init__(spec, evaluator)
-        self.alternatives = alternatives
-        """Untuned policies that are measured on the report segment."""
+        super().__init__(spec, evaluator, alternatives)
         self.losses: dict[ValuesKey, Loss] = {}
 
     @property
@@ -67,18 +62,6 @@ class SegmentData(HeldOutData[Recommendation], Generic[Loss]):
     @abstractmethod
     def evaluate(self, candidates: Sequence[Values]) -> Report:
         """Evaluate the first candidate, and its differences from the others, on the report segment."""
-
-    def open_alternatives(self) -> list[tuple[Evaluator, Values]]:
-        """Return an evaluator of each untuned policy on the same data, and its defaults scaled to the rewards."""
-        opened = []
-        problem = self.evaluator.problem
-        for name in self.alternatives:
-            evaluator = Evaluator(replace(problem, policy=name, source=None), self.evaluator.workers)
-            evaluator.on_steps = self.evaluator.on_steps
-            policy = find_policy(name)
-            defaults = policy.resolve({}, problem.arms, problem.horizon)
-            opened.append((evaluator, scale_defaults(policy, defaults, self.spec.source.reward_scale(problem.horizon))))
-        return opened
 
     def screen(self, candidates: Sequence[Values], design: Sequence[Values]) -> Screening:
         """Measure all candidates on the selection segment; there is no design."""

@@ -30,6 +30,7 @@ from ravenlab.studies.statistics.intervals import (
     relative_interval,
     relative_value_interval,
 )
+from ravenlab.studies.statistics.paired import StudentEstimate
 from ravenlab.tuning.validation.held_out import (
     MIN_WORLDS,
     HeldOutData,
@@ -40,7 +41,7 @@ from ravenlab.tuning.validation.held_out import (
     make_key,
 )
 from ravenlab.tuning.validation.points import COPIES, make_copies
-from ravenlab.tuning.validation.report import BaselineDifference, Report, make_recommendation
+from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives, make_recommendation
 from ravenlab.tuning.workers.problem import Evaluator, count_failures
 
 SCREENING_SHARE = 16  # one in so many selection worlds is used for the screening before a race
@@ -48,6 +49,8 @@ FIRST_LOOK_SHARE = 40  # the first look of the race comes after one in so many s
 TIE_SHARES = (8, 4, 2, 1)  # shares of the selection worlds at the following looks; later ones double the worlds
 MAX_GROWTH = 64  # largest factor by which the selection worlds are increased for the defaults
 MAX_WORLD_STEPS = 160_000_000  # largest number of steps of all worlds of a race, unless `selection` is larger
+MIN_RIVAL_WORLDS = 200
+MAX_RIVAL_STEPS = 8_000_000  # of each alternative
 DRAW_COST = 8.0  # cost of drawing a world, in plays; the number of copies depends on it
 
 
@@ -63,8 +66,8 @@ class WorldData(HeldOutData[Result]):
     value: Callable[[Floats], Floats] | None = None
     """The objective of samples [R], if it depends on ranks; by default the mean."""
 
-    def __init__(self, spec: StudySpec, evaluator: Evaluator) -> None:
-        super().__init__(spec, evaluator)
+    def __init__(self, spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()) -> None:
+        super().__init__(spec, evaluator, alternatives)
         self.screened = max(MIN_WORLDS // 2, spec.selection // SCREENING_SHARE) if self.raced else spec.selection
         self.copies = COPIES
         self.samples: dict[ValuesKey, Floats] = {}
@@ -155,8 +158,10 @@ class WorldData(HeldOutData[Result]):
 class SimulatedWorlds(WorldData[Recommendation]):
     """Held-out worlds of the scenario of a study."""
 
-    def __init__(self, spec: StudySpec, scenario: Scenario, evaluator: Evaluator) -> None:
-        super().__init__(spec, evaluator)
+    def __init__(
+        self, spec: StudySpec, scenario: Scenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
+    ) -> None:
+        super().__init__(spec, evaluator, alternatives)
         self.scenario = scenario
         if evaluator.objective.by_rank:
             self.value = evaluator.objective.value
@@ -204,8 +209,21 @@ class SimulatedWorlds(WorldData[Recommendation]):
             scale=scale,
             failures=_describe_failures(failures),
             attainable=float((played.regret[0] + played.reward[0]).mean()),
+            alternatives=list_alternatives(self._measure_rivals(regret, decidable=failures.reliable)),
         )
         return make_recommendation(self, selection, report)
+
+    def _measure_rivals(self, regret: Floats, decidable: bool) -> list[Rival]:
+        """Play the alternatives in the first report worlds, whose number is limited because some policies are slow."""
+        count = min(regret.size, max(MIN_RIVAL_WORLDS, MAX_RIVAL_STEPS // self.spec.horizon))
+        rivals = []
+        for evaluator, values in self.open_alternatives():
+            played = evaluator.play([values], Stream.REPORT, 0, count).regret[0]
+            difference = played - regret[:count]
+            error = float(difference.std(ddof=1)) / count**0.5
+            estimate = StudentEstimate(float(difference.mean()), error, count - 1.0)
+            rivals.append(Rival(evaluator.problem.policy, estimate, decidable, params=values))
+        return rivals
 
 
 def _describe_failures(sample: FailureSample) -> Failures:
