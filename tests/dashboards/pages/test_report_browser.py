@@ -187,10 +187,6 @@ OPACITIES = "plot => plot.data.filter(each => each.meta).map(each => each.opacit
 SHAPES = "plot => (plot.layout.shapes || []).filter(shape => shape.type === 'line').map(shape => shape.y0)"
 
 
-def heat_map(study: Locator) -> Locator:
-    return study.locator(".linked .plot").first
-
-
 def draw(page: Page, study: Locator) -> None:
     """Wait until the linked figures are drawn."""
     for plot in study.locator(".linked .plot").all():

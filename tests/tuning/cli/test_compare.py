@@ -71,7 +71,6 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
     ("arguments", "names"),
     [
         (["blips", "--policies=ucb2"], ["policy", "'ucb2'", "'ucb1'"]),
-        (["blips", "--policies=ucb1,ccb,ucb1"], ["policies", "ucb1"]),
         (["blips", "--policies=published-ucb1"], ["published-ucb1"]),
         (["blips", "--policies=oracle-ucb1"], ["deployed"]),
         (["blips", "--policies="], ["policy", "''"]),
@@ -79,11 +78,8 @@ def test_other_commands_support_comparisons(tmp_path: Path, capsys: Captured) ->
         (["blips", "--search-replications=1"], ["--search-replications", 2, 1]),
         (["blips", "--tune=-1"], ["--tune", 0, -1]),
         (["blips", "--tune=x"], ["--tune", "'x'"]),
-        (["blip"], ["'blips'"]),
-        (["blips", "--horizon=0"], ["--horizon", 1, 0]),
         (["blips", "periodic", "--name=x"], ["--name", 2]),
         (["blips", "--backend=dask"], ["--backend", "threads", "loky"]),
-        (["blips", "--set=evry=3"], ["evry"]),
         ([], ["--scenarios"]),
     ],
 )

@@ -99,16 +99,12 @@ def test_plans_as_json() -> None:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (["tnue"], ["'tnue'", "'tune'"]),
         (["list", "scenaros"], ["'scenaros'", "'scenarios'"]),
-        (["tune", "--trils", "3"], ["--trils", "--trials"]),
         (["tune", "--xyzzy"], ["--xyzzy", "ravenlab tune --help"]),
         (["simulate", "blip"], ["'blips'"]),
-        (["export", "--format", "jsn"], ["'json'"]),
         (["reproduce", "figur2"], ["'figure2'"]),
         (["simulate", "blips", "--noise", "laplce"], ["'laplace'"]),
         (["compare", "blips", "--policies", "ucb1,raven-uc"], ["'raven-ucb'"]),
-        (["tune", "--study", "quik"], ["quick"]),
         (["tune", "blips", "--sampler", "tpee"], ["tpe"]),
         (["show"], ["'STUDY'", "ravenlab show --help"]),
         (["tune", "blips", "--trials"], ["ravenlab tune --help"]),

@@ -56,13 +56,9 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (["--robust", "blips"], ["2", "scenarios", "1"]),
         (["--robust"], ["SCENARIO"]),
         (["--robust", "--trace=log.csv"], ["--robust", "--trace"]),
         (["--robust", "--log=log.csv"], ["--robust", "--log"]),
-        (["--robust", "blips", "blips"], ["blips"]),
-        (["--robust", "blips", "periodic", "--measure=best"], ["measure", "worst", "mean", "cvar:0.5"]),
-        (["--robust", "blips", "periodic", "--pruner=race"], ["pruner", "none"]),
         (["blips", "periodic", "--measure=mean"], ["--measure", "--robust"]),
         (["--robust", "--study=quick"], ["--study", "--robust"]),
         (["--robust", "blips", "periodic", "--horizon=90,99", "--name=x"], ["--name", "2"]),
