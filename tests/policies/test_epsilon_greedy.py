@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceBase
 
@@ -22,12 +21,3 @@ def test_matches_reference_implementation(scenario: str, epsilon: float) -> None
         "epsilon-greedy", ReferenceEpsilonGreedy, scenario, horizon=400, arms=5, params={"epsilon": epsilon}
     )
     assert ties == 0 or scenario == "bernoulli"
-
-
-def test_explores_uniformly() -> None:
-    result = simulate(
-        "epsilon-greedy", "stationary", horizon=20_000, arms=4, replications=1, params={"epsilon": 1.0}, pulls=True
-    )
-    assert result.pulls is not None
-    counts = np.bincount(result.pulls[0], minlength=4)
-    assert (abs(counts - 5000) < 5 * np.sqrt(20_000 * 0.25 * 0.75)).all()
