@@ -153,7 +153,7 @@ def plot(result: list[Any]) -> go.Figure:
     if len(items) > 1:
         raise InputError(f"there is no figure of several results of this kind ({kind.__name__}); plot them one by one.")
     if issubclass(kind, RecommendedParameters):
-        return plot_recommendations([first.as_recommendation()])
+        return _plot_parameters(first)
     single: dict[type, Any] = {
         ComparisonResult: plot_standings,
         Diagnosis: plot_diagnosis,
@@ -166,6 +166,15 @@ def plot(result: list[Any]) -> go.Figure:
             figure: go.Figure = draw(first)
             return figure
     raise InputError(f"there is no figure of {kind.__name__!r}.")
+
+
+def _plot_parameters(result: RecommendedParameters) -> go.Figure:
+    """Plot the regret of parameters for a problem: measured by a study with its baselines, or expected."""
+    if result.study is not None:
+        return figures.plot_recommendations([result.study])
+    params = format_params(result.params)
+    row = IntervalRow(params, result.regret, f"{params}<br>expected mean regret {format_interval(result.regret)}")
+    return figures.plot_scores([row], f"Expected regret of {result.policy} in {result.scenario}", "mean regret")
 
 
 @loading(recommendations=[Recommendation])

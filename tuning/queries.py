@@ -369,8 +369,7 @@ def export(
     ...     export(result) == export(result.study, storage=url)
     True
     """
-    from ravenlab.studies.results.recommendation import Recommendation
-    from ravenlab.studies.results.robust import RobustRecommendation
+    from ravenlab.studies.results.expected import Advice
     from ravenlab.studies.storage.library import read_exportable
 
     names = None if studies is None else as_list(studies)
@@ -379,7 +378,7 @@ def export(
             result.as_recommendation() if isinstance(result, RecommendedParameters) else result for result in names
         ]
         for result in results:
-            if not isinstance(result, Recommendation | RobustRecommendation):
+            if not isinstance(result, Advice):
                 raise InputError(f"studies must be names or recommendations but got {type(result).__name__}.")
         return export_text(results, form)
     with use_storage(storage) as store:

@@ -154,24 +154,20 @@ def scale_defaults(policy: type[Policy], values: Mapping[str, Value], scale: Rew
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Read all recommendations of an export in file order, those for several scenarios last."""
+    """Read an export in file order: recommendations, those for several scenarios, and parameters of laws."""
     document = _read_document(path)
     if not isinstance(document, dict) or "recommendations" not in document or "schema" not in document:
         raise InputError(f"{path} is not an exported file: schema or recommendations is missing.")
     schema = document["schema"]
     if isinstance(schema, bool) or schema not in (1, SCHEMA):
         raise InputError(f"{path} has schema {str(schema)[:40]}; this version reads schema 1 and {SCHEMA}.")
-    entries = document["recommendations"]
-    if not isinstance(entries, list):
-        raise InputError(f"recommendations in {path} must be a list but got {type(entries).__name__}.")
-    robust = document.get("robust", [])
-    if not isinstance(robust, list):
-        raise InputError(f"robust in {path} must be a list but got {type(robust).__name__}.")
-    return [
-        _parse_entry(f"{key}[{index}] in {path}", entry, schema)
-        for key, items in (("recommendations", entries), ("robust", robust))
-        for index, entry in enumerate(items)
-    ]
+    parsed = []
+    for key in ("recommendations", "robust", "expected"):
+        entries = document.get(key, [])
+        if not isinstance(entries, list):
+            raise InputError(f"{key} in {path} must be a list but got {type(entries).__name__}.")
+        parsed += [_parse_entry(f"{key}[{index}] in {path}", entry, schema) for index, entry in enumerate(entries)]
+    return parsed
 
 
 def _read_document(path: Path) -> Any:

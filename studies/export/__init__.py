@@ -12,8 +12,7 @@ from ravenlab.common.errors import unknown_name
 if TYPE_CHECKING:
     from ravenlab.studies.export.comparison import ComparisonDocument
     from ravenlab.studies.results.comparison import ComparisonResult
-    from ravenlab.studies.results.recommendation import Recommendation
-    from ravenlab.studies.results.robust import RobustRecommendation
+    from ravenlab.studies.results.expected import Advice
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ FORMATS: dict[str, Format] = {
 DEFAULT_FORMAT = "json"
 
 
-def export(recommendations: Sequence[Recommendation | RobustRecommendation], form: str = DEFAULT_FORMAT) -> str:
+def export(recommendations: Sequence[Advice], form: str = DEFAULT_FORMAT) -> str:
     """Export recommendations as the text of a file, which ends with a newline.
 
     Raises:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.export.deployment import count_extra_arms, describe_deployment
+from ravenlab.studies.results.expected import Advice
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.results.recommendation import LogFacts, Recommendation, TraceFacts
-from ravenlab.studies.results.robust import RobustRecommendation, flatten_recommendations
+from ravenlab.studies.results.recommendation import Estimate, LogFacts, TraceFacts
+from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.tables import Cell, make_table, to_csv, to_csv_cell
 
 BASELINES = ("paper", "as constructed", "defaults")
@@ -29,6 +31,7 @@ LOG_COLUMNS = (
     *(f"{name}.{end}" for name in ("score", "logged") for end in ("mean", "low", "high")),
     *(f"versus_{name}.{field}" for name in ("logged", "defaults") for field in ("effective", "events")),
 )
+NESTED = ("settings", "box", "versus", "alternatives", "indistinguishable", "edge")  # fields with columns of their own
 GRID_COLUMNS = (
     *("scenario", "horizon", "alpha0", "beta0", "epsilon"),
     *("regret", "stderr", "replications", "indistinguishable"),
@@ -37,15 +40,14 @@ ROBUST_COLUMNS_BEFORE_PARAMS = ("study", "policy", "horizon", "arms", "setting",
 ROBUST_COLUMNS_AFTER_PARAMS = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
 
 
-def write(results: Sequence[Recommendation | RobustRecommendation]) -> str:
-    """Write recommendations with a header; cells are quoted according to RFC 4180."""
-    recommendations = flatten_recommendations(results)
-    columns = _list_columns(recommendations)
-    rows = [_make_row(recommendation) for recommendation in recommendations]
+def write(results: Sequence[Advice]) -> str:
+    """Write one row per result and scenario with a header; cells are quoted according to RFC 4180."""
+    columns = _list_columns(results)
+    rows = [row for result in results for row in _make_rows(result)]
     return "".join([_write_line(columns), *(_write_line([row.get(name, "") for name in columns]) for row in rows)])
 
 
-def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
+def _list_columns(recommendations: Sequence[Advice]) -> list[str]:
     """List the columns; those of parameters in order of first appearance, those of recorded data only if needed."""
     params = _union(recommendation.params for recommendation in recommendations)
     boxes = _union(recommendation.box for recommendation in recommendations)
@@ -67,60 +69,43 @@ def _list_columns(recommendations: Sequence[Recommendation]) -> list[str]:
     ]
 
 
-def _make_row(recommendation: Recommendation) -> dict[str, Cell]:
-    settings = recommendation.settings
-    deployment = describe_deployment(recommendation)
-    row: dict[str, Cell] = {
-        "study": recommendation.study,
-        "policy": recommendation.policy,
-        "scenario": recommendation.scenario,
-        "settings": json.dumps(settings, ensure_ascii=False) if settings else "",
-        "horizon": recommendation.horizon,
-        "arms": recommendation.arms,
-        "feedback": deployment.feedback,
-        "names": "" if deployment.names is None else json.dumps(deployment.names, ensure_ascii=False),
-        "extra_arms": deployment.extra_arms,
-        "objective": recommendation.objective,
-        "search_estimate": recommendation.search_estimate,
-        "indistinguishable": len(recommendation.indistinguishable),
-        "edge": " ".join(edge.param for edge in recommendation.edge),
-        "unit": recommendation.unit,
-        "trials": recommendation.trials,
-        "seed": recommendation.seed,
-        "version": recommendation.version,
-    }
-    row |= {f"params.{name}": value for name, value in recommendation.params.items()}
-    row |= {f"regret.{name}": value for name, value in recommendation.regret.as_object().items()}
-    row["regret.replications"] = recommendation.regret.replications
-    row |= {f"scale.{name}": value for name, value in recommendation.scale.model_dump().items()}
-    row |= {f"importance.{name}": value for name, value in (recommendation.importance or {}).items()}
-    for name, (low, high) in recommendation.box.items():
+def _make_rows(result: Advice) -> Iterator[dict[str, Cell]]:
+    """Make one row per scenario from the fields of a result."""
+    fields = result.as_object()
+    deployment = describe_deployment(result)
+    row: dict[str, Any] = dict(_flatten({key: value for key, value in fields.items() if key not in NESTED}))
+    row["settings"] = json.dumps(result.settings, ensure_ascii=False) if result.settings else ""
+    row["feedback"] = deployment.feedback
+    row["names"] = "" if deployment.names is None else json.dumps(deployment.names, ensure_ascii=False)
+    row["indistinguishable"] = len(fields.get("indistinguishable", []))
+    if isinstance(result, RobustRecommendation):
+        row["objective"] = result.objective
+    row["edge"] = " ".join(edge.param for edge in result.edge)
+    for name, (low, high) in result.box.items():
         row |= {f"box.{name}.low": low, f"box.{name}.high": high}
-    for baseline in recommendation.versus:
-        row |= {f"{baseline.name}.{field}": getattr(baseline, field) for field in BASELINE_FIELDS}
-        if baseline.failure_rate is not None:
-            row[f"{baseline.name}.failure_rate"] = baseline.failure_rate
-    if recommendation.failures is not None:
-        row |= {f"failures.{name}": value for name, value in recommendation.failures.model_dump().items()}
-    match recommendation.recorded:
-        case TraceFacts() as trace:
-            row |= {f"trace.{name}": getattr(trace, name) for name in TRACE_FIELDS}
-            row |= {f"trace.regret_fixed.{name}": value for name, value in trace.regret_fixed.as_object().items()}
-            row["trace.missing"] = sum(trace.arms.values())
-            row["trace.defaults_decidable"] = all(
-                baseline.decidable for baseline in recommendation.versus if baseline.name == "defaults"
-            )
-        case LogFacts() as log:
-            row |= {f"log.{name}": _get_nested(log, name) for name in LOG_COLUMNS}
-    return row
+    for baseline in fields.get("versus", []):
+        row |= {f"{baseline['name']}.{field}": value for field, value in baseline.items()}
+    if isinstance(result.recorded, TraceFacts):
+        defaults = [baseline for baseline in fields["versus"] if baseline["name"] == "defaults"]
+        row["trace.missing"] = sum(result.recorded.arms.values())
+        row["trace.defaults_decidable"] = all(baseline.get("decidable") for baseline in defaults)
+    for scenario, regret, scale in result.outcomes:
+        row |= {"scenario": scenario, **{f"regret.{name}": value for name, value in regret.as_object().items()}}
+        if isinstance(regret, Estimate):
+            row["regret.replications"] = regret.replications
+        if scale is not None:
+            row |= {"scale.mean": scale.mean, "scale.spread": scale.spread}
+        row["extra_arms"] = 0 if result.recorded is not None else count_extra_arms(scenario)
+        yield dict(row)
 
 
-def _get_nested(facts: LogFacts, path: str) -> Cell:
-    """Return a field such as `score.mean`; empty if a part of the path is None."""
-    value: object = facts
-    for name in path.split("."):
-        value = getattr(value, name, None)
-    return value if isinstance(value, str | int | float) else ""
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """List the fields of nested tables with dotted names."""
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
 
 
 def _union(names: Iterable[Iterable[str]]) -> list[str]:

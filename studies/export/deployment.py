@@ -8,8 +8,7 @@ from pydantic import Field
 
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import find_scenario
-from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.expected import Advice
 from ravenlab.studies.spec.fields import FrozenModel
 
 
@@ -23,17 +22,16 @@ class Deployment(FrozenModel):
     extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
 
 
-def describe_deployment(recommendation: Recommendation | RobustRecommendation) -> Deployment:
+def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
-    if isinstance(recommendation, RobustRecommendation):
-        return Deployment(feedback="rewards", extra_arms=max(map(_count_extra_arms, recommendation.scenarios)))
     recorded = recommendation.recorded
     if recorded is None:
-        return Deployment(feedback="rewards", extra_arms=_count_extra_arms(recommendation.scenario))
+        later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)
+        return Deployment(feedback="rewards", extra_arms=later)
     return Deployment(feedback="costs" if recorded.minimize else "rewards", names=list(recorded.arms))
 
 
-def _count_extra_arms(scenario: str) -> int:
+def count_extra_arms(scenario: str) -> int:
     """Return the number of arms that open later; 0 for a plugin that is not loaded."""
     try:
         return find_scenario(scenario).extra_arms

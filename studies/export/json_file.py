@@ -15,6 +15,7 @@ from pydantic import Field
 from ravenlab.common.text import escape_in_strings
 from ravenlab.policies.engine.loading import SCHEMA
 from ravenlab.studies.export.deployment import Deployment, describe_deployment
+from ravenlab.studies.results.expected import Advice, ExpectedParameters
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.fields import FrozenModel
@@ -30,6 +31,10 @@ class ExportedRobustRecommendation(Deployment, RobustRecommendation):
     """A robust recommendation with the fields that a loaded policy needs."""
 
 
+class ExportedParameters(Deployment, ExpectedParameters):
+    """Parameters with an expected regret, with the fields that a loaded policy needs."""
+
+
 class RecommendationsDocument(FrozenModel):
     """Recommendations of ravenlab."""
 
@@ -38,26 +43,32 @@ class RecommendationsDocument(FrozenModel):
     robust: list[ExportedRobustRecommendation] = Field(
         default_factory=list, description="Settings for several scenarios; absent if there are none."
     )
+    expected: list[ExportedParameters] = Field(
+        default_factory=list,
+        description="Parameters of laws, and policies without any, with an expected regret; absent if there are none.",
+    )
 
 
-def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
+def write(recommendations: Sequence[Advice]) -> str:
     """Write the document as indented JSON."""
     document = json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False)
     return f"{escape_in_strings(document)}\n"
 
 
-def make_document(recommendations: Sequence[Recommendation | RobustRecommendation]) -> dict[str, Any]:
+def make_document(recommendations: Sequence[Advice]) -> dict[str, Any]:
     """Convert recommendations to the plain data of JSON, TOML and YAML files.
 
     >>> make_document([])
     {'schema': 2, 'recommendations': []}
     """
-    robust = [_make_entry(result) for result in recommendations if isinstance(result, RobustRecommendation)]
-    single = [_make_entry(result) for result in recommendations if not isinstance(result, RobustRecommendation)]
-    return {"schema": SCHEMA, "recommendations": single, **({"robust": robust} if robust else {})}
+    document: dict[str, Any] = {"schema": SCHEMA, "recommendations": []}
+    for key in ("recommendations", "robust", "expected"):
+        entries = [_make_entry(result) for result in recommendations if result.export_key == key]
+        document |= {key: entries} if entries else {}
+    return document
 
 
-def _make_entry(recommendation: Recommendation | RobustRecommendation) -> dict[str, Any]:
+def _make_entry(recommendation: Advice) -> dict[str, Any]:
     """Convert a recommendation to plain data, with the fields of its deployment after the number of arms."""
     entry: dict[str, Any] = {}
     for name, value in recommendation.as_object().items():

@@ -8,11 +8,10 @@ from ravenlab.common.text import escape_unprintable, format_ends, format_number,
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.studies.export.deployment import describe_deployment
 from ravenlab.studies.results.describe import word_verdict
-from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.expected import Advice
 
 
-def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
+def write(recommendations: Sequence[Advice]) -> str:
     """Write the code. Names are inserted as ASCII literals, so that they cannot be code."""
     costs = any(describe_deployment(recommendation).feedback == "costs" for recommendation in recommendations)
     lines = [
@@ -33,7 +32,7 @@ def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> s
     return "\n".join(lines) + "\n"
 
 
-def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def _format_entry(recommendation: Advice) -> list[str]:
     study = f"{recommendation.study!a}"
     text = word_verdict(recommendation)
     sentences = [f"{text.short}.", text.explanation, *text.warnings]
@@ -59,7 +58,7 @@ def _format_entry(recommendation: Recommendation | RobustRecommendation) -> list
     ]
 
 
-def _close_later_arms(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def _close_later_arms(recommendation: Advice) -> list[str]:
     """Return statements that close the arms that open later."""
     if _find_obstacle(recommendation) is not None:
         return []
@@ -68,7 +67,7 @@ def _close_later_arms(recommendation: Recommendation | RobustRecommendation) -> 
     return [f"policies[{recommendation.study!a}].close({arm})  # until it opens" for arm in later]
 
 
-def _find_obstacle(recommendation: Recommendation | RobustRecommendation) -> str | None:
+def _find_obstacle(recommendation: Advice) -> str | None:
     """Return why the policy cannot be created by its class; None if it can."""
     if recommendation.policy not in policy_names():
         return f"{recommendation.policy!a} is a plugin; create it from its file with {recommendation.params!a}"
@@ -77,12 +76,8 @@ def _find_obstacle(recommendation: Recommendation | RobustRecommendation) -> str
     return None if secret is None else f"{policy.name} {secret}, so it exists in simulation only"
 
 
-def _describe_result(recommendation: Recommendation | RobustRecommendation) -> str:
-    """Describe the measured regret, score or price for a comment."""
-    if isinstance(recommendation, RobustRecommendation):
-        price = recommendation.price
-        cost = f"{format_percent(price.mean)}, 95 % CI {format_ends(price, format_percent)}"
-        return f"price of not knowing the scenario ({recommendation.measure}) {cost}"
-    estimate = recommendation.regret if recommendation.log is None else recommendation.log.score
-    name = "mean regret" if recommendation.log is None else "replay score"
-    return f"{name} {format_number(estimate.mean)}, 95 % CI {format_ends(estimate)}"
+def _describe_result(recommendation: Advice) -> str:
+    """Describe the regret, score or price for a comment."""
+    name, estimate = recommendation.stated
+    format_value = format_percent if recommendation.export_key == "robust" else format_number
+    return f"{name} {format_value(estimate.mean)}, 95 % CI {format_ends(estimate, format_value)}"

@@ -9,11 +9,10 @@ import tomli_w
 
 from ravenlab.common.text import escape_in_strings
 from ravenlab.studies.export.json_file import make_document
-from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.expected import Advice
 
 
-def write(recommendations: Sequence[Recommendation | RobustRecommendation]) -> str:
+def write(recommendations: Sequence[Advice]) -> str:
     """Write the document as `[[recommendations]]` tables."""
     return escape_in_strings(tomli_w.dumps(_without_none(make_document(recommendations))))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ravenlab.environments.world import Floats
     from ravenlab.policies.engine.parameters import Value
     from ravenlab.studies.results.alternatives import BetterPolicy
+    from ravenlab.studies.results.expected import ExpectedParameters
     from ravenlab.studies.results.recommendation import Recommendation
 
 
@@ -190,37 +190,23 @@ class RecommendedParameters(Result):
                 lines.append(f"Excess regret of these parameters over {describe_excess(better.excess)}.")
         return lines
 
-    def as_recommendation(self) -> Recommendation:
-        """Return the recommendation of the stored study, or that of the law in the same form, for exports."""
+    def as_recommendation(self) -> Recommendation | ExpectedParameters:
+        """Return the recommendation of the stored study, or the parameters with their expected regret, for exports."""
         if self.study is not None:
             return self.study
-        from ravenlab.studies.results.recommendation import Estimate, Recommendation, RewardStatistics
-        from ravenlab.studies.results.verdict import Verdict
+        from ravenlab.studies.results.expected import ExpectedParameters
         from ravenlab.studies.storage.keys import project_version
 
-        base = find_scenario(self.scenario, self.settings).base
-        return Recommendation(
+        return ExpectedParameters(
             study=f"law/{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}",
             policy=self.policy,
             scenario=self.scenario,
             settings=self.settings,
             horizon=self.horizon,
             arms=self.arms,
-            verdict=Verdict(decision="use these values", set=list(self.params)),
             params=self.params,
-            regret=Estimate(*self.regret, replications=0),
-            search_estimate=self.regret.mean,
-            indistinguishable=[],
-            box={},
-            versus=[],
-            importance=None,
-            scale=RewardStatistics(
-                mean=(base.mean_low + base.mean_high) / 2.0,
-                spread=math.sqrt((base.variance_low + base.variance_high) / 2.0),
-            ),
+            regret=self.regret,
             unit=float(self.params.get("unit", 1.0)),
-            trials=0,
-            seed=0,
             version=project_version(),
         )
 

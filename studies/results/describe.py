@@ -19,6 +19,7 @@ from ravenlab.common.text import (
 )
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import describe_baseline, describe_stake
+from ravenlab.studies.results.expected import Advice
 from ravenlab.studies.results.naming import (
     name_defaults,
     name_edges,
@@ -107,13 +108,13 @@ class VerdictText:
         return capitalize_first(self.reason)
 
 
-def describe_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
+def describe_verdict(recommendation: Advice) -> str:
     """Describe what to do and whether it matters, in a few sentences."""
     text = word_verdict(recommendation)
     return text.headline + text.rest
 
 
-def word_verdict(recommendation: Recommendation | RobustRecommendation) -> VerdictText:
+def word_verdict(recommendation: Advice) -> VerdictText:
     """Word the verdict: what to do, why, and what to be careful about."""
     verdict = recommendation.verdict
     params = recommendation.params
@@ -148,8 +149,9 @@ def word_verdict(recommendation: Recommendation | RobustRecommendation) -> Verdi
             link = ": "
             reason = f"the best parameters found ({values}) are worse."
         case "use another policy":
-            alternatives = recommendation.alternatives if isinstance(recommendation, Recommendation) else []
-            params_of_other = next((each.params for each in alternatives if each.name == verdict.policy), {})
+            params_of_other = next(
+                (each.params for each in recommendation.alternatives if each.name == verdict.policy), {}
+            )
             headline = f"Use {verdict.policy}"
             kept = f" with its {defaults} ({format_params(params_of_other)})" if params_of_other else ""
             link = ": " if params_of_other else ", which has nothing to set: "
@@ -166,16 +168,15 @@ def word_verdict(recommendation: Recommendation | RobustRecommendation) -> Verdi
     return VerdictText(headline, headline, kept, link, reason, warnings)
 
 
-def warn_of_fixed_arm(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def warn_of_fixed_arm(recommendation: Advice) -> list[str]:
     """State that parameters are not better than the best arm of the search rows; an empty list if they are."""
-    comparisons = recommendation.alternative_comparisons if isinstance(recommendation, Recommendation) else []
-    arm = next((each for each in comparisons if each.name == FIXED_ARM), None)
+    arm = next((each for each in recommendation.alternative_comparisons if each.name == FIXED_ARM), None)
     if arm is None or arm.relation == "worse" or recommendation.verdict.decision in INSTEAD:
         return []
     return [f"{capitalize_first(arm.short_title)} is not significantly worse."]
 
 
-def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
+def _warn_of_edges(recommendation: Advice) -> list[str]:
     """State which values are at the edge of the search range, in one sentence; an empty list if none is."""
     names = [format_symbol(edge.param) for edge in recommendation.edge]
     if not names:
@@ -184,10 +185,9 @@ def _warn_of_edges(recommendation: Recommendation | RobustRecommendation) -> lis
     return [f"The {values} at the edge of the search range; better values may lie outside it."]
 
 
-def _keeps_defaults(recommendation: Recommendation | RobustRecommendation) -> bool:
+def _keeps_defaults(recommendation: Advice) -> bool:
     """Whether the data are recorded and do not show that other values are better than the defaults."""
-    recorded = isinstance(recommendation, Recommendation) and recommendation.recorded is not None
-    return recorded and not recommendation.verdict.set
+    return recommendation.recorded is not None and not recommendation.verdict.set
 
 
 def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
@@ -200,10 +200,8 @@ def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
     return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
 
 
-def _describe_stake(recommendation: Recommendation | RobustRecommendation, name: str = "defaults") -> str:
+def _describe_stake(recommendation: Advice, name: str = "defaults") -> str:
     """State in one sentence by how much a baseline is worse; empty if that is not known."""
-    if isinstance(recommendation, RobustRecommendation):
-        return ""
     return next((describe_stake(each) for each in recommendation.comparisons if each.name == name), "")
 
 
@@ -211,7 +209,7 @@ def _is_tied(excess: Excess | None) -> bool:
     return excess is None or excess.tied
 
 
-def format_verdict(recommendation: Recommendation | RobustRecommendation) -> str:
+def format_verdict(recommendation: Advice) -> str:
     """Format the verdict for a table: the decision, and the parameters at the edge of their search range."""
     return "; ".join([word_verdict(recommendation).short, *name_edges(recommendation)])
 
@@ -285,8 +283,7 @@ def format_failures(failures: Failures | None) -> str:
 
 def describe_ranges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
     """Describe how far each parameter may differ from the recommended value."""
-    recorded = isinstance(recommendation, Recommendation) and recommendation.recorded is not None
-    if recorded or recommendation.verdict.defaults is None:
+    if recommendation.recorded is not None or recommendation.verdict.defaults is None:
         return describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
     if not recommendation.box:
         return []

@@ -20,7 +20,7 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.export.comparison import board_table
-from ravenlab.studies.export.deployment import describe_deployment
+from ravenlab.studies.export.deployment import count_extra_arms, describe_deployment
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import (
     SIMULTANEOUS,
@@ -42,11 +42,12 @@ from ravenlab.studies.results.describe import (
     format_verdict,
 )
 from ravenlab.studies.results.describe_comparison import describe_marks
+from ravenlab.studies.results.expected import Advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import format_unit, list_baselines, list_contenders
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
-from ravenlab.studies.results.recorded import describe_unit
-from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation, flatten_recommendations
+from ravenlab.studies.results.recorded import USUAL, describe_scale, describe_unit
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.symbols import format_params, format_symbol, list_values
 
@@ -105,43 +106,43 @@ def recommendations_document(recommendations: Sequence[Recommendation]) -> Docum
     return Document(sentences[0], "", sentences[1:], [replace(table, caption=caption)])
 
 
-def tabulate_recommendations(results: Sequence[Recommendation | RobustRecommendation]) -> Table:
+def tabulate_recommendations(results: Sequence[Advice]) -> Table:
     """Tabulate recommendations, one row each; the last columns are the extra regret of the baselines."""
-    recommendations = flatten_recommendations(results)
-    baselines = list_baselines(recommendations)
+    baselines = list_baselines(results)
     rows: list[list[Cell]] = []
-    for recommendation in recommendations:
-        changes = {comparison.name: format_difference(comparison) for comparison in recommendation.comparisons}
-        rows.append(
-            [
-                recommendation.study,
-                recommendation.policy,
-                _name_source(recommendation),
-                Number(format_count(recommendation.horizon)),
-                Number(_format_arms(recommendation)),
-                format_verdict(recommendation),
-                list_values(recommendation.params),
-                Estimate(recommendation.regret, unit=recommendation.regret_unit),
-                format_failures(recommendation.failures),
-                *(changes.get(name, "–") for name in baselines),
-            ]
-        )
+    for result in results:
+        changes = {comparison.name: format_difference(comparison) for comparison in result.comparisons}
+        for scenario, regret, _ in result.outcomes:
+            rows.append(
+                [
+                    result.study,
+                    result.policy,
+                    _name_source(result, scenario),
+                    Number(format_count(result.horizon)),
+                    Number(_format_arms(result, scenario)),
+                    format_verdict(result),
+                    list_values(result.params),
+                    Estimate(regret, unit=result.regret_unit),
+                    format_failures(result.failures),
+                    *(changes.get(name, "–") for name in baselines),
+                ]
+            )
     columns = [*RECOMMENDATION_COLUMNS, *map(capitalize_first, baselines.values())]
     text = ("Study", "Policy", "Scenario", "Verdict", "Parameters")
     return Table(columns, rows, text=text, narrow="stack")
 
 
-def _name_source(recommendation: Recommendation) -> str:
-    """Return the name of the scenario, trace or log; costs and an unusual scale of the rewards are mentioned."""
-    costs = "costs" if describe_deployment(recommendation).feedback == "costs" else ""
-    details = ", ".join(filter(None, [costs, format_unit(recommendation)]))
-    return f"{recommendation.scenario} ({details})" if details else recommendation.scenario
+def _name_source(result: Advice, scenario: str) -> str:
+    """Return the name of a scenario, trace or log; costs and an unusual scale of the rewards are mentioned."""
+    costs = "costs" if describe_deployment(result).feedback == "costs" else ""
+    details = ", ".join(filter(None, [costs, format_unit(result)]))
+    return f"{scenario} ({details})" if details else scenario
 
 
-def _format_arms(recommendation: Recommendation) -> str:
+def _format_arms(result: Advice, scenario: str) -> str:
     """Format K, plus the number of arms that open later."""
-    later = describe_deployment(recommendation).extra_arms
-    return f"{recommendation.arms} + {later}" if later else str(recommendation.arms)
+    later = count_extra_arms(scenario) if result.recorded is None else 0
+    return f"{result.arms} + {later}" if later else str(result.arms)
 
 
 def _list_changes(recommendation: Recommendation) -> list[str]:
@@ -217,7 +218,7 @@ def grid_document(grid: Grid) -> Document:
     if grid.mean.size > 1:
         worst = format_percent(float(percent.max()) / 100)
         facts.append(f"The worst of {format_count(grid.mean.size)} cells has {worst} more regret.")
-    facts += describe_unit(grid)
+    facts += [] if grid.unit == 1.0 else [describe_scale(grid.unit, USUAL, "default values of α₀ and ε")]
     size = f"{len(spec.alpha0)} × {len(spec.beta0)} cells × {format_count(spec.replications)} worlds"
     return Document(
         answer=f"Best cell: {format_params(best)} (ε {format_number(spec.epsilon)}), mean regret"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,25 @@ class Estimate(Interval):
     """A mean with its 95 % confidence interval."""
 
     replications: int
+
+
+class Outcome(NamedTuple):
+    """The regret of recommended parameters in one scenario."""
+
+    scenario: str
+    regret: Interval
+    scale: RewardStatistics | None = None
+
+
+class WithoutBaselines:
+    """What a recommendation without recorded data, failures and baselines states about them."""
+
+    recorded: ClassVar[None] = None
+    failures: ClassVar[None] = None
+    alternatives: ClassVar[Sequence[Alternative]] = ()
+    comparisons: ClassVar[Sequence[BaselineComparison]] = ()
+    alternative_comparisons: ClassVar[Sequence[BaselineComparison]] = ()
+    regret_unit: ClassVar[str] = ""
 
 
 class Baseline(FrozenModel):
@@ -184,6 +203,8 @@ class LogFacts(FrozenModel):
 class Recommendation(Result, FrozenModel):
     """The recommendation of one study, as stored and exported; it contains no timestamps."""
 
+    export_key: ClassVar[str] = "recommendations"
+
     study: str
     policy: str
     scenario: str
@@ -237,6 +258,16 @@ class Recommendation(Result, FrozenModel):
     def recorded(self) -> TraceFacts | LogFacts | None:
         """The recorded data it was tuned on; None for simulated worlds."""
         return self.trace if self.trace is not None else self.log
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The regret in its scenario, or on its recording."""
+        return [Outcome(self.scenario, self.regret, self.scale)]
+
+    @property
+    def stated(self) -> tuple[str, Interval]:
+        """The name of the estimate that the export states, and the estimate."""
+        return ("mean regret", self.regret) if self.log is None else ("replay score", self.log.score)
 
     @property
     def regret_unit(self) -> str:

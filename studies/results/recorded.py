@@ -11,7 +11,6 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.studies.results.baselines import describe_baseline
-from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.naming import (
     name_defaults,
 )
@@ -23,6 +22,8 @@ from ravenlab.studies.results.recommendation import (
 )
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
+
+USUAL = "the scenario at its default settings"
 
 MAX_LOG_RATIO = 100
 """Size of a log, relative to the present one, above which collecting it is no advice."""
@@ -119,16 +120,11 @@ def _describe_segments(facts: TraceFacts | LogFacts) -> str:
     return capitalize_first(join_words(uses, "and"))
 
 
-def describe_unit(result: Recommendation | RobustRecommendation | Grid) -> list[str]:
+def describe_unit(result: Recommendation | RobustRecommendation) -> list[str]:
     """Describe the scale of the rewards; an empty list if it is the usual one."""
     if result.unit == 1.0:
         return []
-    if isinstance(result, Recommendation) and result.recorded is not None:
-        return [describe_scale(result.unit)]
-    scenario = "the scenario at its default settings"
-    if isinstance(result, Grid):
-        return [describe_scale(result.unit, scenario, "default values of α₀ and ε")]
-    return [describe_scale(result.unit, scenario)]
+    return [describe_scale(result.unit) if result.recorded is not None else describe_scale(result.unit, USUAL)]
 
 
 def describe_scale(

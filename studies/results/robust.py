@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from ravenlab.common.documents import Result, make_frame
-from ravenlab.common.interval import Difference
-from ravenlab.studies.results.recommendation import Edge, Estimate, Parameters, Recommendation, RewardStatistics
+from ravenlab.common.interval import Difference, Interval
+from ravenlab.studies.results.recommendation import (
+    Edge,
+    Estimate,
+    Outcome,
+    Parameters,
+    RewardStatistics,
+    WithoutBaselines,
+)
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
 
@@ -51,8 +57,10 @@ class EvaluatedSetting(FrozenModel):
     price: Price = Field(description="Price over all scenarios according to the measure.")
 
 
-class RobustRecommendation(Result, FrozenModel):
+class RobustRecommendation(WithoutBaselines, Result, FrozenModel):
     """One setting for an unknown scenario."""
+
+    export_key: ClassVar[str] = "robust"
 
     study: str
     policy: str
@@ -90,22 +98,21 @@ class RobustRecommendation(Result, FrozenModel):
             del out["widened"]
         return out
 
-    def rows(self) -> list[Recommendation]:
-        """Convert to ordinary recommendations, one per scenario, for tables."""
-        shared = {name: value for name, value in self if name in Recommendation.model_fields}
-        return [
-            Recommendation.model_validate(
-                {
-                    **shared,
-                    "scenario": world.scenario,
-                    "objective": f"robust:{self.measure}",
-                    "regret": world.regret,
-                    "versus": [],
-                    "scale": scale,
-                }
-            )
-            for world, scale in zip(self.contenders[0].worlds, self.scales, strict=True)
-        ]
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The regret in each scenario."""
+        worlds = self.contenders[0].worlds
+        return [Outcome(each.scenario, each.regret, scale) for each, scale in zip(worlds, self.scales, strict=True)]
+
+    @property
+    def objective(self) -> str:
+        """Objective of the search."""
+        return f"robust:{self.measure}"
+
+    @property
+    def stated(self) -> tuple[str, Interval]:
+        """The name of the estimate that the export states, and the estimate."""
+        return f"price of not knowing the scenario ({self.measure})", self.price
 
     def to_frame(self) -> DataFrame:
         """Tabulate this setting, the tuned ones and the defaults in pandas, one row per scenario."""
@@ -126,10 +133,3 @@ class RobustRecommendation(Result, FrozenModel):
         from ravenlab.studies.results.documents import robust_document
 
         return robust_document(self)
-
-
-def flatten_recommendations(results: Iterable[Recommendation | RobustRecommendation]) -> list[Recommendation]:
-    """List recommendations for tables; a robust one gives one row per scenario."""
-    return [
-        row for result in results for row in (result.rows() if isinstance(result, RobustRecommendation) else [result])
-    ]

@@ -7,7 +7,8 @@ import pytest
 from ravenlab.common.errors import InputError
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.laws.recommendation import RecommendationQuery, recommend_parameters
-from ravenlab.studies.results.recommendation import Estimate, Recommendation
+from ravenlab.studies.results.expected import ExpectedParameters
+from ravenlab.studies.results.recommendation import Estimate
 from tests.messages import raises_naming
 from tests.studies.examples import make_recommendation
 
@@ -82,7 +83,7 @@ def test_the_answer_of_the_law_can_be_exported(form: str) -> None:
 
 def test_the_exported_recommendation_is_valid_and_has_the_expected_regret() -> None:
     result = recommend_parameters(query(arms=20), [])
-    recommendation = Recommendation.model_validate(result.as_recommendation().as_object())
+    recommendation = ExpectedParameters.model_validate(result.as_recommendation().as_object())
     assert [*recommendation.regret] == [*result.regret]
     assert recommendation.params == result.params
 

@@ -230,4 +230,4 @@ def test_a_race_gives_a_verdict_and_rounded_values(tmp_path: Path) -> None:
         name: result.params[name] for name in verdict.set
     }
     assert all(low <= float(result.params[name]) <= high for name, (low, high) in result.box.items())
-    assert all(row.verdict == verdict for row in result.rows())
+    assert [outcome.scenario for outcome in result.outcomes] == result.scenarios
