@@ -52,7 +52,7 @@ REFERENCE = {
     "figures": (
         "Figures",
         "`ravenlab.plot` draws the main figure of any result, and `ravenlab.figures` has all figures. Every function"
-        " returns a Plotly figure.",
+        " returns a Plotly figure. Results may be names of stored studies; `storage` is the URL of their database.",
         "plot",
     ),
     "simulation": (
@@ -149,9 +149,10 @@ def write_reference(name: str) -> str:
     parts = [f"# {title}", introduction]
     parts += [part for public in names.split() for part in _write_object(public)]
     if name == "figures":
-        module = "ravenlab.tuning.figures"
-        figures = [public for public in ravenlab.figures.__all__ if public != "plot"]
-        parts += [_write_directive(f"{module}.{public}", f"figures.{public}") for public in figures]
+        for public in ravenlab.figures.__all__:
+            figure = getattr(ravenlab.figures, public)
+            if public != "plot":
+                parts.append(_write_directive(f"{figure.__module__}.{public}", f"figures.{public}"))
     return "\n\n".join(parts) + "\n"
 
 

@@ -26,13 +26,11 @@ from ravenlab.environments.recorded.trace_file import Trace
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
 from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.studies.diagnosis.result import Diagnosis
-from ravenlab.studies.export.comparison import order_by_relative_regret
 from ravenlab.studies.laws.recommendation import RecommendedParameters
-from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard
+from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
-from ravenlab.studies.spec.comparison import SettingKind
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.queries import as_list, load_result
@@ -116,6 +114,19 @@ def _check_kind(result: Any, kind: type[T]) -> T:
     return result
 
 
+plot_recommendations = loading(recommendations=[Recommendation])(figures.plot_recommendations)
+plot_params_by_horizon = loading(recommendations=[Recommendation])(figures.plot_params_by_horizon)
+plot_sensitivity_lines = loading(grid=Grid)(figures.plot_sensitivity_lines)
+plot_standings = loading(result=ComparisonResult)(figures.plot_standings)
+plot_comparison_curves = loading(result=ComparisonResult)(figures.plot_comparison_curves)
+plot_critical_difference = loading(result=ComparisonResult)(figures.plot_critical_difference)
+plot_relative_regret = loading(results=[ComparisonResult])(figures.plot_relative_regret)
+plot_prices = loading(result=RobustRecommendation)(figures.plot_prices)
+plot_diagnosis = figures.plot_diagnosis
+apply_theme = figures.apply_theme
+get_alt_text = figures.get_alt_text
+
+
 @loading(result=[object])
 def plot(result: list[Any]) -> go.Figure:
     """Plot the main figure of a result, of a list of results of the same kind, or of a stored study.
@@ -177,26 +188,6 @@ def _plot_parameters(result: RecommendedParameters) -> go.Figure:
     return figures.plot_scores([row], f"Expected regret of {result.policy} in {result.scenario}", "mean regret")
 
 
-@loading(recommendations=[Recommendation])
-def plot_recommendations(recommendations: list[Recommendation]) -> go.Figure:
-    """Plot the mean regret of the recommended parameters, the paper's advice and the defaults with 95 % intervals.
-
-    Args:
-        recommendations: One or several recommendations.
-    """
-    return figures.plot_recommendations(recommendations)
-
-
-@loading(recommendations=[Recommendation])
-def plot_params_by_horizon(recommendations: list[Recommendation]) -> go.Figure:
-    """Plot recommended parameters against the horizon, with the range of indistinguishable candidates.
-
-    Args:
-        recommendations: Recommendations for different horizons.
-    """
-    return figures.plot_params_by_horizon(recommendations)
-
-
 @loading(grid=Grid, recommendation=Recommendation)
 def plot_heat_map(grid: Grid, recommendation: Recommendation | None = None) -> go.Figure:
     """Plot by how much the regret of every cell exceeds the lowest, and outline the cells that are as good.
@@ -207,16 +198,6 @@ def plot_heat_map(grid: Grid, recommendation: Recommendation | None = None) -> g
             marked.
     """
     return figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation))
-
-
-@loading(grid=Grid)
-def plot_sensitivity_lines(grid: Grid) -> go.Figure:
-    """Plot the regret against α₀, one line per β₀.
-
-    Args:
-        grid: A grid.
-    """
-    return figures.plot_sensitivity_lines(grid)
 
 
 @loading(results=[object])
@@ -264,68 +245,6 @@ def plot_distributions(results: list[Simulation], *, measure: str = "regret") ->
     return figures.plot_distributions(
         samples, scenario=scenario, horizon=horizon, arms=arms, policy=policy, measure=title
     )
-
-
-@loading(result=ComparisonResult)
-def plot_standings(result: ComparisonResult) -> go.Figure:
-    """Plot the mean regret of every policy with its 95 % interval, tuned and at its defaults.
-
-    Args:
-        result: A comparison.
-    """
-    return figures.plot_standings(result, order_by_relative_regret([result]))
-
-
-@loading(result=ComparisonResult)
-def plot_comparison_curves(result: ComparisonResult, setting: SettingKind | None = None) -> go.Figure:
-    """Plot the mean cumulative regret of every policy over time.
-
-    Args:
-        result: A comparison.
-        setting: "tuned" or "defaults"; by default the main one.
-    """
-    return figures.plot_comparison_curves(result, _find_board(result, setting), order_by_relative_regret([result]))
-
-
-@loading(result=ComparisonResult)
-def plot_critical_difference(result: ComparisonResult, setting: SettingKind | None = None) -> go.Figure:
-    """Plot the mean ranks of the policies with Nemenyi's critical difference.
-
-    Args:
-        result: A comparison.
-        setting: "tuned" or "defaults"; by default the main one.
-    """
-    return figures.plot_critical_difference(result, _find_board(result, setting), order_by_relative_regret([result]))
-
-
-@loading(results=[ComparisonResult])
-def plot_relative_regret(results: list[ComparisonResult]) -> go.Figure:
-    """Plot the regret of every policy above the best one, by scenario and horizon.
-
-    Args:
-        results: Comparisons of the same policies.
-    """
-    return figures.plot_relative_regret(results)
-
-
-@loading(result=RobustRecommendation)
-def plot_prices(result: RobustRecommendation) -> go.Figure:
-    """Plot the regret of each setting above that of the setting tuned for the scenario.
-
-    Args:
-        result: A robust recommendation.
-    """
-    return figures.plot_prices(result)
-
-
-def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
-    """Plot measured and fitted means and variances of the arms, with the changes that were found.
-
-    Args:
-        diagnosis: A diagnosis.
-        source: Name of the data for the title.
-    """
-    return figures.plot_diagnosis(diagnosis, source)
 
 
 @loading(results=[Replay])
@@ -397,20 +316,3 @@ def plot_log(log: str | Path | Log, *, minimize: bool = False) -> go.Figure:
     """
     scenario = LogScenario(log, "log:table", minimize) if isinstance(log, Log) else open_log(log, minimize)
     return figures.plot_log(scenario)
-
-
-def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
-    """Return a copy of a figure for a dark, a light or (None) an unknown background."""
-    return figures.apply_theme(figure, dark)
-
-
-def get_alt_text(figure: go.Figure) -> str:
-    """Return the description of a figure as plain text."""
-    return figures.get_alt_text(figure)
-
-
-def _find_board(result: ComparisonResult, setting: SettingKind | None) -> Leaderboard:
-    board = result.main if setting is None else result.board(setting)
-    if board is None:
-        raise InputError(f"setting must be {' or '.join(result.comparison.settings)} but got {setting!r}.")
-    return board

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ravenlab.common.errors import InputError
 from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
 from ravenlab.dashboards.figures.style import (
     CHANGE_COLOR,
@@ -44,8 +45,14 @@ SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
 OFFSET = 0.14  # vertical distance of two marks of a policy from the middle of its row
 
 
-def plot_standings(result: ComparisonResult, order: Sequence[str]) -> go.Figure:
-    """Plot means with 95 % intervals, best policy first; `order` determines the colors."""
+def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> go.Figure:
+    """Plot the mean regret of every policy with its 95 % interval, tuned and at its defaults, best policy first.
+
+    Args:
+        result: A comparison.
+        order: Policies in the order of the colors; by default that of this figure alone.
+    """
+    order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     rows = [standing.policy for standing in result.main.standings]
     labels = [f"{escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in result.main.standings]
@@ -105,7 +112,13 @@ LEAST_SHARE, MAX_SHARE = 0.2, 10.0  # excess regret of the darkest color; larger
 
 
 def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
-    """Plot the excess regret of policies × cases; ★ marks the best of a column, ≈ those indistinguishable from it."""
+    """Plot the regret of every policy above the best one, by scenario and horizon.
+
+    ★ marks the best of a column, ≈ policies that are statistically indistinguishable from it.
+
+    Args:
+        results: Comparisons of the same policies.
+    """
     policies = order_by_relative_regret(results)
     shares = [[relative_regret(result, policy) for result in results] for policy in policies]
     marks = [[mark_standing(result.main.find(policy)) for result in results] for policy in policies]
@@ -184,12 +197,20 @@ def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -
     return f"{title}<br>mean regret {format_number(each.regret.mean)}<br>{behind}{close}"
 
 
-def plot_critical_difference(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
-    """Plot mean ranks, best policy first, with bars for groups that do not differ significantly.
+def plot_critical_difference(
+    result: ComparisonResult, setting: SettingKind | None = None, *, order: Sequence[str] = ()
+) -> go.Figure:
+    """Plot mean ranks of the policies, best first, with bars for groups that do not differ significantly.
 
-    Policies whose error bars overlap are not significantly different (Nemenyi's test, Demšar 2006). `order` determines
-    the colors.
+    Policies whose error bars overlap are not significantly different (Nemenyi's critical difference, Demšar 2006).
+
+    Args:
+        result: A comparison.
+        setting: "tuned" or "defaults"; by default the main one.
+        order: Policies in the order of the colors; by default that of this figure alone.
     """
+    board = _find_board(result, setting)
+    order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     ranks = board.ranks
     title = format_title(
@@ -260,8 +281,18 @@ def _rank_dot(each: Standing, row: int, half: float, color: str) -> PlotlyTrace:
 MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
 
 
-def plot_comparison_curves(result: ComparisonResult, board: Leaderboard, order: Sequence[str]) -> go.Figure:
-    """Plot mean cumulative regret with 95 % bands, best policies first; `order` determines colors and dashes."""
+def plot_comparison_curves(
+    result: ComparisonResult, setting: SettingKind | None = None, *, order: Sequence[str] = ()
+) -> go.Figure:
+    """Plot the mean cumulative regret of every policy over time with 95 % bands, best policies first.
+
+    Args:
+        result: A comparison.
+        setting: "tuned" or "defaults"; by default the main one.
+        order: Policies in the order of colors and dashes; by default that of this figure alone.
+    """
+    board = _find_board(result, setting)
+    order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     source = spec.source
     entry, shapes = make_change_lines(
@@ -305,3 +336,10 @@ def _policy_curve(each: Standing, look: int) -> list[PlotlyTrace]:
             " (standard error)<extra></extra>"
         ),
     )
+
+
+def _find_board(result: ComparisonResult, setting: SettingKind | None) -> Leaderboard:
+    board = result.main if setting is None else result.board(setting)
+    if board is None:
+        raise InputError(f"setting must be {' or '.join(result.comparison.settings)} but got {setting!r}.")
+    return board

@@ -36,15 +36,19 @@ MAX_ARMS = 12
 BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
 
 
-def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
-    """Plot means and variances of blocks of rows; thin lines are measured, bold lines are the fitted model.
+def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
+    """Plot means and variances of the arms in blocks of rows: thin lines are measured, bold lines are the fitted model.
+
+    Args:
+        diagnosis: A diagnosis.
+        source: Name of the data for the title.
 
     >>> from ravenlab.studies.diagnosis import diagnose
     >>> figure = plot_diagnosis(diagnose(np.random.default_rng(0).normal(size=(400, 2))))
     >>> len(figure.data)
     8
     """
-    plot_data = result.plot_data
+    plot_data = diagnosis.plot_data
     if plot_data is None:
         raise InputError("the diagnosis is inconclusive and has no figure.")
     x = (plot_data.starts[1:] + plot_data.starts[:-1] + 1) / 2.0
@@ -55,21 +59,25 @@ def plot_diagnosis(result: Diagnosis, source: str = "") -> go.Figure:
         ("y2", plot_data.variances, plot_data.fitted_variances),
     ):
         for place, k in enumerate(shown):
-            name = escape_text(result.names[k])
+            name = escape_text(diagnosis.names[k])
             traces.append(_line(x, measured[:, k], place, name, y, False))
             traces.append(_line(x, fitted[:, k], place, name, y, True))
     entries, shapes = _marks(plot_data)
     context = [escape_text(source)] if source else []
-    context += [result.verdict, *format_sizes(result.rows, result.arms), f"blocks of {result.rows / x.size:.0f} steps"]
-    if len(shown) < result.arms:
+    context += [
+        diagnosis.verdict,
+        *format_sizes(diagnosis.rows, diagnosis.arms),
+        f"blocks of {diagnosis.rows / x.size:.0f} steps",
+    ]
+    if len(shown) < diagnosis.arms:
         context.append(f"the {len(shown)} arms that change most")
     return make_figure(
         [*traces, *entries],
         format_title("Measured blocks (thin) and fitted model (bold)", *context),
-        _alt(result, plot_data, shown),
+        _alt(diagnosis, plot_data, shown),
         height=620,
         shapes=shapes,
-        xaxis=make_axis("step t", anchor="y2", range=[0, result.rows + 1]),
+        xaxis=make_axis("step t", anchor="y2", range=[0, diagnosis.rows + 1]),
         yaxis=make_axis("block mean", domain=[0.45, 1], **_without_spikes(plot_data.means)),
         yaxis2=make_axis(
             "block variance", domain=[0, 0.36], rangemode="tozero", **_without_spikes(plot_data.variances)

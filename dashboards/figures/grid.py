@@ -432,6 +432,9 @@ def _path(lines: list[list[tuple[int, int]]]) -> PlotlyTrace:
 def plot_sensitivity_lines(grid: Grid) -> go.Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
+    Args:
+        grid: A grid.
+
     >>> import numpy as np
     >>> from ravenlab.studies.registry import PAPER_VALUES
     >>> from ravenlab.studies.spec.grid import GridSpec

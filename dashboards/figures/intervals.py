@@ -41,6 +41,9 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
 
     Intervals of baselines are those of the paired difference from the recommendation: a baseline whose interval does
     not contain the recommended mean differs significantly from it.
+
+    Args:
+        recommendations: One or several recommendations.
     """
     title = "Mean regret of the recommended parameters and the baselines"
     if not recommendations:

@@ -37,7 +37,8 @@ PANEL_HEIGHT = 150  # pixels per parameter
 def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figure:
     """Plot each recommended parameter against T, with the range of candidates indistinguishable from the best.
 
-    All recommendations must be for one policy in one scenario.
+    Args:
+        recommendations: Recommendations of one policy in one scenario, for different horizons.
 
     >>> plot_params_by_horizon([]).layout.annotations[0].text
     'No recommendation yet.'

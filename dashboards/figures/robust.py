@@ -29,6 +29,9 @@ def plot_prices(result: RobustRecommendation) -> go.Figure:
     """Plot the price of every setting in every scenario, in percent above the setting tuned for it.
 
     Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.
+
+    Args:
+        result: A robust recommendation.
     """
     rows = list(reversed(list_contenders(result)))
     across = list(range(len(result.scenarios)))

@@ -276,11 +276,11 @@ def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
         return changed
     board = result.main
     order = [standing.policy for standing in result.main.standings]
-    drawn = _draw_card(document) | {"standings": figures.plot_standings(result, order)}
+    drawn = _draw_card(document) | {"standings": figures.plot_standings(result, order=order)}
     if board.best.entry.curve.steps:
-        drawn["curves"] = figures.plot_comparison_curves(result, board, order)
+        drawn["curves"] = figures.plot_comparison_curves(result, order=order)
     if board.ranks is not None:
-        drawn["ranks"] = figures.plot_critical_difference(result, board, order)
+        drawn["ranks"] = figures.plot_critical_difference(result, order=order)
     return changed + _attach_figures(study, drawn)
 
 

@@ -122,10 +122,10 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
     for board in result.boards:
         drawn = []
         if board.best.entry.curve.steps:
-            curves = figures.plot_comparison_curves(result, board, order)
+            curves = figures.plot_comparison_curves(result, board.setting, order=order)
             drawn.append(make_panel(slugs, f"{name}-{board.setting}-over-time", curves))
         if board.ranks is not None:
-            ranks = figures.plot_critical_difference(result, board, order)
+            ranks = figures.plot_critical_difference(result, board.setting, order=order)
             drawn.append(make_panel(slugs, f"{name}-{board.setting}-ranks", ranks))
         boards.append(
             BoardSection(
@@ -141,7 +141,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
         meaning=_describe_source(spec),
         results=describe_result(result),
         note=describe_search(result),
-        standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order)),
+        standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order=order)),
         boards=boards,
         command=_command(spec),
     )
