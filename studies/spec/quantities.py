@@ -35,7 +35,7 @@ class Quantities:
     >>> Quantities(difference=3.0, sd=8.0).settings("stationary", horizon=20_000)
     {'mean_low': 0.0, 'mean_high': 9.0, 'variance_low': 64.0, 'variance_high': 64.0}
     >>> Quantities(difference=0.01, rate=0.03, changes=4).settings("localized-jump", horizon=20_000)
-    {'noise': 'bernoulli', 'mean_low': 0.015, 'mean_high': 0.045, 'every': 5000}
+    {'noise': 'bernoulli', 'mean_low': 0.015, 'mean_high': 0.045, 'every': 4000}
     """
 
     difference: float
@@ -94,7 +94,8 @@ class Quantities:
                 settings[key] = _round(value * self._factor(name, unit))
             elif self.changes is not None and name in INTERVALS:
                 counted.append(key)
-                settings[key] = max(2, round(horizon / self.changes))
+                intervals = self.changes + (name != "period")  # n changes divide the horizon into n + 1 parts
+                settings[key] = max(2, round(horizon / intervals))
         if self.changes is not None and not counted:
             kinds = ("localized-jump", "periodic", "blips")
             raise InputError(

@@ -27,8 +27,9 @@ def test_effects_have_the_unit_of_the_difference() -> None:
 
 
 def test_changes_are_counted_within_the_horizon() -> None:
-    described = Quantities(difference=1.0, sd=1.0, changes=5)
+    described = Quantities(difference=1.0, sd=1.0, changes=4)
     assert described.settings("blips", 1000)["every"] == 200
+    described = Quantities(difference=1.0, sd=1.0, changes=5)
     assert described.settings("periodic", 1000)["period"] == 200
     assert "5 times" in described.describe("blips", 1000, 10)
 

@@ -168,7 +168,7 @@ def test_a_description_in_plain_quantities_is_answered(capsys: Captured) -> None
     out = capsys.readouterr().out
     assert_names(out, "Understood: 3 arms for 400 steps", "spread over 9", "vary by 8", "4 times", "are assumed")
     assert_names(out.lower(), "raven-auto, which", "sw-raven with", "d-raven with")
-    assert_names(out, "--set mean_high=9.0", "--set variance_low=64.0", "--set every=100")
+    assert_names(out, "--set mean_high=9.0", "--set variance_low=64.0", "--set every=80")
     words = ["recommend", "stationary", "--arms", "3", "--horizon", "400", "--difference", "2%", "--rate", "5%"]
     assert run([*words, "--quiet", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
