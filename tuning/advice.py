@@ -4,8 +4,6 @@ A stored study or the law answers at once. Everything else is answered by a shor
 only then.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager

@@ -3,8 +3,6 @@
 `tuning.queries` has the functions that store no study, `tuning.figures` the figures.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

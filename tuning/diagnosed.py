@@ -6,8 +6,6 @@ On a trace the answer is checked by its regret on the report segment, relative t
 selected by their regret on these rows, so the check has no selection bias. The diagnosis itself uses all rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

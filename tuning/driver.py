@@ -1,7 +1,5 @@
 """The driver of all studies, for Python and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

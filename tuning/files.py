@@ -1,7 +1,5 @@
 """Checking output paths, and writing files atomically."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

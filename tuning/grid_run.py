@@ -4,8 +4,6 @@ The storage holds the mean and standard error of a cell, but the comparison is p
 world. So a resumed run plays the missing cells first, and then replays those stored by earlier runs.
 """
 
-from __future__ import annotations
-
 import math
 import time
 

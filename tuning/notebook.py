@@ -1,7 +1,5 @@
 """Progress bars in notebooks: the same bars as on a terminal, in an output that is updated in place."""
 
-from __future__ import annotations
-
 import io
 import time
 from typing import Any

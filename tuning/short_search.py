@@ -4,8 +4,6 @@ A short search is a study with a small budget that starts from the defaults and 
 are validated on held-out worlds as in every study, so its intervals mean the same.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any

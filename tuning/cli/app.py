@@ -1,7 +1,5 @@
 """The command line: commands, exit codes and error messages."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

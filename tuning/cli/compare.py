@@ -1,7 +1,5 @@
 """`ravenlab compare`: compare policies in the same worlds, with default and with tuned parameters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

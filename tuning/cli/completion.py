@@ -3,8 +3,6 @@
 Completion is silent and has no side effects: it creates no file, and any failure offers nothing.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """`ravenlab copy`: copy studies to another storage, or under another name."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from ravenlab.common.compat.optuna import study_id

@@ -1,7 +1,5 @@
 """`ravenlab delete`: delete studies with their trials."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`ravenlab export`: recommendations in a file format for programs or papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

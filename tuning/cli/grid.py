@@ -1,7 +1,5 @@
 """`ravenlab grid`: evaluate RAVEN-UCB on a grid of α₀ and β₀."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Typer's own help pages have no place for examples, and importing what draws them
 `ravenlab --help` does. The pages are therefore formatted here, from the same declarations.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

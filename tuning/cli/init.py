@@ -1,7 +1,5 @@
 """`ravenlab init`: write a commented study file, or an example of a trace or a log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`ravenlab list`: scenarios, policies and bundled study files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

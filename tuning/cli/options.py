@@ -1,7 +1,5 @@
 """Options and arguments that commands share, those of `ravenlab tune`, and the types of their values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`ravenlab report`: all results on one HTML page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

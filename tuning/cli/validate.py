@@ -1,7 +1,5 @@
 """`ravenlab validate`: check study files and list what they would run."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from ravenlab.common.terminal import print_line

@@ -4,8 +4,6 @@ All policies are tuned on the search and selection segments and play the report 
 or the same resampled logs with the same draws.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

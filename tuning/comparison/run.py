@@ -1,7 +1,5 @@
 """Running a comparison: tune each policy, play every entry on the same held-out worlds, store the entries."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The checks of `ravenlab doctor`. A check gives rows of plain data and changes nothing but numba's cache."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 OK = "ok"

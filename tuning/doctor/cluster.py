@@ -1,7 +1,5 @@
 """Checks of a cluster: versions and sources of the scheduler and of each worker, compared with this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of this machine: Python, ravenlab, numba and its cache."""
 
-from __future__ import annotations
-
 import platform
 import time
 

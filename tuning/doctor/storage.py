@@ -1,7 +1,5 @@
 """Checks of a storage: reachable, not read-only, not locked, and not SQLite on a network file system."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

@@ -1,7 +1,5 @@
 """Evaluators that play candidates in the worlds of several scenarios."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

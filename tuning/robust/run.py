@@ -5,8 +5,6 @@ settings that they recommend. These settings are stored before the first trial, 
 ones.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

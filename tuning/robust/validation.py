@@ -1,7 +1,5 @@
 """Held-out worlds of several scenarios: the excess regret of one setting over each scenario's tuned setting."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

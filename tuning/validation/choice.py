@@ -10,8 +10,6 @@ A trace or log has one selection segment for both, no worlds can be added, and t
 chosen unless they are significantly worse there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

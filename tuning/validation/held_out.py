@@ -5,8 +5,6 @@ of several scenarios (`robust.validation`). A kind of data measures candidates, 
 are indistinguishable from the best, and reports on the selected one.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A log as held-out data: candidates are compared by their estimated mean reward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Parameters as points on their search scale: conversion, rounding and slightly different copies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ the lower bound is above `TIE_MARGIN`. The looks share the error rate of 5 %, so
 of worlds depends on it. A file has one look, at the whole selection segment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report of a study of one source of rewards: the verdict and the recommendation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast

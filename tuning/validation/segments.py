@@ -1,7 +1,5 @@
 """Segments of a file as held-out data: all candidates are measured on a whole segment, and compared there once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ candidates in one world is chance, and drawing a world costs more than playing i
 measured by the mean of up to `COPIES` copies with slightly different parameters in every world.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
