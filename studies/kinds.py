@@ -103,7 +103,7 @@ class StudyKind(Generic[Spec, Result]):
     def write_spec(self, study: optuna.Study, spec: Specification) -> None:
         """Store the specification, and the version of ravenlab."""
         study.set_user_attr(keys.VERSION, keys.project_version())
-        study.set_user_attr(self.key, spec.model_dump(mode="json"))
+        study.set_user_attr(self.key, spec.as_object())
 
     def is_complete(self, study: optuna.Study | FrozenStudy) -> bool:
         """Whether the study has its result."""

@@ -16,8 +16,6 @@ formats in `studies/export/__init__.py`, backends in `tuning/workers/local.py`.
 This module imports nothing heavy, because `ravenlab --help` reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

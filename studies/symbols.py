@@ -1,7 +1,5 @@
 """Symbols of parameters: Greek letters for people, ASCII for terminals without Unicode."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import sys

@@ -19,8 +19,8 @@ Cell = float | int | str | bool | None
 FORMULA_STARTS = ("=", "+", "-", "@")  # of texts that spreadsheets run as formulas
 
 
-def make_table(records: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> DataFrame:
-    """Make a table from records with the same keys in the same order; `columns` names those of an empty table.
+def make_table(records: Iterable[Mapping[str, Any]]) -> DataFrame:
+    """Make a table from records with the same keys in the same order.
 
     >>> table = make_table([{"policy": "ucb1", "regret": 2.5}, {"policy": "ccb", "regret": None}])
     >>> table["regret"].tolist()
@@ -29,7 +29,7 @@ def make_table(records: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()
     from pandas import DataFrame
 
     rows = list(records)
-    names = list(rows[0]) if rows else list(columns)
+    names = list(rows[0]) if rows else []
     for row in rows:
         if list(row) != names:
             raise ValueError(f"a row has the columns {', '.join(row)}, but the first row has {', '.join(names)}")
@@ -93,20 +93,19 @@ def to_csv(table: DataFrame) -> str:
 def to_csv_cell(value: Any) -> Any:
     """Return a cell for a CSV file. Text that a spreadsheet would run as a formula begins with an apostrophe.
 
-    Control characters, which a terminal may execute, are written as escape sequences. Numbers are unchanged.
+    Control characters other than line breaks and tabs, which a terminal may execute, are written as escape sequences.
+    Numbers are unchanged.
 
     >>> to_csv_cell("=1+1"), to_csv_cell("-1.5"), to_csv_cell(-1.5)
     ("'=1+1", '-1.5', -1.5)
     """
     if not isinstance(value, str):
         return value
-    text = "".join(ascii(letter)[1:-1] if _is_control(letter) else letter for letter in value)
+    text = "".join(
+        ascii(letter)[1:-1] if unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" else letter
+        for letter in value
+    )
     return f"'{text}" if text.lstrip().startswith(FORMULA_STARTS) and not _is_number(text) else text
-
-
-def _is_control(letter: str) -> bool:
-    """Return whether a character is a control character other than a line break or a tab."""
-    return unicodedata.category(letter) == "Cc" and letter not in "\n\r\t"
 
 
 def _is_number(text: str) -> bool:

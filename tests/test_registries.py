@@ -164,7 +164,7 @@ def test_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     assert inspect.signature(ravenlab.export).parameters["form"].default == export.DEFAULT_FORMAT
     for text in (ravenlab.export.__doc__ or "", (ROOT / "README.md").read_text(encoding="utf-8")):
         assert all(name in text for name in export.FORMATS)
-    monkeypatch.setitem(export.FORMATS, "count", export.Format("an added format", "count_file"))
+    monkeypatch.setitem(export.FORMATS, "count", export.Format("an added format", "count_file.write"))
     monkeypatch.setitem(
         sys.modules, "ravenlab.studies.export.count_file", SimpleNamespace(write=lambda all_: f"{len(all_)}\n")
     )

@@ -1,4 +1,4 @@
-"""Export of recommendations, one module per format. Files contain no timestamps, so exports are reproducible."""
+"""Export of recommendations in several formats. Files contain no timestamps, so exports are reproducible."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Format:
 
     meaning: str
     """Description for help and documentation."""
-    module: str
-    """Module of this package with a function `write` that returns the text."""
+    writer: str
+    """Module and function of this package that returns the text; imported only if it is used."""
 
 
 FORMATS: dict[str, Format] = {
-    "json": Format("every field, for programs", "json_file"),
-    "toml": Format("every field, as a configuration file", "toml_file"),
-    "yaml": Format("every field, as a configuration file", "yaml_file"),
-    "csv": Format("one row per recommendation", "csv_table"),
-    "markdown": Format("a table for a README or an issue", "markdown_table"),
-    "latex": Format("a booktabs table for a paper", "latex_table"),
-    "python": Format("code that creates the recommended policies", "python_snippet"),
+    "json": Format("every field, for programs", "formats.write_json"),
+    "toml": Format("every field, as a configuration file", "formats.write_toml"),
+    "yaml": Format("every field, as a configuration file", "formats.write_yaml"),
+    "csv": Format("one row per recommendation", "csv_table.write"),
+    "markdown": Format("a table for a README or an issue", "formats.write_markdown"),
+    "latex": Format("a booktabs table for a paper", "formats.write_latex"),
+    "python": Format("code that creates the recommended policies", "python_snippet.write"),
 }
-"""All formats by name. Adding one takes an entry here and a module with a function `write`."""
+"""All formats by name. Adding one takes an entry here and a function that writes it."""
 
 DEFAULT_FORMAT = "json"
 
@@ -53,8 +53,8 @@ def export(recommendations: Sequence[Advice], form: str = DEFAULT_FORMAT) -> str
     """
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
-    module = importlib.import_module(f"ravenlab.studies.export.{FORMATS[form].module}")
-    text: str = module.write(recommendations)
+    module, _, function = FORMATS[form].writer.partition(".")
+    text: str = getattr(importlib.import_module(f"ravenlab.studies.export.{module}"), function)(recommendations)
     return text
 
 

@@ -3,8 +3,6 @@
 Numbers have full precision, so that the same results give the same bytes. Cells that do not apply are empty.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -12,18 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ravenlab.studies.export.deployment import count_extra_arms, describe_deployment
+from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.expected import Advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Estimate, LogFacts, TraceFacts
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.tables import Cell, make_table, to_csv, to_csv_cell
 
-BASELINES = ("paper", "as constructed", "defaults")
-BASELINE_FIELDS = ("regret", "difference", "low", "high")
 FAILURE_FIELDS = ("rate", "count", "highest_rate", "unseen", "reliable")
-TRACE_FIELDS = ("file", "rows", "effective", "enough", "per_step", "digest")
 TRACE_COLUMNS = (
-    *TRACE_FIELDS,
+    *("file", "rows", "effective", "enough", "per_step", "digest"),
     *("missing", "regret_fixed.mean", "regret_fixed.low", "regret_fixed.high", "defaults_decidable"),
 )
 LOG_COLUMNS = (
@@ -32,19 +28,14 @@ LOG_COLUMNS = (
     *(f"versus_{name}.{field}" for name in ("logged", "defaults") for field in ("effective", "events")),
 )
 NESTED = ("settings", "box", "versus", "alternatives", "indistinguishable", "edge")  # fields with columns of their own
-GRID_COLUMNS = (
-    *("scenario", "horizon", "alpha0", "beta0", "epsilon"),
-    *("regret", "stderr", "replications", "indistinguishable"),
-)
-ROBUST_COLUMNS_BEFORE_PARAMS = ("study", "policy", "horizon", "arms", "setting", "tuned_for")
-ROBUST_COLUMNS_AFTER_PARAMS = ("scenario", "regret", "low", "high", "price", "price_low", "price_high", "replications")
 
 
 def write(results: Sequence[Advice]) -> str:
     """Write one row per result and scenario with a header; cells are quoted according to RFC 4180."""
     columns = _list_columns(results)
     rows = [row for result in results for row in _make_rows(result)]
-    return "".join([_write_line(columns), *(_write_line([row.get(name, "") for name in columns]) for row in rows)])
+    lines: list[Sequence[Cell]] = [columns, *([row.get(name, "") for name in columns] for row in rows)]
+    return "".join(map(_write_line, lines))
 
 
 def _list_columns(recommendations: Sequence[Advice]) -> list[str]:
@@ -59,11 +50,11 @@ def _list_columns(recommendations: Sequence[Advice]) -> list[str]:
         *(f"regret.{name}" for name in ("mean", "low", "high", "replications")),
         *("search_estimate", "indistinguishable"),
         *(f"box.{name}.{end}" for name in boxes for end in ("low", "high")),
-        *(f"{name}.{field}" for name in BASELINES for field in BASELINE_FIELDS),
+        *(f"{name}.{field}" for name in TITLES for field in ("regret", "difference", "low", "high")),
         *(f"importance.{name}" for name in importances),
         *("edge", "unit", "scale.mean", "scale.spread", "trials", "seed", "version"),
         *(f"failures.{name}" for name in FAILURE_FIELDS if None in recorded),
-        *(f"{name}.failure_rate" for name in BASELINES if None in recorded),
+        *(f"{name}.failure_rate" for name in TITLES if None in recorded),
         *(f"trace.{name}" for name in TRACE_COLUMNS if any(isinstance(facts, TraceFacts) for facts in recorded)),
         *(f"log.{name}" for name in LOG_COLUMNS if any(isinstance(facts, LogFacts) for facts in recorded)),
     ]
@@ -115,51 +106,48 @@ def _union(names: Iterable[Iterable[str]]) -> list[str]:
 def _write_line(cells: Sequence[Cell]) -> str:
     """Write one line; the terminator \\r\\n makes every Python version quote both characters within a cell."""
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow([to_csv_cell(cell) for cell in cells])
+    csv.writer(buffer, lineterminator="\r\n").writerow(map(to_csv_cell, cells))
     return buffer.getvalue().removesuffix("\r\n") + "\n"
 
 
 def write_grids(grids: Iterable[Grid]) -> str:
-    """Write grids with one row per cell, ordered by α₀ and β₀.
-
-    >>> write_grids([]).strip()
-    'scenario,horizon,alpha0,beta0,epsilon,regret,stderr,replications,indistinguishable'
-    """
+    """Write grids with one row per cell, ordered by α₀ and β₀."""
     rows: list[dict[str, Cell]] = []
     for grid in grids:
         spec = grid.spec
-        results = zip(grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
-        for params, (mean, stderr, equal) in zip(spec.cells(), results, strict=True):
-            cells: list[Cell] = [
-                spec.scenario,
-                spec.horizon,
-                *(f"{params[name]:.15g}" for name in ("alpha0", "beta0", "epsilon")),
-                *(float(mean), float(stderr), spec.replications, "true" if equal else "false"),
-            ]
-            rows.append(dict(zip(GRID_COLUMNS, cells, strict=True)))
-    return to_csv(make_table(rows, GRID_COLUMNS))
+        results = zip(spec.cells(), grid.mean.flat, grid.stderr.flat, grid.indistinguishable.flat, strict=True)
+        rows += [
+            {
+                "scenario": spec.scenario,
+                "horizon": spec.horizon,
+                **{name: f"{value:.15g}" for name, value in params.items()},
+                "regret": float(mean),
+                "stderr": float(stderr),
+                "replications": spec.replications,
+                "indistinguishable": "true" if equal else "false",
+            }
+            for params, mean, stderr, equal in results
+        ]
+    return to_csv(make_table(rows))
 
 
 def write_robust(results: Iterable[RobustRecommendation]) -> str:
-    """Write robust recommendations with one row per setting and scenario.
-
-    >>> write_robust([]).startswith("study,policy,horizon,arms,setting,tuned_for,scenario")
-    True
-    """
+    """Write robust recommendations with one row per setting and scenario."""
     settings = [(result, setting) for result in results for setting in result.contenders]
-    params = _union(setting.params for _, setting in settings)
-    columns = (*ROBUST_COLUMNS_BEFORE_PARAMS, *params, *ROBUST_COLUMNS_AFTER_PARAMS)
-    rows: list[dict[str, Cell]] = []
-    for result, setting in settings:
-        for outcome in setting.worlds:
-            regret = outcome.regret
-            price = outcome.price
-            cells: list[Cell] = [
-                *(result.study, result.policy, result.horizon, result.arms),
-                *(setting.name, setting.tuned_for or ""),
-                *(setting.params.get(name, "") for name in params),
-                *(outcome.scenario, regret.mean, regret.low, regret.high),
-                *(price.mean, price.low, price.high, regret.replications),
-            ]
-            rows.append(dict(zip(columns, cells, strict=True)))
-    return to_csv(make_table(rows, columns))
+    params = dict.fromkeys(_union(setting.params for _, setting in settings), "")
+    rows = [
+        {
+            **{name: getattr(result, name) for name in ("study", "policy", "horizon", "arms")},
+            "setting": setting.name,
+            "tuned_for": setting.tuned_for or "",
+            **params,
+            **setting.params,
+            "scenario": outcome.scenario,
+            **outcome.regret.as_object("regret"),
+            **outcome.price.as_columns("price"),
+            "replications": outcome.regret.replications,
+        }
+        for result, setting in settings
+        for outcome in setting.worlds
+    ]
+    return to_csv(make_table(rows))

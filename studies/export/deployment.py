@@ -1,7 +1,5 @@
 """What a policy created from a recommendation needs besides its parameters: feedback, names and further arms."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
@@ -9,16 +7,14 @@ from pydantic import Field
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import find_scenario
 from ravenlab.studies.results.expected import Advice
-from ravenlab.studies.spec.fields import FrozenModel
+from ravenlab.studies.spec.fields import FrozenModel, optional
 
 
 class Deployment(FrozenModel):
     """Fields of an exported recommendation that state how its policy is used."""
 
     feedback: Literal["rewards", "costs"] = Field(description="What the policy takes in `update`.")
-    names: list[str] | None = Field(
-        default=None, description="Names of the arms in their order; absent if arms are numbers."
-    )
+    names: list[str] | None = optional("Names of the arms in their order; absent if arms are numbers.")
     extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
 
 

@@ -1,7 +1,5 @@
 """Python: code that creates the recommended policies and selects an arm."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ravenlab.common.text import escape_unprintable, format_ends, format_number, format_percent

@@ -4,8 +4,6 @@ Rewards are measured in units of the range of the means, R = mean_high − mean_
 ε·c². Times are relative to the horizon, so that a rate means the same at every horizon.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ relative to uniform choice, is quadratic in them.
 The data file `laws.json` is written by `python -m tools.atlas fit`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ A comparison is evidence about a recommendation if both have the same problem: s
 the recording, horizon and arms. Both must be about mean regret, and the comparison must have tuned the policies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@
 module are the only ones that write them as text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Cards: what a result says in large type, and the intervals drawn below it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

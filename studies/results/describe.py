@@ -1,7 +1,5 @@
 """Recommendations described in sentences: parameters, regret, comparisons with baselines, and the data used."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sentences on the results of a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ravenlab.common.text import (

@@ -52,10 +52,6 @@ class ExpectedParameters(WithoutBaselines, FrozenModel):
         """The name of the estimate that the export states, and the estimate."""
         return "expected mean regret", self.regret
 
-    def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data."""
-        return self.model_dump(mode="json")
-
 
 Advice: TypeAlias = Recommendation | RobustRecommendation | ExpectedParameters
 """Whatever recommends parameters, can be exported, and has a row in tables."""

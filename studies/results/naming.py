@@ -1,7 +1,5 @@
 """Names and short forms of what results state: baselines, units, edges, estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ravenlab.common.text import format_number

@@ -1,7 +1,5 @@
 """Several comparisons together: which policies are best most often, and what policies cost that are not tuned."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

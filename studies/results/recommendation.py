@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -13,7 +14,7 @@ from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.verdict import Verdict
-from ravenlab.studies.spec.fields import FrozenModel
+from ravenlab.studies.spec.fields import FrozenModel, optional
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -61,13 +62,9 @@ class Baseline(FrozenModel):
     difference: float = Field(description="Regret of the baseline minus that of the recommendation, paired.")
     low: float = Field(description="Lower end of the 95 % confidence interval of the difference.")
     high: float = Field(description="Upper end of the 95 % confidence interval of the difference.")
-    decidable: bool | None = Field(
-        default=None,
-        description="On recorded data: whether the effective sample size suffices for a conclusion.",
-    )
-
-    failure_rate: float | None = Field(
-        default=None, description="Share of the report worlds in which the baseline fails; none on recorded data."
+    decidable: bool | None = optional("On recorded data: whether the effective sample size suffices for a conclusion.")
+    failure_rate: float | None = optional(
+        "Share of the report worlds in which the baseline fails; none on recorded data."
     )
 
     @property
@@ -117,7 +114,7 @@ class Alternative(FrozenModel):
 
     name: str = Field(description="Name of an untuned policy, 'fixed arm' or 'logging policy'.")
     params: Parameters = Field(default_factory=dict, description="Parameters of the policy; empty if it has none.")
-    arm: str | None = Field(default=None, description="The best arm of the search rows or events, for 'fixed arm'.")
+    arm: str | None = optional("The best arm of the search rows or events, for 'fixed arm'.")
     difference: float = Field(description="Its regret minus that of the recommendation, paired.")
     low: float = Field(description="Lower end of the interval; those of all alternatives hold together at 95 %.")
     high: float = Field(description="Upper end.")
@@ -158,7 +155,7 @@ class TraceFacts(FrozenModel):
     effective: float = Field(description="Effective sample size of the rows.")
     enough: bool = Field(description="Whether the effective sample size suffices for a reliable interval.")
     regret_fixed: Estimate = Field(description="Regret relative to the best fixed arm of each window, in hindsight.")
-    fixed_arm: FixedArm | None = Field(default=None, description="The best arm of the search rows as a baseline.")
+    fixed_arm: FixedArm | None = optional("The best arm of the search rows as a baseline.")
     reach: int | None = Field(
         default=None, description="Rows before and after each row whose means determine the benchmark arm."
     )
@@ -215,9 +212,7 @@ class Recommendation(Result, FrozenModel):
     params: Parameters = Field(description="Recommended values of the searched and the fixed parameters.")
     objective: str = "mean"
     regret: Estimate = Field(description="Mean regret on held-out worlds not used for selection.")
-    attainable: float | None = Field(
-        default=None, description="Mean reward of the best arms over the horizon; none on recorded data."
-    )
+    attainable: float | None = optional("Mean reward of the best arms over the horizon; none on recorded data.")
     search_estimate: float = Field(description="Objective value in the search; optimistically biased (selection bias).")
     indistinguishable: list[Parameters] = Field(description="Candidates statistically indistinguishable from the best.")
     box: dict[str, tuple[float, float]] = Field(
@@ -226,24 +221,27 @@ class Recommendation(Result, FrozenModel):
     )
     versus: list[Baseline]
     alternatives: list[Alternative] = Field(
-        default_factory=list, description="What may be used instead of the policy; on recorded data only."
+        default_factory=list,
+        exclude_if=operator.not_,
+        description="What may be used instead of the policy; on recorded data only.",
     )
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
     widened: dict[str, tuple[float, float]] = Field(
-        default_factory=dict, description="Search ranges that were widened because the best trials were at their edge."
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="Search ranges that were widened because the best trials were at their edge.",
     )
     scale: RewardStatistics
     unit: float = Field(default=1.0, description="Scale c of the rewards, by which ranges and defaults are multiplied.")
     trials: int
     seed: int
     version: str
-    trace: TraceFacts | None = Field(default=None, description="Present if tuned on a trace.")
-    log: LogFacts | None = Field(
-        default=None,
-        description="Present if tuned on a log; `regret` is then the mean of the logging policy minus the score.",
+    trace: TraceFacts | None = optional("Present if tuned on a trace.")
+    log: LogFacts | None = optional(
+        "Present if tuned on a log; `regret` is then the mean of the logging policy minus the score."
     )
-    failures: Failures | None = Field(default=None, description="Present if tuned on simulated worlds.")
+    failures: Failures | None = optional("Present if tuned on simulated worlds.")
 
     @model_validator(mode="before")
     @classmethod
@@ -363,26 +361,6 @@ class Recommendation(Result, FrozenModel):
             same_params=same_params,
             simultaneous=simultaneous,
         )
-
-    def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data; fields that do not apply to the source of rewards are omitted."""
-        out = self.model_dump(mode="json")
-        for kind in ("trace", "log", "failures", "attainable"):
-            if out[kind] is None:
-                del out[kind]
-        for field in ("widened", "alternatives"):
-            if not out[field]:
-                del out[field]
-        if self.trace is not None and self.trace.fixed_arm is None:
-            del out["trace"]["fixed_arm"]
-        if self.alternatives:
-            out["alternatives"] = [each.model_dump(exclude_none=True) for each in self.alternatives]
-        out["verdict"] = self.verdict.as_object()
-        for baseline in out["versus"]:
-            for field in ("decidable", "failure_rate"):
-                if baseline[field] is None:
-                    del baseline[field]
-        return out
 
     def to_frame(self) -> DataFrame:
         """Tabulate the recommended parameters and the baselines in pandas, one row each."""

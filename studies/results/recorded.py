@@ -1,7 +1,5 @@
 """Descriptions of recommendations on traces and logs, and of the scale of the rewards."""
 
-from __future__ import annotations
-
 from ravenlab.common.text import (
     capitalize_first,
     format_count,

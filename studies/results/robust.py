@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -86,17 +87,12 @@ class RobustRecommendation(WithoutBaselines, Result, FrozenModel):
     importance: dict[str, float] | None = Field(description="Parameter importance by PED-ANOVA; none below 20 trials.")
     edge: list[Edge] = Field(default_factory=list)
     widened: dict[str, tuple[float, float]] = Field(
-        default_factory=dict, description="Search ranges that were widened because the best trials were at their edge."
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="Search ranges that were widened because the best trials were at their edge.",
     )
     unit: float = Field(default=1.0, description="Scale c of the rewards, by which ranges and defaults are multiplied.")
     scales: list[RewardStatistics] = Field(description="Reward scale of each scenario.")
-
-    def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data; ranges that were not widened and unused fields of the verdict are omitted."""
-        out = {**self.model_dump(mode="json"), "verdict": self.verdict.as_object()}
-        if not self.widened:
-            del out["widened"]
-        return out
 
     @property
     def outcomes(self) -> list[Outcome]:

@@ -1,14 +1,12 @@
 """The verdict of a recommendation: what to do, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from ravenlab.common.interval import Difference
-from ravenlab.studies.spec.fields import FrozenModel
+from ravenlab.studies.spec.fields import FrozenModel, optional
 
 Decision = Literal[
     "keep the defaults",
@@ -46,18 +44,12 @@ class Verdict(FrozenModel):
 
     decision: Decision
     set: list[str] = Field(description="Searched parameters whose recommended values differ from their defaults.")
-    defaults: Excess | None = Field(
-        default=None,
-        description="Excess of the defaults over the best candidate; none with fewer than 200 selection worlds.",
+    defaults: Excess | None = optional(
+        "Excess of the defaults over the best candidate; none with fewer than 200 selection worlds."
     )
-    excess: Excess | None = Field(
-        default=None,
-        description="Excess of the recommended parameters over the best candidate, if simpler ones are recommended.",
+    excess: Excess | None = optional(
+        "Excess of the recommended parameters over the best candidate, if simpler ones are recommended."
     )
-    arm: str | None = Field(default=None, description="The arm to use, if one arm is better than the policy.")
-    policy: str | None = Field(default=None, description="The policy to use, if another one is better untuned.")
-    reason: str | None = Field(default=None, description="Why the study is inconclusive.")
-
-    def as_object(self) -> dict[str, Any]:
-        """Convert to plain JSON data, without fields that do not apply."""
-        return self.model_dump(mode="json", exclude_none=True)
+    arm: str | None = optional("The arm to use, if one arm is better than the policy.")
+    policy: str | None = optional("The policy to use, if another one is better untuned.")
+    reason: str | None = optional("Why the study is inconclusive.")

@@ -1,7 +1,5 @@
 """Specification of a comparison: several policies on one scenario, trace or log at one horizon."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator

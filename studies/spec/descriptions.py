@@ -4,8 +4,6 @@ Models and their JSON Schema, the options of the command line, the template of s
 them from here. Imports nothing heavy, because `ravenlab --help` reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from ravenlab.common.text import join_words

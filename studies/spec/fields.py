@@ -35,6 +35,15 @@ class FrozenModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data, as stored and exported."""
+        return self.model_dump(mode="json")
+
+
+def optional(description: str) -> Any:
+    """Define a field that is None, and absent in plain data, where it does not apply."""
+    return Field(default=None, exclude_if=lambda value: value is None, description=description)
+
 
 class Specification(FrozenModel, ABC):
     """What a study of any kind is to do. Validation fills in every default: it holds what is stored and run."""

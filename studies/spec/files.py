@@ -1,7 +1,5 @@
 """Study files: reading, the shipped files, and the template."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path

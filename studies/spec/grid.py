@@ -1,7 +1,5 @@
 """Specification of a sensitivity grid: the regret of RAVEN-UCB over α₀ and β₀, all cells on the same worlds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Self
 

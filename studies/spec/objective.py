@@ -1,7 +1,5 @@
 """Objectives: one number from the regrets or rewards of a candidate's replications."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

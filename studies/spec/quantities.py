@@ -4,8 +4,6 @@ They are converted to the settings of a scenario. What a description leaves open
 the difference between the arms.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Editors use it for completion and checks. It describes the form of a file; `rave
 ranges, the settings of scenarios and the like.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ A specification names its source in one of the fields `scenario`, `trace` and `l
 of three classes. Everything that depends on the kind of source is a method of that class or a `match` on it.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

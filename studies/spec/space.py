@@ -1,7 +1,5 @@
 """Search ranges of parameters: given by the user, or the policy's defaults."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, Self
 

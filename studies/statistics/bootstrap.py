@@ -6,8 +6,6 @@ Politis and White (2004): theirs is optimal for the variance, but intervals cove
 instead of 88 to 92 % on AR(1) series with correlation 0.5 to 0.9.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -6,8 +6,6 @@ of the others. A sample without failures looks harmless, so its observed skewnes
 enough. The rule below bounds the failures that the sample may have missed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

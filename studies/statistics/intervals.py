@@ -3,8 +3,6 @@
 All candidates are evaluated on the same worlds, so comparisons resample worlds jointly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimates and intervals of values measured on a log and on logs resampled from it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.common.interval import CONFIDENCE_LEVEL, Interval

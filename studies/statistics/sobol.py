@@ -3,8 +3,6 @@
 Importing `scipy.stats` takes as long as a tenth of a study, and nothing else of a study needs it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ravenlab.environments.world import Floats, Ints

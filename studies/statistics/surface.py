@@ -5,8 +5,6 @@ chance even on the same worlds. A surface averages over many candidates. It is f
 and candidates near its lowest point weigh most.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

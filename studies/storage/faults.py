@@ -1,7 +1,5 @@
 """Database errors as one-line messages, and the errors after which a driver reconnects."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager

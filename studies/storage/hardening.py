@@ -5,8 +5,6 @@ only what Optuna creates, which is recognized by the words of its statements. A 
 reading all other studies; it is read as `UNREADABLE` instead.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

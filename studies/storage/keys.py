@@ -140,7 +140,7 @@ def read_tuned(study: optuna.Study | FrozenStudy) -> list[TunedSetting] | None:
 
 def write_tuned(study: optuna.Study, tuned: list[TunedSetting]) -> None:
     """Store the tuned settings; all trials of a study must refer to the same ones."""
-    study.set_user_attr(TUNED, [setting.model_dump(mode="json") for setting in tuned])
+    study.set_user_attr(TUNED, [setting.as_object() for setting in tuned])
 
 
 def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | None:

@@ -18,7 +18,7 @@ from ravenlab.common.markdown import escape as markdown
 from ravenlab.environments import InputError
 from ravenlab.policies.engine.base import Policy
 from ravenlab.studies.export import FORMATS, export
-from ravenlab.studies.export.json_file import SCHEMA_FILE, RecommendationsDocument, json_schema
+from ravenlab.studies.export.formats import SCHEMA_FILE, RecommendationsDocument, json_schema
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.tables import make_table, to_csv, to_csv_cell
@@ -69,7 +69,7 @@ def test_json_is_valid_against_its_schema() -> None:
 
 
 def test_the_shipped_schema_is_current() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m ravenlab.studies.export.json_file"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == json_schema(), "run python -m ravenlab.studies.export.formats"
 
 
 def test_toml_and_yaml_equal_json() -> None:

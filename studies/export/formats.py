@@ -1,9 +1,8 @@
-"""JSON: the document with all fields, and its JSON Schema.
+"""Recommendations as JSON with its schema, TOML and YAML, and as tables in Markdown and LaTeX.
 
-`python -m ravenlab.studies.export.json_file` writes the shipped schema again after the models have changed.
+`python -m ravenlab.studies.export.formats` writes the shipped schema again after the models have changed. What only one
+format needs is imported in its function.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Sequence
@@ -21,6 +20,8 @@ from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.fields import FrozenModel
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
+
+NO_LIMIT = 10**9  # line width of YAML; wrapped names would be hard to find
 
 
 class ExportedRecommendation(Deployment, Recommendation):
@@ -49,10 +50,42 @@ class RecommendationsDocument(FrozenModel):
     )
 
 
-def write(recommendations: Sequence[Advice]) -> str:
+def write_json(recommendations: Sequence[Advice]) -> str:
     """Write the document as indented JSON."""
     document = json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False)
     return f"{escape_in_strings(document)}\n"
+
+
+def write_toml(recommendations: Sequence[Advice]) -> str:
+    """Write the document as `[[recommendations]]` tables, without null values, which TOML cannot represent."""
+    import tomli_w
+
+    return escape_in_strings(tomli_w.dumps(_without_none(make_document(recommendations))))
+
+
+def write_yaml(recommendations: Sequence[Advice]) -> str:
+    """Write the document as YAML, one key per line."""
+    import yaml
+
+    text: str = yaml.safe_dump(make_document(recommendations), sort_keys=False, allow_unicode=True, width=NO_LIMIT)
+    return text
+
+
+def write_markdown(recommendations: Sequence[Advice]) -> str:
+    """Write a table with one row per recommendation; the last columns are the extra regret of the baselines."""
+    from ravenlab.common.markdown import to_markdown
+    from ravenlab.studies.results.documents import tabulate_recommendations
+
+    return f"{to_markdown(tabulate_recommendations(recommendations))}\n"
+
+
+def write_latex(recommendations: Sequence[Advice]) -> str:
+    """Write a tabular with one row per recommendation, without the baselines."""
+    from ravenlab.common.latex import PACKAGES, to_latex
+    from ravenlab.studies.results.documents import RECOMMENDATION_COLUMNS, tabulate_recommendations
+
+    table = tabulate_recommendations(recommendations)
+    return f"{PACKAGES}\n{to_latex(table.select(*RECOMMENDATION_COLUMNS))}\n"
 
 
 def make_document(recommendations: Sequence[Advice]) -> dict[str, Any]:
@@ -74,8 +107,14 @@ def _make_entry(recommendation: Advice) -> dict[str, Any]:
     for name, value in recommendation.as_object().items():
         entry[name] = value
         if name == "arms":
-            entry |= describe_deployment(recommendation).model_dump(exclude_none=True)
+            entry |= describe_deployment(recommendation).as_object()
     return entry
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value
 
 
 def json_schema() -> str:
