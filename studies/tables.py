@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    import pandas
+
+DataFrame: TypeAlias = "pandas.DataFrame"  # pandas is imported by the functions that make one
 
 Cell = float | int | str | bool | None
 
@@ -26,7 +28,7 @@ def make_table(records: Iterable[Mapping[str, Any]]) -> DataFrame:
     >>> table["regret"].tolist()
     [2.5, None]
     """
-    from pandas import DataFrame
+    import pandas
 
     rows = list(records)
     names = list(rows[0]) if rows else []
@@ -34,7 +36,7 @@ def make_table(records: Iterable[Mapping[str, Any]]) -> DataFrame:
         if list(row) != names:
             raise ValueError(f"a row has the columns {', '.join(row)}, but the first row has {', '.join(names)}")
     cells = [[_to_plain(row[name]) for name in names] for row in rows]
-    return DataFrame(cells, columns=names, dtype=object)
+    return pandas.DataFrame(cells, columns=names, dtype=object)
 
 
 def select(table: DataFrame, **cells: Cell) -> DataFrame:

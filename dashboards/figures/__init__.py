@@ -4,8 +4,6 @@ Modules are imported on first use. Figures are readable on light and dark pages;
 background, `get_alt_text` returns its description.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -4,11 +4,9 @@ A card has its own dark background, so that it looks the same on light and dark 
 Plotly does not wrap text: lines are short enough for a phone.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.documents import Card, IntervalRow
 from ravenlab.common.text import (
@@ -16,6 +14,7 @@ from ravenlab.common.text import (
 )
 from ravenlab.dashboards.figures.style import (
     SKY,
+    Figure,
     PlotlyTrace,
     escape_text,
     make_axis,
@@ -25,9 +24,6 @@ from ravenlab.dashboards.figures.style import (
     round_numbers,
 )
 from ravenlab.studies.symbols import format_params, format_symbol
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 UNBREAKABLE = re.compile(r" (?=%|=)|(?<==) ")  # spaces in "2 %" and "T = 100"
@@ -54,7 +50,7 @@ SPACE = 5  # below a text
 TILES = 56  # height of the parameters
 
 
-def plot_card(card: Card) -> go.Figure:
+def plot_card(card: Card) -> Figure:
     """Draw the card of a document."""
     color = GOOD if card.sure else UNSURE
     rows = card.rows[:MAX_ROWS]

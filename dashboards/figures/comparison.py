@@ -1,16 +1,14 @@
 """Figures of a comparison: standings, curves, relative regret and mean ranks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
 from ravenlab.dashboards.figures.style import (
     CHANGE_COLOR,
     COLOR_SCALE,
+    Figure,
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -35,17 +33,13 @@ from ravenlab.studies.spec.comparison import SettingKind
 from ravenlab.studies.spec.source import ScenarioSource
 from ravenlab.studies.symbols import format_params
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 ROW_HEIGHT = 30  # pixels per policy
 
 SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
 OFFSET = 0.14  # vertical distance of two marks of a policy from the middle of its row
 
 
-def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> go.Figure:
+def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Figure:
     """Plot the mean regret of every policy with its 95 % interval, tuned and at its defaults, best policy first.
 
     Args:
@@ -111,7 +105,7 @@ MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
 LEAST_SHARE, MAX_SHARE = 0.2, 10.0  # excess regret of the darkest color; larger ones have the same color
 
 
-def plot_relative_regret(results: Sequence[ComparisonResult]) -> go.Figure:
+def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
     """Plot the regret of every policy above the best one, by scenario and horizon.
 
     ★ marks the best of a column, ≈ policies that are statistically indistinguishable from it.
@@ -199,7 +193,7 @@ def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -
 
 def plot_critical_difference(
     result: ComparisonResult, setting: SettingKind | None = None, *, order: Sequence[str] = ()
-) -> go.Figure:
+) -> Figure:
     """Plot mean ranks of the policies, best first, with bars for groups that do not differ significantly.
 
     Policies whose error bars overlap are not significantly different (Nemenyi's critical difference, Demšar 2006).
@@ -283,7 +277,7 @@ MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
 
 def plot_comparison_curves(
     result: ComparisonResult, setting: SettingKind | None = None, *, order: Sequence[str] = ()
-) -> go.Figure:
+) -> Figure:
     """Plot the mean cumulative regret of every policy over time with 95 % bands, best policies first.
 
     Args:

@@ -1,14 +1,12 @@
 """Cumulative regret and reward of simulations over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ravenlab.common.text import format_number, plural
 from ravenlab.dashboards.figures.style import (
+    Figure,
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -23,10 +21,6 @@ from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.studies.symbols import format_params
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 MAX_POINTS = 160  # of all lines of a panel together
 
 
@@ -37,7 +31,7 @@ def plot_curves(
     *,
     costs: bool = False,
     bands: bool = True,
-) -> go.Figure:
+) -> Figure:
     """Plot mean cumulative regret and reward of simulations with 95 % bands.
 
     Rewards of good policies are nearly equal. If several simulations use the same worlds, the lower panel therefore

@@ -1,8 +1,6 @@
 """Block means and variances of a trace with the fitted model and the detected changes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from ravenlab.dashboards.figures.style import (
     COLORS,
     DASHES,
     ORANGE,
+    Figure,
     PlotlyTrace,
     escape_text,
     fade,
@@ -28,15 +27,11 @@ from ravenlab.dashboards.figures.style import (
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.result import Diagnosis, PlotData
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 MAX_ARMS = 12
 BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
 
 
-def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> go.Figure:
+def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
     """Plot means and variances of the arms in blocks of rows: thin lines are measured, bold lines are the fitted model.
 
     Args:

@@ -1,11 +1,8 @@
 """Distribution of the regret over worlds: box plots of a few candidates."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +10,7 @@ from ravenlab.common.interval import Z95
 from ravenlab.common.text import format_number
 from ravenlab.dashboards.figures.style import (
     WHITE_MARKER,
+    Figure,
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -27,10 +25,6 @@ from ravenlab.dashboards.figures.style import (
 )
 from ravenlab.environments.world import Floats
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 MAX_BOXES = 12
 
 MEAN_MARKER = {"symbol": "diamond", "size": 9, **WHITE_MARKER}
@@ -44,7 +38,7 @@ def plot_distributions(
     arms: int,
     policy: str = "raven-ucb",
     measure: str = "regret",
-) -> go.Figure:
+) -> Figure:
     """Plot one box per candidate: quartiles, whiskers from 5 % to 95 %, and the mean with its 95 % interval.
 
     Quantiles are computed in advance, so the size of the figure does not depend on the number of worlds.

@@ -1,10 +1,8 @@
 """Heat map and lines of a sensitivity grid."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +13,7 @@ from ravenlab.dashboards.figures.style import (
     MARKERS,
     VERMILION,
     WHITE_MARKER,
+    Figure,
     PlotlyTrace,
     choose_axis_type,
     choose_text_colors,
@@ -33,10 +32,6 @@ from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_symbol
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 SMALL_GRID = 9  # up to this many values per axis, all values are ticks and cells contain their mean
 MAX_LINES = 6
@@ -235,9 +230,7 @@ def _find_value(values: Sequence[float], value: float) -> int | None:
     return next((i for i, candidate in enumerate(values) if math.isclose(candidate, value, rel_tol=1e-9)), None)
 
 
-def plot_heat_map(
-    grid: Grid, recommended: Recommendation | None = None, played: PlayedPoint | None = None
-) -> go.Figure:
+def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played: PlayedPoint | None = None) -> Figure:
     """Plot by how much the mean regret of every cell exceeds the lowest, and mark the cells indistinguishable from it.
 
     Args:
@@ -429,7 +422,7 @@ def _path(lines: list[list[tuple[int, int]]]) -> PlotlyTrace:
     }
 
 
-def plot_sensitivity_lines(grid: Grid) -> go.Figure:
+def plot_sensitivity_lines(grid: Grid) -> Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     Args:

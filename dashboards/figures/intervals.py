@@ -1,13 +1,11 @@
 """Means with their 95 % intervals: recommended parameters and baselines, and scores of replayed policies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ravenlab.common.documents import IntervalRow
 from ravenlab.common.text import format_interval, format_number, join_words
 from ravenlab.dashboards.figures.style import (
+    Figure,
     PlotlyTrace,
     escape_text,
     format_sizes,
@@ -26,9 +24,6 @@ from ravenlab.studies.results.naming import list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 SETTINGS = ("recommended", *TITLES)
 SYMBOLS = ("diamond", "square", "circle")
 
@@ -36,7 +31,7 @@ ROW_HEIGHT = 34
 MAX_RECOMMENDATIONS = 40
 
 
-def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure:
+def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
     """Plot the mean regret of the recommended parameters and of the baselines, of one or several studies.
 
     Intervals of baselines are those of the paired difference from the recommendation: a baseline whose interval does
@@ -80,7 +75,7 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> go.Figure
     )
 
 
-def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> go.Figure:
+def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> Figure:
     """Plot means with their 95 % intervals, one row each; rows without a mean are left out."""
     labels = [escape_text(row.label) for row in rows]
     traces = [_interval_trace("", list(enumerate(rows)), 0)]

@@ -1,9 +1,7 @@
 """Recommended parameters against the horizon."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.interval import Interval
@@ -11,6 +9,7 @@ from ravenlab.common.text import format_interval, format_number, format_range
 from ravenlab.dashboards.figures.style import (
     MARKERS,
     ORANGE,
+    Figure,
     PlotlyTrace,
     choose_axis_type,
     choose_log_ticks,
@@ -27,14 +26,10 @@ from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params, format_symbol
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 PANEL_HEIGHT = 150  # pixels per parameter
 
 
-def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> go.Figure:
+def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> Figure:
     """Plot each recommended parameter against T, with the range of candidates indistinguishable from the best.
 
     Args:

@@ -1,8 +1,6 @@
 """Traces and logs over time, with the segments for search, selection and report."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +8,7 @@ from ravenlab.common.text import format_number, plural
 from ravenlab.dashboards.figures.style import (
     GREY,
     VERMILION,
+    Figure,
     PlotlyTrace,
     escape_text,
     fade,
@@ -27,10 +26,6 @@ from ravenlab.environments.recorded.recording import SEGMENT_SHARES
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 LABELS = {Stream.SEARCH: "search", Stream.SELECTION: "selection", Stream.REPORT: "report"}
 SHADES = {Stream.SEARCH: 0.0, Stream.SELECTION: 0.1, Stream.REPORT: 0.2}
@@ -72,7 +67,7 @@ def _describe_segments(scenario: RecordedScenario, what: str = "rows") -> str:
 MAX_POINTS = 240
 
 
-def plot_trace(scenario: TraceScenario, window: int) -> go.Figure:
+def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     """Plot means over neighbouring rows of the arms of a trace with its segments; the currently best arm is bold.
 
     >>> from ravenlab.environments.recorded.trace_file import Trace
@@ -159,7 +154,7 @@ def _ruler(window: int) -> dict[str, Any]:
 MAX_PARTS = 20
 
 
-def plot_log(scenario: LogScenario) -> go.Figure:
+def plot_log(scenario: LogScenario) -> Figure:
     """Plot the mean reward of each arm and of the logging policy in equal parts of a log, with its segments.
 
     >>> from ravenlab.environments.recorded.examples import example_log

@@ -1,13 +1,12 @@
 """Prices of robust settings."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.text import format_interval, format_number, format_percent
 from ravenlab.dashboards.figures.style import (
     COLOR_SCALE,
+    Figure,
     PlotlyTrace,
     choose_text_colors,
     escape_text,
@@ -21,11 +20,8 @@ from ravenlab.dashboards.figures.style import (
 from ravenlab.studies.results.naming import list_contenders
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
-
-def plot_prices(result: RobustRecommendation) -> go.Figure:
+def plot_prices(result: RobustRecommendation) -> Figure:
     """Plot the price of every setting in every scenario, in percent above the setting tuned for it.
 
     Colors show the square root of the price, so that one expensive scenario does not hide differences in the others.

@@ -4,12 +4,10 @@ Colors are those of Okabe and Ito; lines also differ in dash and marker, not onl
 grids and lines are semi-transparent gray, so light and dark pages differ only in the entries of `THEMES`.
 """
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+Figure: TypeAlias = "go.Figure"  # Plotly is imported by the functions that draw
 PlotlyTrace = dict[str, Any]
 
 BLUE = "#0072B2"
@@ -56,7 +55,7 @@ def get_color(place: int) -> str:
     return COLORS[place % len(COLORS)]
 
 
-def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
+def apply_theme(figure: Figure, dark: bool | None = None) -> Figure:
     """Return a copy of a figure for a dark, a light or (None) an unknown background.
 
     >>> from plotly.graph_objects import Figure
@@ -72,7 +71,7 @@ def apply_theme(figure: go.Figure, dark: bool | None = None) -> go.Figure:
     return copy
 
 
-def get_alt_text(figure: go.Figure) -> str:
+def get_alt_text(figure: Figure) -> str:
     """Return the description of a figure as plain text.
 
     >>> from plotly.graph_objects import Figure
@@ -91,7 +90,7 @@ def make_figure(
     link: Mapping[str, Any] | None = None,
     height: int = 460,
     **layout: Any,
-) -> go.Figure:
+) -> Figure:
     """Make a figure from traces, without Plotly's template, which is larger than most figures.
 
     `link` tells the report which parameters the points of the figure have, so that it can mark them in other figures.
@@ -138,7 +137,7 @@ def make_figure(
     return figure
 
 
-def make_empty_figure(title: str, reason: str) -> go.Figure:
+def make_empty_figure(title: str, reason: str) -> Figure:
     """Make a figure that only states why there are no data."""
     note = {
         "text": reason,

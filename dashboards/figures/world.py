@@ -1,9 +1,7 @@
 """Means and variances of the arms of one world over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from ravenlab.dashboards.figures.style import (
     PINK,
     SKY,
     VERMILION,
+    Figure,
     PlotlyTrace,
     escape_text,
     fade,
@@ -33,10 +32,6 @@ from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.view import View, change_steps, simplify_line, view_world
 from ravenlab.environments.world import Floats, Ints
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
 MOST_ARMS = 8
@@ -75,7 +70,7 @@ def arms_to_draw(time: Any, means: Floats) -> list[int]:
     return sorted(int(k) for k in np.lexsort((-average, -time))[:MOST_ARMS])
 
 
-def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> go.Figure:
+def plot_world(scenario: Scenario, horizon: int, arms: int, seed: int = 0, replication: int = 0) -> Figure:
     """Plot means and variances of the arms of one world; the currently best arm is bold.
 
     >>> from ravenlab.environments import find_scenario
@@ -105,7 +100,7 @@ def plot_world_view(
     which: str,
     title: str = "Arms of one world over time",
     height: int = 560,
-) -> go.Figure:
+) -> Figure:
     """Plot a world from its view, such as one that was read from a table."""
     steps, means, variances = view
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)

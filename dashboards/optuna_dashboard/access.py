@@ -3,8 +3,6 @@
 All writes of optuna-dashboard are POST, PUT or DELETE requests, so a read-only dashboard allows only GET and HEAD.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import json
 from collections.abc import Callable, Collection, Iterable

@@ -12,6 +12,7 @@ from ravenlab.common.compat.optuna_dashboard import stored_figure
 from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
 from ravenlab.dashboards import figures
+from ravenlab.dashboards.figures.style import Figure
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, StudyKindName, find_kind
@@ -26,7 +27,6 @@ from ravenlab.studies.storage.library import find_better_policies, is_internal, 
 
 if TYPE_CHECKING:
     import optuna
-    import plotly.graph_objects as go
 
 
 PREFIX = "ravenlab-"  # of our figure ids; other figures are left unchanged
@@ -40,7 +40,7 @@ FIGURES = (
 """Names of all figures in the order of the page. The dashboard itself has no fixed order."""
 
 
-def shrink_figure(figure: go.Figure) -> go.Figure:
+def shrink_figure(figure: Figure) -> Figure:
     """Round the numbers of a figure and fit it into the dashboard.
 
     >>> import plotly.graph_objects as go
@@ -91,7 +91,7 @@ def save_study_note(study: optuna.Study, note: str) -> bool:
     return True
 
 
-def save_figure(study: optuna.Study, name: str, figure: go.Figure) -> bool:
+def save_figure(study: optuna.Study, name: str, figure: Figure) -> bool:
     """Save a figure unless it is up to date; return whether anything changed."""
     from optuna_dashboard import save_plotly_graph_object
 
@@ -296,11 +296,11 @@ def _attach_note(study: optuna.Study, value: str, document: Document) -> int:
     return int(save_value_names(study, [value])) + int(save_study_note(study, document.to_markdown()))
 
 
-def _draw_card(document: Document) -> dict[str, go.Figure]:
+def _draw_card(document: Document) -> dict[str, Figure]:
     from ravenlab.dashboards import figures
 
     return {} if document.card is None else {"card": figures.plot_card(document.card)}
 
 
-def _attach_figures(study: optuna.Study, figures: dict[str, go.Figure]) -> int:
+def _attach_figures(study: optuna.Study, figures: dict[str, Figure]) -> int:
     return sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())

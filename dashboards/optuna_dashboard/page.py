@@ -5,8 +5,6 @@ style sheet puts them first, in a fixed order. On a read-only dashboard it also 
 `data-testid` and `Mui…` are names of Material UI, which do not change with each build of the dashboard.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable

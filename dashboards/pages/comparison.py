@@ -1,7 +1,5 @@
 """The comparison page: an overview, then one section per scenario and horizon."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

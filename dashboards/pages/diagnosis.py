@@ -1,7 +1,5 @@
 """The diagnosis page: the kinds of change in a trace or log, parameters for it, and a proposed study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ravenlab.dashboards.figures import plot_diagnosis

@@ -18,10 +18,10 @@ from markupsafe import Markup
 from ravenlab.common.cells import Cell, Values
 from ravenlab.common.text import capitalize_first, keep_pairs_together
 from ravenlab.dashboards.figures import THEMES, get_alt_text
+from ravenlab.dashboards.figures.style import Figure
 
 if TYPE_CHECKING:
     import jinja2
-    import plotly.graph_objects as go
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -62,7 +62,7 @@ class Panel:
     alt: str
     json: str
     height: int
-    figure: go.Figure
+    figure: Figure
 
 
 class Slugs:
@@ -102,7 +102,7 @@ def slugify(name: str) -> str:
     return f"{slug or 'name'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def make_panel(slugs: Slugs, name: str, figure: go.Figure, height: int | None = None) -> Panel:
+def make_panel(slugs: Slugs, name: str, figure: Figure, height: int | None = None) -> Panel:
     """Prepare a figure for a page: its title becomes the caption, and its data become JSON.
 
     Args:

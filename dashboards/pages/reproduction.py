@@ -1,23 +1,17 @@
 """Model and rendering of the reproduction page: the verdict table and one section per experiment."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from ravenlab.common.documents import Table
+from ravenlab.dashboards.figures.style import Figure
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
 from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict
 from ravenlab.studies.paper.criteria import read_rules
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.storage.keys import project_version
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 PROTOCOLS = {
     "published": (
@@ -45,7 +39,7 @@ class ReproductionSection:
     """What was run, as published and as defined."""
     results: list[str]
     """What was measured; every number comes from the tables."""
-    figures: list[tuple[str, go.Figure]] = field(default_factory=list)
+    figures: list[tuple[str, Figure]] = field(default_factory=list)
     """Each with a name for its link."""
     tables: list[Table] = field(default_factory=list)
 

@@ -4,8 +4,6 @@ If the paper prints a best cell for the scenario and horizon (Section 4.2), that
 recommendations (Section 5), where "short" is read as T < 3,000. ε is 0.1, as in all of Section 4.2.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from ravenlab.studies.paper.numbers import PUBLISHED, printed_rows, read_optima

@@ -3,8 +3,6 @@
 Each experiment states its own claims in `tuning/reproduction/<experiment>.toml`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Throughout, values "among the best" are those of the cells that are statisticall
 the lowest mean regret.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Callable, Collection, Sequence, Set

@@ -1,7 +1,5 @@
 """Access to the numbers printed in the paper, and its names of scenarios and policies."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from pathlib import Path

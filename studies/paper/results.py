@@ -1,22 +1,16 @@
 """Results of a reproduction: tables, facts and verdicts by experiment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.documents import Document, Result, Table, make_frame
 from ravenlab.common.text import join_words, plural
 from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import read_rules
 from ravenlab.studies.storage.keys import project_version
-from ravenlab.studies.tables import to_json_object
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
+from ravenlab.studies.tables import DataFrame, to_json_object
 
 Facts = Mapping[str, Any]  # plain numbers and strings that a section mentions in addition to its tables
 

@@ -4,14 +4,12 @@
 advice and the defaults are then played on held-out worlds not used for selection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, fade, make_axis, make_shading
+from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, Figure, fade, make_axis, make_shading
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
 from ravenlab.studies.paper.claims import ClaimResult, Measurement
@@ -26,9 +24,6 @@ from ravenlab.tuning.reproduction.figures import DotSeries, format_worlds, make_
 from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement, to_percent
 from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims, unique_by, where
 from ravenlab.tuning.workers.problem import Evaluator
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 CLAIMS = read_claims("advice")
 
@@ -181,7 +176,7 @@ def _judge(rows: Sequence[Mapping[str, Any]], first: Mapping[str, Any]) -> Claim
     return judge(claim, first["protocol"], to_percent(largest), costs, rows=judged)
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Excess regret of the advice and of the defaults over the recommendation, with 95 % intervals."""
     rows = to_records(result.tables["costs"])
     limit = 100 * MAX_COST

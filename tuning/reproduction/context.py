@@ -1,7 +1,5 @@
 """Experiments, their pieces, and the settings they run with."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
@@ -9,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
@@ -22,13 +20,10 @@ from ravenlab.studies.paper.claims import Claim
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.tables import make_table
+from ravenlab.studies.tables import DataFrame, make_table
 from ravenlab.tuning.reproduction import BOTH, PROTOCOLS
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.workers.local import SERIAL, Workers
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 DEFAULT_REPLICATIONS = 50
 """Default precision: the paper's number of replications in Table 3. All other counts are proportional to it."""

@@ -3,12 +3,10 @@
 As published, 100 samples of each size; as defined, many more, so that sampling error is negligible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from ravenlab.dashboards.figures.style import (
     BLUE,
     VERMILION,
     WHITE_MARKER,
+    Figure,
     PlotlyTrace,
     choose_log_ticks,
     fade,
@@ -32,7 +31,7 @@ from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.claims import ClaimResult, Measurement
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval
-from ravenlab.studies.tables import select, select_row, to_records, unique
+from ravenlab.studies.tables import DataFrame, select, select_row, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece, tables_by_protocol
 from ravenlab.tuning.reproduction.figures import make_guide_line, make_line, make_markers
 from ravenlab.tuning.reproduction.measurements import (
@@ -43,10 +42,6 @@ from ravenlab.tuning.reproduction.measurements import (
     to_percent,
 )
 from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
 
 CLAIMS = read_claims("figure1")
 
@@ -153,7 +148,7 @@ def _judge_large_variance(tables: Mapping[str, DataFrame], protocol: str) -> Cla
     return judge(CLAIMS["figure1-variance-large"], protocol, to_percent(above), above, below=below, spread=spread)
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """The two sampling distributions, and their variance against n."""
     spreads = result.tables["spreads"]
     samples = {name: select(spreads, protocol=name)["samples"].iloc[0] for name in protocols}
@@ -164,7 +159,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     ]
 
 
-def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[str, int], words: Words) -> go.Figure:
+def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[str, int], words: Words) -> Figure:
     """Box plots by size for the most precise protocol, beside the published samples as dots."""
     spreads = result.tables["spreads"]
     protocol = list(samples)[-1]
@@ -204,7 +199,7 @@ def _plot_samples(dots: DataFrame, sizes: list[int], count: int) -> PlotlyTrace:
     return make_line(x, y, f"{count} samples, as published", VERMILION, 0, **look, hovertemplate="%{y}<extra></extra>")
 
 
-def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -> go.Figure:
+def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -> Figure:
     """Variance over samples against n on log axes, beside theory."""
     traces: list[PlotlyTrace] = []
     sizes = unique(spreads, "n")

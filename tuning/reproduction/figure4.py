@@ -1,22 +1,15 @@
 """Figure 4: cumulative regret and reward of the nine policies over time, from the runs of Table 3."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.interval import Z95
-from ravenlab.dashboards.figures.style import (
-    PlotlyTrace,
-    make_axis,
-    make_change_lines,
-    make_figure,
-)
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace, make_axis, make_change_lines, make_figure
 from ravenlab.environments import find_scenario
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.tables import make_table, select
+from ravenlab.studies.tables import DataFrame, make_table, select
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
 from ravenlab.tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
 from ravenlab.tuning.reproduction.logistics import (
@@ -35,11 +28,6 @@ from ravenlab.tuning.reproduction.logistics import (
     printed_by_policy,
 )
 from ravenlab.tuning.reproduction.texts import Words, make_section
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
-
 
 FIGURES = (
     ("published", ("regret_constant", "reward")),
@@ -79,7 +67,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     return ExperimentResult(tables, describe_size(context))
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Curves with bands for each comparison."""
     figures = []
     for comparison, panels in FIGURES:
@@ -96,7 +84,7 @@ def _final_means(curves: DataFrame, measure: str) -> dict[str, float]:
     return dict(zip(last["policy"], last["mean"], strict=True))
 
 
-def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], words: Words) -> go.Figure:
+def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], words: Words) -> Figure:
     """Means and 95 % bands, one panel per measure; the legend is ordered by the final values of the first panel."""
     first_ends = _final_means(curves, panels[0])
     order = sorted(first_ends, key=lambda name: -first_ends[name])

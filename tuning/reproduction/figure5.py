@@ -1,10 +1,8 @@
 """Figure 5: regret, reward and suboptimal pulls of single worlds, from the runs of Table 3."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.style import (
     GREY,
+    Figure,
     PlotlyTrace,
     make_axis,
     make_box,
@@ -22,7 +21,7 @@ from ravenlab.dashboards.figures.style import (
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval
-from ravenlab.studies.tables import make_table, select, to_records, unique
+from ravenlab.studies.tables import DataFrame, make_table, select, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
 from ravenlab.tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
 from ravenlab.tuning.reproduction.logistics import (
@@ -42,11 +41,6 @@ from ravenlab.tuning.reproduction.logistics import (
 )
 from ravenlab.tuning.reproduction.measurements import interval_columns
 from ravenlab.tuning.reproduction.texts import Words, make_section
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
-
 
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 """Whiskers, quartiles and median of a box plot."""
@@ -87,7 +81,7 @@ def _world_rows(context: RunContext, pieces: Mapping[str, PieceData]) -> Iterato
                 yield {"comparison": comparison, "policy": name, "world": world, **values}
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Box plots of each comparison."""
     boxes = result.tables["boxes"]
     return [
@@ -95,7 +89,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     ]
 
 
-def _plot_boxes(boxes: DataFrame, words: Words) -> go.Figure:
+def _plot_boxes(boxes: DataFrame, words: Words) -> Figure:
     """Quartiles, 5 % to 95 % whiskers, the mean with its interval and the printed number; one panel per measure."""
     panels = unique(boxes, "measure")
     traces: list[PlotlyTrace] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number
@@ -12,6 +12,7 @@ from ravenlab.dashboards.figures.style import (
     DASHES,
     GREY,
     MARKERS,
+    Figure,
     PlotlyTrace,
     format_title,
     make_band,
@@ -20,10 +21,6 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
     round_numbers,
 )
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 HOVER_TEXT = "%{text}<extra></extra>"
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
@@ -118,7 +115,7 @@ def plot_dots(
     x_axis: Mapping[str, Any],
     extra_traces: Sequence[PlotlyTrace] = (),
     **layout: Any,
-) -> go.Figure:
+) -> Figure:
     """Plot several series with intervals, one row per label, the first at the top."""
     step = 0.56 / len(series)
     middle = (len(series) - 1) / 2
@@ -177,7 +174,7 @@ def make_note(text: str, x: float, y: float, x_anchor: str = "left") -> dict[str
     return {"text": text, **position, "align": x_anchor, "showarrow": False, "font": {"size": 12}}
 
 
-def combine_panels(figures: Sequence[tuple[str, go.Figure]], title: str, alt: str) -> go.Figure:
+def combine_panels(figures: Sequence[tuple[str, Figure]], title: str, alt: str) -> Figure:
     """Combine titled figures as panels that share a legend; axes are titled only at the edges."""
     rows = -(-len(figures) // COLUMNS)
     inner = rows * PANEL_HEIGHT + (rows - 1) * PANEL_GAP

@@ -7,8 +7,6 @@ There are three comparisons; the policies of each play the same worlds:
 - tuned: the same after a search with the same budget for each policy, on worlds used by neither search nor selection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Confidence intervals of means, shares and differences; their columns in tables and their text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import hypot, sqrt
 from typing import Any

@@ -4,14 +4,13 @@ As defined, all seven scenarios with our parameters; as published, the three sce
 as the authors' script implements them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ravenlab.dashboards.figures.style import Figure
 from ravenlab.dashboards.figures.world import plot_world_view
 from ravenlab.environments import find_scenario
 from ravenlab.environments.blocks import split_into_blocks
@@ -24,9 +23,6 @@ from ravenlab.studies.tables import make_table, select, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece, tables_by_protocol
 from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, to_percent
 from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 CLAIMS = read_claims("table1")
 
@@ -150,7 +146,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     return ExperimentResult({"scenarios": make_table(scenarios), **tables}, facts, verdicts)
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """One world of each scenario and protocol that has one."""
     worlds = result.tables["worlds"]
     return [
@@ -161,7 +157,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     ]
 
 
-def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) -> go.Figure:
+def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) -> Figure:
     key = {"scenario": row["name"], "protocol": protocol}
     points = select(result.tables["worlds"], **key)
     steps = np.array(unique(points, "step"), dtype=np.int64)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ravenlab.common import text
 from ravenlab.common.documents import Table
 from ravenlab.common.interval import Interval
-from ravenlab.dashboards.figures.style import format_title
+from ravenlab.dashboards.figures.style import Figure, format_title
 from ravenlab.dashboards.pages.reproduction import ReproductionSection
 from ravenlab.studies.paper import criteria
 from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement
@@ -29,7 +29,6 @@ from ravenlab.tuning.reproduction.measurements import format_measurement, read_m
 
 if TYPE_CHECKING:
     import jinja2
-    import plotly.graph_objects as go
 
 FOLDER = Path(__file__).parent
 
@@ -229,7 +228,7 @@ def judge(
 
 def make_section(
     name: str,
-    plot: Callable[[ExperimentResult, tuple[str, ...], Words], list[tuple[str, go.Figure]]],
+    plot: Callable[[ExperimentResult, tuple[str, ...], Words], list[tuple[str, Figure]]],
     constants: Mapping[str, Any],
     result: ExperimentResult,
     reproduction: ReproductionResult,

@@ -1,7 +1,5 @@
 """Methods and limitations: how the numbers of the report were obtained and what they do not show."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 

@@ -1,7 +1,5 @@
 """The report page: its model, the table of recommended parameters, rendering, and figures as separate files."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

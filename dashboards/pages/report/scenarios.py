@@ -1,7 +1,5 @@
 """Scenario sections of the report: definition, one world or recording, and recommendations over horizons."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Sections of the report on studies, grids and robust recommendations."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

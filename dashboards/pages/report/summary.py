@@ -1,7 +1,5 @@
 """First screen of the report: one verdict per study, and all recommendations and baselines in one interval plot."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

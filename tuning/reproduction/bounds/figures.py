@@ -1,10 +1,8 @@
 """Figures of the regret bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.text import format_approximate, format_number
 from ravenlab.dashboards.figures.style import (
@@ -13,6 +11,7 @@ from ravenlab.dashboards.figures.style import (
     GREEN,
     PINK,
     VERMILION,
+    Figure,
     PlotlyTrace,
     choose_log_ticks,
     escape_text,
@@ -20,7 +19,7 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
 )
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.studies.tables import DataFrame, select, to_records, unique
 from ravenlab.tuning.reproduction.bounds.run import PROBLEMS
 from ravenlab.tuning.reproduction.figures import (
     axis_number,
@@ -31,11 +30,6 @@ from ravenlab.tuning.reproduction.figures import (
     stack_panels,
 )
 from ravenlab.tuning.reproduction.texts import Words
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
-
 
 SETTING_NAMES = {
     "raven-published": "RAVEN-UCB, as published",
@@ -57,7 +51,7 @@ SIGMA = 0.3  # standard deviation for which both sides of the assumption are plo
 MARGIN = {"t": 60, "r": 16, "b": 130, "l": 60}  # margins with space for a legend of several lines
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Regret with its bounds in three problems, the rates, and both sides of the assumption."""
     tables = result.tables
     return [
@@ -67,7 +61,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     ]
 
 
-def _plot_regret(tables: Mapping[str, DataFrame], problem: str, words: Words) -> go.Figure:
+def _plot_regret(tables: Mapping[str, DataFrame], problem: str, words: Words) -> Figure:
     """Measured regret against T with the bounds."""
     regret, bounds = (select(tables[name], problem=problem) for name in ("regret", "bounds"))
     traces: list[PlotlyTrace] = []
@@ -96,7 +90,7 @@ def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
     return make_axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
-def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> go.Figure:
+def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
     """Regret per step by decade, one panel per problem."""
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
@@ -147,7 +141,7 @@ def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrac
     return make_guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
 
 
-def _plot_assumption(assumption: DataFrame, words: Words) -> go.Figure:
+def _plot_assumption(assumption: DataFrame, words: Words) -> Figure:
     """Both sides of the proof's assumption (above) and their ratio (below)."""
     settings, sigmas, steps = (unique(assumption, name) for name in ("setting", "sigma", "t"))
     required = select(assumption, setting=settings[0], sigma=SIGMA)["required"].tolist()

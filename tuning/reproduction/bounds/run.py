@@ -4,8 +4,6 @@ A bound on the expected regret applies to one problem, so the arms are the same 
 differs. The authors ran no such experiment; as published and as defined differ only in the parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

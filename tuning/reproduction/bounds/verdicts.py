@@ -1,16 +1,14 @@
 """Claims of the paper's theory and their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.studies.paper.claims import ClaimResult, Measurement
 from ravenlab.studies.paper.criteria import find_tail, is_still_falling
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.tables import make_table, select, select_row, to_records
+from ravenlab.studies.tables import DataFrame, make_table, select, select_row, to_records
 from ravenlab.tuning.reproduction.bounds.run import (
     BOUNDS,
     CHECKPOINTS,
@@ -26,14 +24,11 @@ from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
 from ravenlab.tuning.reproduction.texts import judge, read_claims
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 CLAIMS = read_claims("bounds")
 
 SIGMAS = (0.1, 0.2, 0.3)  # standard deviations for which the proof's assumption is evaluated
 
-Tables = Mapping[str, "DataFrame"]
+Tables = Mapping[str, DataFrame]
 
 
 def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> ExperimentResult:

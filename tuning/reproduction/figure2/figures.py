@@ -1,10 +1,8 @@
 """Figures of the regret reduction and of the selection bias."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.style import (
@@ -14,6 +12,7 @@ from ravenlab.dashboards.figures.style import (
     GREY,
     ORANGE,
     VERMILION,
+    Figure,
     PlotlyTrace,
     fade,
     make_axis,
@@ -22,7 +21,7 @@ from ravenlab.dashboards.figures.style import (
     make_shading,
 )
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.tables import select, to_records
+from ravenlab.studies.tables import DataFrame, select, to_records
 from ravenlab.tuning.reproduction.figure2.verdicts import CLAIMS, POINTS
 from ravenlab.tuning.reproduction.figures import (
     HOVER_TEXT,
@@ -33,11 +32,6 @@ from ravenlab.tuning.reproduction.figures import (
 )
 from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement
 from ravenlab.tuning.reproduction.texts import Words
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
-
 
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 
@@ -59,7 +53,7 @@ LINES = {
 }
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Reductions against the horizon and, as published, the selection bias of the winners."""
     figures = [("reduction", _plot_reduction(result.tables["reduction"], result.facts, words))]
     if "published" in protocols:
@@ -67,7 +61,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     return figures
 
 
-def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words) -> go.Figure:
+def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words) -> Figure:
     """All lines against T, with the two numbers that the paper prints."""
     traces: list[PlotlyTrace] = []
     for key, style in LINES.items():
@@ -95,7 +89,7 @@ def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words
     )
 
 
-def _plot_selection_bias(bias: DataFrame, words: Words) -> go.Figure:
+def _plot_selection_bias(bias: DataFrame, words: Words) -> Figure:
     """Reduction of winners on the worlds that selected them, minus that on held-out worlds."""
     horizons = bias["horizon"].tolist()
     differences = bias["difference"].tolist()

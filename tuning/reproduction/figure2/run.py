@@ -7,8 +7,6 @@ UCB1 does not depend on the horizon, and a world up to T does not depend on what
 horizon with checkpoints therefore gives the regret of UCB1 at all horizons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache, partial
 

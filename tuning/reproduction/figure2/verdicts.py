@@ -3,11 +3,9 @@
 Reduction = 1 − mean regret of RAVEN-UCB / mean regret of UCB1, in percent, on the same worlds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +13,11 @@ from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.claims import ClaimResult, Measurement
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval, relative_shares
-from ravenlab.studies.tables import make_table
+from ravenlab.studies.tables import DataFrame, make_table
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.figure2 import run
 from ravenlab.tuning.reproduction.measurements import interval_columns
 from ravenlab.tuning.reproduction.texts import judge, read_claims
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 CLAIMS = read_claims("figure2")
 

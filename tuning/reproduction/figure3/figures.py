@@ -1,10 +1,7 @@
 """Figures of the grids of Figure 3, drawn from its tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +16,7 @@ from ravenlab.dashboards.figures.style import (
     ORANGE,
     VERMILION,
     WHITE_MARKER,
+    Figure,
     PlotlyTrace,
     choose_log_ticks,
     choose_text_colors,
@@ -51,17 +49,13 @@ from ravenlab.tuning.reproduction.figures import (
 )
 from ravenlab.tuning.reproduction.texts import Row, Words
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
 ARMS = 10
 MAX_TICKS = 5
 PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
 MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """The grids, and for the first protocol the printed optima and their sampling distribution."""
     cells = result.tables["cells"]
     optima = result.tables["optima"]
@@ -76,7 +70,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     return figures
 
 
-def plot_heat_maps(grids: Sequence[PlayedGrid]) -> go.Figure:
+def plot_heat_maps(grids: Sequence[PlayedGrid]) -> Figure:
     """Mean regret of every cell of the six grids; each grid has its own log color scale."""
     panels = [(_panel_title(grid), _plot_cells(grid, "regret", "{:.3g}".format, math.log)) for grid in grids]
     lowest = "; ".join(
@@ -90,7 +84,7 @@ def plot_heat_maps(grids: Sequence[PlayedGrid]) -> go.Figure:
     )
 
 
-def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> go.Figure:
+def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> Figure:
     """The paper's Figure 3: regret against α₀ with one line per β₀, and the printed optimum."""
     panels = []
     parts = []
@@ -115,7 +109,7 @@ def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> go.Figure:
     )
 
 
-def plot_selection(grids: Sequence[PlayedGrid]) -> go.Figure:
+def plot_selection(grids: Sequence[PlayedGrid]) -> Figure:
     """The share of resamples, with the paper's replications per cell, that select each cell as the best."""
     panels = [(_panel_title(grid), _plot_cells(grid, "selected", _format_percent)) for grid in grids]
     parts = [f"{grid.title}: the printed cell {_format_percent(grid.printed['selected'])} %" for grid in grids]
@@ -127,7 +121,7 @@ def plot_selection(grids: Sequence[PlayedGrid]) -> go.Figure:
     )
 
 
-def plot_printed(rows: Sequence[Row]) -> go.Figure:
+def plot_printed(rows: Sequence[Row]) -> Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
     tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
     diamond = {"symbol": "diamond", "size": 7, "color": ORANGE}
@@ -148,7 +142,7 @@ def plot_printed(rows: Sequence[Row]) -> go.Figure:
     return plot_dots(labels, series, title, _describe_setting(rows), x_axis, margin=margin)
 
 
-def plot_boxes(grids: Sequence[PlayedGrid]) -> go.Figure:
+def plot_boxes(grids: Sequence[PlayedGrid]) -> Figure:
     """Regret of single worlds in the lowest and in the printed cell of each grid."""
     traces: list[PlotlyTrace] = []
     parts: list[str] = []
@@ -195,7 +189,7 @@ def _make_grid(played: PlayedGrid) -> Grid:
 
 def _plot_cells(
     grid: PlayedGrid, column: str, text: Callable[[float], str], shade: Callable[[float], float] = float
-) -> go.Figure:
+) -> Figure:
     """A heat map of one column over α₀ and β₀, with the best cells outlined and the printed one marked."""
     shape = len(PAPER_VALUES), len(PAPER_VALUES)
     shades = np.array([shade(cell[column]) for cell in grid.cells])

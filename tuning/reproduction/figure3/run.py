@@ -7,8 +7,6 @@ The authors ran ten separate replications per cell. Cells are therefore resample
 cell with the smallest of the sixteen means is selected, and its mean is what would be printed.
 """
 
-from __future__ import annotations
-
 import hashlib
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of the six grids, and the verdicts on the claims about Figure 3 and the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

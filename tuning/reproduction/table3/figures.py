@@ -1,30 +1,22 @@
 """Figures of Table 3: our numbers beside the paper's, the effect of tuning, and the variance estimators."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ravenlab.dashboards.figures.style import (
     BLUE,
     GREEN,
     GREY,
     ORANGE,
     PINK,
+    Figure,
     PlotlyTrace,
     format_sizes,
     make_axis,
     make_figure,
 )
 from ravenlab.studies.paper.results import ExperimentResult, Facts
-from ravenlab.studies.tables import select, to_records, unique
+from ravenlab.studies.tables import DataFrame, select, to_records, unique
 from ravenlab.tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots
 from ravenlab.tuning.reproduction.logistics import NAMES, PRINTED_MARK
 from ravenlab.tuning.reproduction.texts import Words
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-    from pandas import DataFrame
-
 
 ESTIMATOR_TITLES = {
     "welford": "sample variance (Proposition 1)",
@@ -36,12 +28,12 @@ ESTIMATOR_TITLES = {
 ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
 
 
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, go.Figure]]:
+def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
     tables = result.tables
     facts = result.facts
     size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
-    figures: list[tuple[str, go.Figure]] = []
+    figures: list[tuple[str, Figure]] = []
     if "published" in protocols:
         figures.append(("table3-published", _plot_published(tables["scores"], size)))
     if "defined" in protocols:
@@ -51,7 +43,7 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     return figures
 
 
-def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
+def _plot_published(scores: DataFrame, size: list[str]) -> Figure:
     ours = {"symbol": "circle", "color": BLUE}
     square = {"symbol": "square-open", "color": GREEN}
     constant, best_arm = (
@@ -66,7 +58,7 @@ def _plot_published(scores: DataFrame, size: list[str]) -> go.Figure:
     return _plot_regrets(labels, series, "Regrets of Table 3 and ours", ["as published", *size])
 
 
-def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
+def _plot_defined(scores: DataFrame, size: list[str]) -> Figure:
     defaults, tuned = (
         to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
     )
@@ -78,7 +70,7 @@ def _plot_defined(scores: DataFrame, size: list[str]) -> go.Figure:
     return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
 
 
-def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
+def _plot_estimators(estimators: DataFrame, facts: Facts) -> Figure:
     """Regret of RAVEN-UCB with each estimator."""
     styles = {
         "published": ("as published (α₀ 0.5, β₀ 1, ε 10⁻⁶)", {"symbol": "circle", "color": BLUE}),
@@ -94,12 +86,12 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> go.Figure:
     return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
 
 
-def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> go.Figure:
+def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> Figure:
     x_axis = make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
     return plot_dots(labels, series, title, context, x_axis)
 
 
-def _plot_variances(variances: DataFrame, words: Words) -> go.Figure:
+def _plot_variances(variances: DataFrame, words: Words) -> Figure:
     """S² against the number of rewards on log axes."""
     traces: list[PlotlyTrace] = []
     sizes = unique(variances, "n")

@@ -3,8 +3,6 @@
 Each recursion is run on samples of N(0, 1), and RAVEN-UCB is played with each of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

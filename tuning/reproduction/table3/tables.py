@@ -1,9 +1,7 @@
 """Tables of Table 3: scores, paired tests, reductions, tuned parameters and variance estimators."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from ravenlab.policies.raven_ucb import ESTIMATORS
 from ravenlab.studies.paper.claims import Measurement
 from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
 from ravenlab.studies.statistics.paired import paired_tests
-from ravenlab.studies.tables import make_table
+from ravenlab.studies.tables import DataFrame, make_table
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.logistics import (
     ARMS,
@@ -28,10 +26,6 @@ from ravenlab.tuning.reproduction.logistics import (
 )
 from ravenlab.tuning.reproduction.measurements import interval_columns
 from ravenlab.tuning.reproduction.table3.run import RECURSION, SIZES, VARIANTS, variant_samples
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 Samples = Mapping[str, Floats]  # one number per world, by policy
 

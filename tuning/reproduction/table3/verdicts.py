@@ -1,7 +1,5 @@
 """Claims about Table 3 and their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
