@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from ravenlab.common.kernel_cache import numba_cache_folder
 from ravenlab.common.paths import user_cache_folder
@@ -118,7 +119,8 @@ class Sandbox:
         if not self.before:
             self._fill()
         before, self.before = self.before, {}
-        with contextlib.chdir(self.place / "here"), watch_activity() as activity:
+        temporary = mock.patch.object(tempfile, "tempdir", str(self.place))
+        with contextlib.chdir(self.place / "here"), temporary, watch_activity() as activity:
             code, out, err = run_command(words)
         result = CommandResult(code, out, err, activity, before, read_contents(self.place))
         if not result.changed():

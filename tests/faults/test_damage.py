@@ -42,7 +42,7 @@ READ_COMMANDS = [
     ["show", "worlds"],
     ["show", "compared"],
     ["studies", "--json"],
-    ["recommend", "blips", "--horizon=20", "--arms=3"],
+    ["recommend", "blips", "--horizon=20", "--arms=3", "--no-search"],
 ]
 TUNE = [*SMALL_TUNE, "--name=tuned"]
 WRITE_COMMANDS = [

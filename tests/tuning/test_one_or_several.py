@@ -85,7 +85,7 @@ def test_recommend_and_diagnose(url: str) -> None:
     result = ravenlab.recommend("stationary", 60, arms=2, storage=url)
     assert (result.kind, repr(result).splitlines()[0]) == ("stored", repr(result.study).splitlines()[0])
     with raises_naming(ravenlab.InputError, "blips"):
-        ravenlab.recommend("blips", 60, storage=url)
+        ravenlab.recommend("blips", 60, storage=url, search=False)
     for data, names in (([1.0, 2.0], ["shape"]), ([["a"]], ["numbers"])):
         with raises_naming(ravenlab.InputError, *names):
             ravenlab.diagnose(data)

@@ -31,6 +31,7 @@ ARMS_PLOTTED = 5  # arms of the plotted worlds: few enough to distinguish
 ARMS_CHECKED = 10  # arms of the checked worlds: the paper's number
 WORLDS = 100
 ROUNDING_ERROR = 1e-9
+EXTENSIONS = ("direction", "common", "affected", "size")  # settings that the paper's scenarios do not have
 
 
 def leaves_line(means: Floats, variances: Floats) -> bool:
@@ -129,7 +130,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
     scenarios = []
     for row in printed_rows("scenarios_table.csv"):
         (effect,) = find_scenario(row["name"]).effects
-        parameters = ", ".join(f"{key} {value}" for key, value in vars(effect).items())
+        parameters = ", ".join(f"{key} {value}" for key, value in vars(effect).items() if key not in EXTENSIONS)
         scenarios.append({**row, "meaning": effect.meaning, "parameters": parameters})
     verdicts = [
         judge(

@@ -91,7 +91,7 @@ COMMANDS = [
     ["show", "x"],
     ["delete", "x", "--yes"],
     ["copy", "x", "--to", "sqlite:///unused.sqlite3"],
-    ["recommend", "random-walk", "--horizon", "1000"],
+    ["recommend", "random-walk", "--horizon", "1000", "--no-search"],
 ]
 
 
