@@ -50,9 +50,10 @@ class TraceCheck:
     def describe(self) -> str:
         """Describe the check in one sentence."""
         text = (
-            f"Check on windows of {format_count(self.window)} rows in the last 30 % of the trace, with the law's"
-            f" {format_params(self.params)} for them: regret {format_number(self.regret)}, with the defaults"
-            f" {format_number(self.defaults)} (95 % CI of the difference {format_ends(self.difference)})"
+            f"Check on windows of {format_count(self.window)} rows, each of which starts from nothing, in the last 30 %"
+            f" of the trace, with the law's {format_params(self.params)} for them: regret {format_number(self.regret)},"
+            f" with the defaults {format_number(self.defaults)} (95 % CI of the difference"
+            f" {format_ends(self.difference)})"
         )
         return f"{text}." if self.enough else f"{text}; there are too few independent rows for a conclusion."
 

@@ -46,6 +46,7 @@ def _list_columns(recommendations: Sequence[Advice]) -> list[str]:
     recorded = [recommendation.recorded for recommendation in recommendations]
     return [
         *("study", "policy", "scenario", "settings", "horizon", "arms", "feedback", "names", "extra_arms", "objective"),
+        "assumptions",
         *(f"params.{name}" for name in params),
         *(f"regret.{name}" for name in ("mean", "low", "high", "replications")),
         *("search_estimate", "indistinguishable"),
@@ -68,6 +69,7 @@ def _make_rows(result: Advice) -> Iterator[dict[str, Cell]]:
     row["settings"] = json.dumps(result.settings, ensure_ascii=False) if result.settings else ""
     row["feedback"] = deployment.feedback
     row["names"] = "" if deployment.names is None else json.dumps(deployment.names, ensure_ascii=False)
+    row["assumptions"] = " ".join(deployment.assumptions)
     row["indistinguishable"] = len(fields.get("indistinguishable", []))
     if isinstance(result, RobustRecommendation):
         row["objective"] = result.objective

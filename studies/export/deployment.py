@@ -16,15 +16,18 @@ class Deployment(FrozenModel):
     feedback: Literal["rewards", "costs"] = Field(description="What the policy takes in `update`.")
     names: list[str] | None = optional("Names of the arms in their order; absent if arms are numbers.")
     extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
+    assumptions: list[str] = Field(description="What the parameters hold for, in sentences.")
 
 
 def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
     recorded = recommendation.recorded
+    assumptions = recommendation.holds_for
     if recorded is None:
         later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)
-        return Deployment(feedback="rewards", extra_arms=later)
-    return Deployment(feedback="costs" if recorded.minimize else "rewards", names=list(recorded.arms))
+        return Deployment(feedback="rewards", extra_arms=later, assumptions=assumptions)
+    feedback: Literal["rewards", "costs"] = "costs" if recorded.minimize else "rewards"
+    return Deployment(feedback=feedback, names=list(recorded.arms), assumptions=assumptions)
 
 
 def count_extra_arms(scenario: str) -> int:

@@ -46,6 +46,7 @@ def _format_entry(recommendation: Advice) -> list[str]:
     return [
         f"    # {recommendation.scenario!a}, horizon {recommendation.horizon}: {_describe_result(recommendation)}",
         verdict,
+        f"    # {' '.join(deployment.assumptions)}",
         f"    {study}: ravenlab.{policy.__name__}(",
         f"        arms={arms},",
         *([] if deployment.names is None else [f"        names={deployment.names!a},"]),

@@ -23,6 +23,7 @@ from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
 from ravenlab.studies.registry import StudyDefaults, describe_untuned
+from ravenlab.studies.results.assumptions import describe_feedback
 from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 from ravenlab.studies.symbols import format_params
 
@@ -158,6 +159,7 @@ class RecommendedParameters(Result):
             return [
                 f"{self.policy} has no parameter to tune: there is nothing to set ({problem}).",
                 f"Mean regret {format_interval(self.simulated)} in simulated worlds.",
+                describe_feedback([self.scenario]),
             ]
         if self.law is None:
             return []
@@ -188,7 +190,7 @@ class RecommendedParameters(Result):
             )
             if better.excess is not None:
                 lines.append(f"Excess regret of these parameters over {describe_excess(better.excess)}.")
-        return lines
+        return [*lines, describe_feedback([self.scenario])]
 
     def as_recommendation(self) -> Recommendation | ExpectedParameters:
         """Return the recommendation of the stored study, or the parameters with their expected regret, for exports."""

@@ -70,6 +70,7 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
             lines += describe_log(recommendation, facts)
         case _:
             lines += describe_unit(recommendation)
+    lines += recommendation.holds_for
     unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
     scale = recommendation.scale
     lines.append(
@@ -364,6 +365,7 @@ def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     lines += describe_edges(recommendation.policy, recommendation.edge)
     lines += _describe_widening(recommendation)
     lines += describe_unit(recommendation)
+    lines += recommendation.holds_for
     trials = plural(recommendation.trials, "trial")
     lines.append(f"{trials}, seed {recommendation.seed}, version {recommendation.version}.")
     return lines

@@ -14,6 +14,7 @@ from ravenlab.common.text import (
     plural,
 )
 from ravenlab.policies import find_policy
+from ravenlab.studies.results.assumptions import describe_feedback, describe_windows
 from ravenlab.studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
 from ravenlab.studies.spec.source import LogSource, TraceSource
 from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
@@ -59,7 +60,8 @@ def describe_result(result: ComparisonResult) -> list[str]:
     if board.setting == "tuned" and untuned is not None:
         lines.append(_describe_tuning(board.best, untuned))
         lines += describe_failed_tuning(board, untuned)
-    return lines + describe_reliability(board)
+    windows = [describe_windows(spec.horizon)] if isinstance(spec.source, TraceSource) else []
+    return [*lines, *windows, describe_feedback([spec.scenario]), *describe_reliability(board)]
 
 
 def describe_reliability(board: Leaderboard) -> list[str]:

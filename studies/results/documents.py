@@ -72,6 +72,7 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         describe_regret(recommendation)[0],
         *_list_changes(recommendation),
         *describe_unit(recommendation),
+        *recommendation.holds_for,
     ]
     alternatives = recommendation.alternative_comparisons
     tabulated = {*facts, *map(describe_baseline, [*recommendation.comparisons, *alternatives])}
@@ -97,6 +98,7 @@ def recommendations_document(recommendations: Sequence[Recommendation]) -> Docum
         elif recommendation.failures is not None and not recommendation.failures.reliable:
             stated += describe_failures(recommendation.failures, recommendation.regret.replications)[-1:]
         sentences += [f"{name}{sentence}" for sentence in stated]
+    sentences += dict.fromkeys(text for recommendation in recommendations for text in recommendation.holds_for)
     held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
     caption = (
         f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
@@ -302,14 +304,14 @@ def comparison_document(result: ComparisonResult) -> Document:
 def robust_document(result: RobustRecommendation) -> Document:
     """State the setting for an unknown scenario and its price."""
     answer, price, *details = describe_robust(result)
-    unit = describe_unit(result)
+    stated = [*describe_unit(result), *result.holds_for]
     return Document(
         answer=answer,
-        facts=[price, *unit],
+        facts=[price, *stated],
         label=f"Robust recommendation of study {result.study!r}",
         problem=_name_problem(f"{result.policy} in {result.scenario}", result),
         tables=[_settings_table(result.scenarios, list_contenders(result))],
-        details=[line for line in details if line not in unit],
+        details=[line for line in details if line not in stated],
         card=robust_card(result),
     )
 

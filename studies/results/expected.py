@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from pydantic import Field
 
 from ravenlab.common.interval import Interval
+from ravenlab.studies.results.assumptions import describe_feedback
 from ravenlab.studies.results.recommendation import Outcome, Parameters, Recommendation, WithoutBaselines
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.results.verdict import Verdict
@@ -46,6 +47,11 @@ class ExpectedParameters(WithoutBaselines, FrozenModel):
     def outcomes(self) -> list[Outcome]:
         """The expected regret."""
         return [Outcome(self.scenario, self.regret)]
+
+    @property
+    def holds_for(self) -> list[str]:
+        """What the parameters hold for, in sentences."""
+        return [describe_feedback([self.scenario])]
 
     @property
     def stated(self) -> tuple[str, Interval]:

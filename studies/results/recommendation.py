@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from ravenlab.common.documents import Result, make_frame
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
+from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, describe_windows
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel, optional
@@ -261,6 +262,12 @@ class Recommendation(Result, FrozenModel):
     def outcomes(self) -> list[Outcome]:
         """The regret in its scenario, or on its recording."""
         return [Outcome(self.scenario, self.regret, self.scale)]
+
+    @property
+    def holds_for(self) -> list[str]:
+        """What the parameters hold for, in sentences."""
+        windows = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
+        return [*windows, describe_feedback([self.scenario])]
 
     @property
     def stated(self) -> tuple[str, Interval]:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ravenlab.common.documents import Result, make_frame
 from ravenlab.common.interval import Difference, Interval
+from ravenlab.studies.results.assumptions import describe_feedback
 from ravenlab.studies.results.recommendation import (
     Edge,
     Estimate,
@@ -104,6 +105,11 @@ class RobustRecommendation(WithoutBaselines, Result, FrozenModel):
     def objective(self) -> str:
         """Objective of the search."""
         return f"robust:{self.measure}"
+
+    @property
+    def holds_for(self) -> list[str]:
+        """What the parameters hold for, in sentences."""
+        return [describe_feedback(self.scenarios)]
 
     @property
     def stated(self) -> tuple[str, Interval]:

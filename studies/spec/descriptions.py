@@ -20,7 +20,7 @@ STUDY = {
     "trace": "Recorded rewards (.csv or .parquet) instead of a scenario: one row per step, one column per arm.",
     "log": "Logged decisions (.csv or .parquet) instead of a scenario: columns step, arm, reward and optionally"
     " propensity.",
-    "window": "Rows per window of the trace; an eighth of the trace if absent.",
+    "window": "Rows per window of the trace, each of which starts from nothing; an eighth of the trace if absent.",
     "minimize": "Whether the trace or log holds costs instead of rewards.",
     "estimator": "How policies are evaluated on a log.",
     "digest": "SHA-256 of the file's content.",

@@ -232,7 +232,8 @@ def test_code_states_the_verdict_before_the_policy() -> None:
     start = r"    # Verdict: Always use 'b\nc'. It has less regret"
     (place,) = [i for i, line in enumerate(lines) if line.startswith(start)]
     assert "at the edge of the search range" in lines[place]
-    assert lines[place + 1] == "    'one arm': ravenlab.RavenUCB("
+    assert "immediate rewards" in lines[place + 1]
+    assert lines[place + 2] == "    'one arm': ravenlab.RavenUCB("
 
 
 def test_unknown_formats_are_rejected() -> None:

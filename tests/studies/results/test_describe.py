@@ -50,7 +50,7 @@ def test_only_a_biased_search_estimate_is_called_biased() -> None:
 
 def test_absent_parts_are_not_described() -> None:
     lines = describe_recommendation(make_recommendation(versus=[], edge=[], indistinguishable=[], box={}))
-    assert len(lines) == 3
+    assert len(lines) == 4
 
 
 def test_suggested_range_of_a_rate_is_valid_and_wider() -> None:

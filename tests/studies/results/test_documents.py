@@ -55,10 +55,11 @@ def test_text_and_card(result: Any) -> None:
 
 def test_the_first_line_is_the_answer() -> None:
     recommendation = make_recommendation()
-    first, regret, baselines, label = repr(recommendation).splitlines()
+    first, regret, baselines, assumption, label = repr(recommendation).splitlines()
     assert first == describe_verdict(recommendation)
     assert "41.5" in regret
     assert "+45 %" in baselines  # the paper's advice: 18.5 / 41.5
+    assert "immediate rewards" in assumption
     assert recommendation.study in label
     assert first in recommendation._repr_html_()
     assert repr(make_grid()).startswith("Best cell")
