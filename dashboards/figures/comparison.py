@@ -27,8 +27,8 @@ from ravenlab.dashboards.figures.style import (
     round_numbers,
 )
 from ravenlab.environments.view import change_steps
-from ravenlab.studies.export.comparison import mark_standing, order_by_relative_regret, relative_regret
 from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard, Standing
+from ravenlab.studies.results.describe_comparison import mark_standing, order_by_relative_regret, relative_regret
 from ravenlab.studies.spec.comparison import SettingKind
 from ravenlab.studies.spec.source import ScenarioSource
 from ravenlab.studies.symbols import format_params

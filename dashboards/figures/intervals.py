@@ -20,7 +20,7 @@ from ravenlab.dashboards.figures.style import (
     round_numbers,
 )
 from ravenlab.studies.results.baselines import TITLES, format_difference
-from ravenlab.studies.results.naming import list_baselines
+from ravenlab.studies.results.describe import list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
 

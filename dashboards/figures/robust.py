@@ -17,7 +17,7 @@ from ravenlab.dashboards.figures.style import (
     round_number,
     wrap_tick_label,
 )
-from ravenlab.studies.results.naming import list_contenders
+from ravenlab.studies.results.describe import list_contenders
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 
 

@@ -9,16 +9,17 @@ from ravenlab.common.documents import Table
 from ravenlab.common.text import capitalize_first, format_count, format_range
 from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, make_panel, render_page
-from ravenlab.studies.export.comparison import (
-    ComparisonDocument,
+from ravenlab.studies.export.comparison import ComparisonDocument
+from ravenlab.studies.results.comparison import ComparisonResult
+from ravenlab.studies.results.describe_comparison import (
     board_table,
+    describe_overview,
+    describe_result,
+    describe_search,
     no_tuning_table,
     order_by_relative_regret,
     overview_table,
 )
-from ravenlab.studies.results.comparison import ComparisonResult
-from ravenlab.studies.results.describe_comparison import describe_result, describe_search
-from ravenlab.studies.results.overview import describe_overview
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
 from ravenlab.studies.storage.keys import project_version

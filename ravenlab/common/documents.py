@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ravenlab.common.cells import Cell
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import escape_unprintable
+from ravenlab.common.text import escape_unprintable, format_interval
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -208,6 +208,11 @@ class IntervalRow(NamedTuple):
     label: str
     interval: Interval
     hover: str
+
+    @staticmethod
+    def of(label: str, interval: Interval) -> IntervalRow:
+        """Return a row whose description is its label with the interval."""
+        return IntervalRow(label, interval, hover=f"{label}: {format_interval(interval)}")
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,15 @@ def format_settings(settings: Mapping[str, int | float | str]) -> str:
     return ", ".join(f"{name} = {format_value(value)}" for name, value in settings.items())
 
 
+def name_problem(subject: str, horizon: int, arms: int, *details: str) -> str:
+    """Name what a result is about, with horizon, arms and the details that are not empty.
+
+    >>> name_problem("raven-ucb in blips", 10_000, 5, "", "every = 5%")
+    'raven-ucb in blips, T = 10,000, K = 5, every = 5%'
+    """
+    return ", ".join([subject, f"T = {format_count(horizon)}", f"K = {format_count(arms)}", *filter(None, details)])
+
+
 def format_value(value: int | float | str) -> str:
     """Format a value that a user gave: up to six significant digits, text unchanged.
 

@@ -18,12 +18,14 @@ from ravenlab.common.text import (
     format_number,
     format_percent,
     format_signed,
+    name_problem,
 )
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
 from ravenlab.studies.registry import StudyDefaults, describe_untuned
 from ravenlab.studies.results.assumptions import describe_feedback
+from ravenlab.studies.results.baselines import USUAL, describe_scale
 from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
 from ravenlab.studies.symbols import format_params
 
@@ -172,10 +174,7 @@ class RecommendedParameters(Result):
         lines += [self.reason] if self.reason else []
         unit = float(self.params.get("unit", 1.0))
         if unit != 1.0:
-            # Imported here because it imports SciPy, which an answer in the usual scale must not wait for.
-            from ravenlab.studies.results.recorded import describe_scale
-
-            lines.append(describe_scale(unit, "the scenario at its default settings"))
+            lines.append(describe_scale(unit, USUAL))
         if answered.excess is not None:
             lines.append(f"Excess regret over {describe_excess(answered.excess)}.")
         if self.law.outside:
@@ -220,7 +219,7 @@ class RecommendedParameters(Result):
         return pandas.DataFrame([{**problem, **self.params, **self.regret.as_object("regret")}])
 
     def to_document(self) -> Document:
-        label = f"Parameters of {self.policy} for {self.scenario}, T = {format_count(self.horizon)}, K = {self.arms}"
+        label = name_problem(f"Parameters of {self.policy} for {self.scenario}", self.horizon, self.arms)
         if self.study is not None:
             from ravenlab.studies.results.documents import recommendation_document
 

@@ -24,6 +24,7 @@ Relation = Literal["same", "tied", "better", "worse", "inconclusive"]
 
 IDENTICAL = "identical"
 SIMULTANEOUS = "simultaneous "
+USUAL = "the scenario at its default settings"
 UNDECIDED: tuple[Relation, ...] = ("tied", "inconclusive")
 """Relations that a text states after the difference; the others follow from its sign."""
 
@@ -34,6 +35,14 @@ TITLES = {"paper": "the paper's advice", "as constructed": "the class as constru
 def name_defaults(unit: float) -> str:
     """Return what the defaults are called: they are scaled if the rewards have another scale."""
     return "defaults" if unit == 1.0 else "scaled defaults"
+
+
+def describe_scale(
+    scale: float, reference: str = "simulated worlds", scaled: str = "ranges, defaults and the paper's advice"
+) -> str:
+    """Describe the scale of the rewards relative to that of other worlds, and what follows it, in one sentence."""
+    relative = f"{format_number(scale)} times that of {reference}"
+    return f"The scale of the rewards is {relative}; {scaled} are scaled accordingly."
 
 
 def shorten_title(title: str) -> str:

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ravenlab.common.documents import Result
+from ravenlab.common.documents import Document, Result
 from ravenlab.common.interval import ERROR_RATE, Interval
-from ravenlab.common.text import (
-    format_count,
-    format_number,
-)
+from ravenlab.common.text import format_count, format_number
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
@@ -23,8 +20,6 @@ from ravenlab.studies.statistics.failures import FailureSample
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from ravenlab.common.documents import Document
 
 
 @dataclass(frozen=True)
@@ -216,6 +211,31 @@ class Standing:
         """Whether it is the best or statistically indistinguishable from the best."""
         return not self.anchor and (self.behind is None or not self.behind.significant)
 
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        entry = self.entry
+        behind = self.behind
+        return {
+            "place": self.place,
+            "policy": entry.policy,
+            "params": entry.params,
+            **self.regret.as_object(),
+            "mean_rank": self.mean_rank,
+            "among_the_best": self.among_the_best,
+            **({"anchor": True} if self.anchor else {}),
+            "difference": None if behind is None else list(behind.difference),
+            "share": None if behind is None or behind.share is None else list(behind.share),
+            "p": None if behind is None else behind.p,
+            "p_holm": None if behind is None else behind.holm,
+            **({} if entry.recorded is None else {"enough": behind is None or behind.enough}),
+            **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
+            "trials": entry.trials,
+            "search_replications": entry.search_replications,
+            "failure_rate": entry.failure_rate,
+            "reliable": entry.reliable,
+            "regret": entry.regret.tolist(),
+        }
+
 
 @dataclass(frozen=True)
 class RankTest:
@@ -260,6 +280,17 @@ class Leaderboard:
         """Find the standing of a policy."""
         return next(standing for standing in self.standings if standing.policy == policy)
 
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        ranks = self.ranks
+        return {
+            "setting": self.setting,
+            "standings": [standing.as_object() for standing in self.standings],
+            "friedman_p": None if ranks is None else ranks.friedman,
+            "critical_difference": None if ranks is None else ranks.critical,
+            "groups": [] if ranks is None else [list(group) for group in ranks.groups],
+        }
+
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(SingleDocument, Result):
@@ -290,7 +321,7 @@ class ComparisonResult(SingleDocument, Result):
             "study": self.comparison.study,
             **spec.model_dump(mode="json", exclude={"name", *(() if spec.is_recorded else FILE_FIELDS)}),
             "worlds": self.comparison.worlds,
-            "boards": [_leaderboard_object(board) for board in self.boards],
+            "boards": [board.as_object() for board in self.boards],
         }
 
     def to_frame(self) -> DataFrame:
@@ -306,42 +337,6 @@ class ComparisonResult(SingleDocument, Result):
         return self.document().to_documents()
 
     def to_document(self) -> Document:
-        from ravenlab.studies.results.documents import comparison_document
+        from ravenlab.studies.results.describe_comparison import comparison_document
 
         return comparison_document(self)
-
-
-def _leaderboard_object(board: Leaderboard) -> dict[str, Any]:
-    ranks = board.ranks
-    return {
-        "setting": board.setting,
-        "standings": [_standing_object(standing) for standing in board.standings],
-        "friedman_p": None if ranks is None else ranks.friedman,
-        "critical_difference": None if ranks is None else ranks.critical,
-        "groups": [] if ranks is None else [list(group) for group in ranks.groups],
-    }
-
-
-def _standing_object(standing: Standing) -> dict[str, Any]:
-    entry = standing.entry
-    behind = standing.behind
-    return {
-        "place": standing.place,
-        "policy": entry.policy,
-        "params": entry.params,
-        **standing.regret.as_object(),
-        "mean_rank": standing.mean_rank,
-        "among_the_best": standing.among_the_best,
-        **({"anchor": True} if standing.anchor else {}),
-        "difference": None if behind is None else list(behind.difference),
-        "share": None if behind is None or behind.share is None else list(behind.share),
-        "p": None if behind is None else behind.p,
-        "p_holm": None if behind is None else behind.holm,
-        **({} if entry.recorded is None else {"enough": behind is None or behind.enough}),
-        **({} if entry.recorded is None else {"reward_per_step": entry.recorded.reward}),
-        "trials": entry.trials,
-        "search_replications": entry.search_replications,
-        "failure_rate": entry.failure_rate,
-        "reliable": entry.reliable,
-        "regret": entry.regret.tolist(),
-    }

@@ -1,4 +1,4 @@
-"""Recommendations described in sentences: parameters, regret, comparisons with baselines, and the data used."""
+"""Recommendations described in sentences: verdict, regret, comparisons with baselines, and the data used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,69 +15,57 @@ from ravenlab.common.text import (
     join_words,
     plural,
 )
+from ravenlab.studies.results import baselines
 from ravenlab.studies.results.alternatives import BetterPolicy
-from ravenlab.studies.results.baselines import describe_baseline, describe_stake
+from ravenlab.studies.results.baselines import USUAL, describe_baseline, describe_scale, describe_stake
 from ravenlab.studies.results.expected import Advice
-from ravenlab.studies.results.naming import (
-    name_defaults,
-    name_edges,
-)
-from ravenlab.studies.results.recommendation import (
-    FIXED_ARM,
-    Edge,
-    Failures,
-    LogFacts,
-    Recommendation,
-    TraceFacts,
-)
-from ravenlab.studies.results.recorded import (
-    describe_log,
-    describe_log_score,
-    describe_trace,
-    describe_trace_regret,
-    describe_unit,
-)
-from ravenlab.studies.results.robust import EvaluatedSetting, Price, RobustRecommendation, ScenarioOutcome
-from ravenlab.studies.results.verdict import Excess
+from ravenlab.studies.results.recommendation import FIXED_ARM, Edge, Failures, LogFacts, Recommendation, TraceFacts
+from ravenlab.studies.results.robust import EvaluatedSetting, Price, RobustRecommendation
 from ravenlab.studies.spec.robust import parse_measure
 from ravenlab.studies.spec.space import find_parameters
+from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from ravenlab.studies.symbols import format_params, format_symbol
 
 INSTEAD = ("use one arm", "keep the logging policy", "use another policy")
 """Decisions against the tuned policy."""
 
+MAX_LOG_RATIO = 100
+"""Size of a log, relative to the present one, above which collecting it is no advice."""
 
-def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:
-    """Describe parameters, regret, baselines, importance and data, one or two sentences per item.
+SAMPLE_SIZE_RULE = "n·(half-width / difference)², because standard errors shrink with √n"
 
-    A better policy that a stored comparison shows is stated after the verdict.
-    """
-    lines = [describe_verdict(recommendation)]
-    lines += [] if better is None else [describe_better_policy(better)]
-    lines += describe_regret(recommendation)
-    lines += describe_ranges(recommendation)
-    lines += map(describe_baseline, recommendation.comparisons)
-    if recommendation.importance:
-        ordered = sorted(recommendation.importance.items(), key=lambda item: -item[1])
-        shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
-        lines.append(f"Parameter importance: {shares}.")
-    lines += describe_edges(recommendation.policy, recommendation.edge)
-    lines += _describe_widening(recommendation)
-    match recommendation.recorded:
-        case TraceFacts() as facts:
-            lines += describe_trace(recommendation, facts)
-        case LogFacts() as facts:
-            lines += describe_log(recommendation, facts)
-        case _:
-            lines += describe_unit(recommendation)
-    lines += recommendation.holds_for
-    unit = "costs" if recommendation.recorded is not None and recommendation.recorded.minimize else "rewards"
-    scale = recommendation.scale
-    lines.append(
-        f"Tuned on {unit} with mean {format_number(scale.mean)} and spread {format_number(scale.spread)}"
-        f" ({plural(recommendation.trials, 'trial')}, seed {recommendation.seed}, version {recommendation.version})."
-    )
-    return lines
+
+def name_edges(recommendation: Advice) -> list[str]:
+    """Name the parameters at the edge of the search range, in a few words; an empty list if there are none."""
+    names = ", ".join(format_symbol(edge.param) for edge in recommendation.edge)
+    return [f"at the edge of the search range: {names}"] if names else []
+
+
+def format_unit(recommendation: Advice) -> str:
+    """Format the scale of the rewards for a table; empty if it is the usual one."""
+    return "" if recommendation.unit == 1.0 else f"reward scale {format_number(recommendation.unit)}"
+
+
+def name_defaults(*recommendations: Advice) -> str:
+    """Return what the defaults of several recommendations are called together."""
+    return " or ".join(sorted({baselines.name_defaults(each.unit) for each in recommendations})) or "defaults"
+
+
+def list_baselines(recommendations: Sequence[Advice]) -> dict[str, str]:
+    """List the baselines of a table by name; the class as constructed only if a recommendation has it."""
+    found = {baseline.name for recommendation in recommendations for baseline in recommendation.comparisons}
+    titles = {
+        name: baselines.shorten_title(title)
+        for name, title in baselines.TITLES.items()
+        if name != "as constructed" or name in found
+    }
+    return titles | {"defaults": name_defaults(*recommendations)}
+
+
+def list_contenders(recommendation: RobustRecommendation) -> list[EvaluatedSetting]:
+    """List the settings of a robust recommendation; defaults that are scaled are called so."""
+    defaults = {"name": name_defaults(recommendation)}
+    return [each.model_copy(update=defaults) if each.name == "defaults" else each for each in recommendation.contenders]
 
 
 @dataclass(frozen=True)
@@ -120,48 +108,43 @@ def word_verdict(recommendation: Advice) -> VerdictText:
     values = format_params(params)
     defaults = name_defaults(recommendation)
     warnings = [*warn_of_fixed_arm(recommendation), *_warn_of_edges(recommendation)]
-    stake = _describe_stake(recommendation, "as constructed" if verdict.decision == "inconclusive" else "defaults")
+    baseline = "as constructed" if verdict.decision == "inconclusive" else "defaults"
+    stake = next((describe_stake(each) for each in recommendation.comparisons if each.name == baseline), "")
+    kept = ""
+    link = ": "
     match verdict.decision:
         case "keep the defaults":
             headline = f"Keep the {defaults}"
             kept = f" ({values})"
-            link = ": "
             reason = f"no parameters are better by more than {100 * TIE_MARGIN:g} %."
         case "set one parameter":
             (name,) = verdict.set
             others = {key: value for key, value in params.items() if key != name}
-            searched = [format_symbol(other) for other in recommendation.box if other != name]
             headline = f"Set only {format_params({name: params[name]})}"
-            link = ": "
             kept = f" and keep the other {defaults} ({format_params(others)})"
-            reason = f"{_describe_others(searched, verdict.excess)}. {stake}".rstrip()
+            reason = f"{_describe_others(recommendation, name)}. {stake}".rstrip()
         case "use these values":
             return VerdictText(f"Use {values}", "Use these values", reason=stake, warnings=warnings)
         case "use one arm":
             headline = f"Always use {verdict.arm!r}"
-            kept = ""
-            link = ": "
             reason = f"it has less regret than the best parameters found ({values})."
         case "keep the logging policy":
             headline = "Keep the logging policy"
-            kept = ""
-            link = ": "
             reason = f"the best parameters found ({values}) are worse."
         case "use another policy":
-            params_of_other = next(
-                (each.params for each in recommendation.alternatives if each.name == verdict.policy), {}
-            )
+            other = next((each.params for each in recommendation.alternatives if each.name == verdict.policy), {})
             headline = f"Use {verdict.policy}"
-            kept = f" with its {defaults} ({format_params(params_of_other)})" if params_of_other else ""
-            link = ": " if params_of_other else ", which has nothing to set: "
-            reason = f"on the same held-out data it is better than {recommendation.policy} with the best parameters"
-            reason += f" found ({values})."
+            kept = f" with its {defaults} ({format_params(other)})" if other else ""
+            link = ": " if other else ", which has nothing to set: "
+            reason = (
+                f"on the same held-out data it is better than {recommendation.policy} with the best parameters found"
+                f" ({values})."
+            )
         case _:
             headline = "Inconclusive"
-            kept = ""
             link = ", because "
             estimate = f"The best estimate is {values}."
-            if _keeps_defaults(recommendation):
+            if recommendation.recorded is not None and not verdict.set:  # no values are shown to be better
                 estimate = f"Until that is known, keep the {defaults}: {values}."
             reason = f"{verdict.reason}. {estimate} {stake}".rstrip()
     return VerdictText(headline, headline, kept, link, reason, warnings)
@@ -184,28 +167,15 @@ def _warn_of_edges(recommendation: Advice) -> list[str]:
     return [f"The {values} at the edge of the search range; better values may lie outside it."]
 
 
-def _keeps_defaults(recommendation: Advice) -> bool:
-    """Whether the data are recorded and do not show that other values are better than the defaults."""
-    return recommendation.recorded is not None and not recommendation.verdict.set
-
-
-def _describe_others(others: Sequence[str], excess: Excess | None) -> str:
+def _describe_others(recommendation: Advice, name: str) -> str:
     """Describe how much the parameters that keep their defaults matter."""
+    others = [format_symbol(other) for other in recommendation.box if other != name]
+    excess = recommendation.verdict.excess
     names = join_words(others, "and")
-    them = "it" if len(others) == 1 else "them"
-    do = "does" if len(others) == 1 else "do"
-    if excess is None or _is_tied(excess):
-        return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * TIE_MARGIN:g} %"
-    return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
-
-
-def _describe_stake(recommendation: Advice, name: str = "defaults") -> str:
-    """State in one sentence by how much a baseline is worse; empty if that is not known."""
-    return next((describe_stake(each) for each in recommendation.comparisons if each.name == name), "")
-
-
-def _is_tied(excess: Excess | None) -> bool:
-    return excess is None or excess.tied
+    if excess is not None and not excess.tied:
+        return f"tuning {names} too reduces the regret by at most {format_percent(excess.high)}"
+    do, them = ("does", "it") if len(others) == 1 else ("do", "them")
+    return f"{names} {do} not matter, since tuning {them} too reduces the regret by at most {100 * TIE_MARGIN:g} %"
 
 
 def format_verdict(recommendation: Advice) -> str:
@@ -231,25 +201,61 @@ to 15, p < 0.0001) in the comparison mine.'
     )
 
 
+def describe_recommendation(recommendation: Recommendation, better: BetterPolicy | None = None) -> list[str]:
+    """Describe parameters, regret, baselines, importance and data, one or two sentences per item.
+
+    A better policy that a stored comparison shows is stated after the verdict.
+    """
+    lines = [describe_verdict(recommendation)]
+    lines += [] if better is None else [describe_better_policy(better)]
+    lines += describe_regret(recommendation)
+    lines += describe_ranges(recommendation)
+    lines += map(describe_baseline, recommendation.comparisons)
+    if recommendation.importance:
+        ordered = sorted(recommendation.importance.items(), key=lambda item: -item[1])
+        shares = ", ".join(f"{format_symbol(name)} {format_percent(share)}" for name, share in ordered)
+        lines.append(f"Parameter importance: {shares}.")
+    lines += describe_edges(recommendation.policy, recommendation.edge)
+    lines += _describe_widening(recommendation)
+    facts = recommendation.recorded
+    if facts is not None:
+        lines += _describe_file(recommendation, facts)
+    lines += describe_unit(recommendation)
+    if facts is not None and facts.minimize:
+        what = "Cells" if isinstance(facts, TraceFacts) else "Rewards in the log"
+        lines.append(f"{what} are costs; a policy loaded from the export takes costs.")
+    lines += recommendation.holds_for
+    unit = "costs" if facts is not None and facts.minimize else "rewards"
+    scale = recommendation.scale
+    lines.append(
+        f"Tuned on {unit} with mean {format_number(scale.mean)} and spread {format_number(scale.spread)}"
+        f" ({plural(recommendation.trials, 'trial')}, seed {recommendation.seed}, version {recommendation.version})."
+    )
+    return lines
+
+
 def describe_regret(recommendation: Recommendation) -> list[str]:
     """Describe the regret on held-out worlds or held-out data, and how reliable the estimate is."""
     match recommendation.recorded:
         case TraceFacts() as facts:
-            return describe_trace_regret(recommendation, facts)
+            return _describe_trace_regret(recommendation, facts)
         case LogFacts() as facts:
-            return describe_log_score(recommendation, facts)
+            return _describe_log_score(recommendation, facts)
     regret = recommendation.regret
     biased = recommendation.objective == "mean" and recommendation.search_estimate < regret.low
-    bias = ", which is optimistically biased (selection bias)" if biased else ""
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward,"
     return [
         f"Mean regret {format_interval(regret)}{share} on {format_count(regret.replications)} held-out worlds not used"
         f" for selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
-        f" {recommendation.objective}){bias}.",
+        f" {recommendation.objective}){_mention_bias(biased)}.",
         *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
     ]
+
+
+def _mention_bias(biased: bool) -> str:
+    return ", which is optimistically biased (selection bias)" if biased else ""
 
 
 def describe_failures(failures: Failures, worlds: int) -> list[str]:
@@ -273,40 +279,30 @@ use more report worlds.'
     return lines
 
 
-def format_failures(failures: Failures | None) -> str:
-    """Format the failure rate for a table; an exclamation mark warns of an unreliable interval of the mean."""
-    if failures is None:
-        return "–"
-    return f"{format_percent(failures.rate)}{'' if failures.reliable else ' !'}"
+def format_failures(rate: float | None, reliable: bool) -> str:
+    """Format a failure rate for a table; an exclamation mark warns of an unreliable interval of the mean.
+
+    >>> format_failures(0.01, reliable=False), format_failures(None, reliable=True)
+    ('1.0 % !', '–')
+    """
+    return "–" if rate is None else f"{format_percent(rate)}{'' if reliable else ' !'}"
 
 
 def describe_ranges(recommendation: Recommendation | RobustRecommendation) -> list[str]:
-    """Describe how far each parameter may differ from the recommended value."""
+    """Describe how far each parameter may differ from the recommended value; an empty list if that is not known."""
+    box = recommendation.box
+    close = len(recommendation.indistinguishable)
     if recommendation.recorded is not None or recommendation.verdict.defaults is None:
-        return describe_indistinguishable(recommendation.indistinguishable, recommendation.box)
-    if not recommendation.box:
-        return []
-    return [
-        f"Changing one parameter within its range increases the regret by at most {100 * TIE_MARGIN:g} %, if the others"
-        f" have these values: {_format_ranges(recommendation.box)}."
-    ]
+        text = f"{format_count(close)} candidates are statistically indistinguishable from the best"
+        return [f"{text}: {_format_ranges(box)}."] if box and close > 1 else []
+    text = f"Changing one parameter within its range increases the regret by at most {100 * TIE_MARGIN:g} %"
+    return [f"{text}, if the others have these values: {_format_ranges(box)}."] if box else []
 
 
 def _format_ranges(box: Mapping[str, tuple[float, float]]) -> str:
-    ranges = [
+    return ", ".join(
         f"{format_symbol(name)} {format_number(low)} to {format_number(high)}" for name, (low, high) in box.items()
-    ]
-    return ", ".join(ranges)
-
-
-def describe_indistinguishable(candidates: Sequence[object], box: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Describe the candidates that are as good as the best; an empty list if there are none."""
-    if not box or len(candidates) < 2:
-        return []
-    return [
-        f"{format_count(len(candidates))} candidates are statistically indistinguishable from the best:"
-        f" {_format_ranges(box)}."
-    ]
+    )
 
 
 def _describe_widening(recommendation: Recommendation | RobustRecommendation) -> list[str]:
@@ -336,23 +332,127 @@ def describe_edges(policy: str, edges: Sequence[Edge]) -> list[str]:
     return lines
 
 
+def describe_unit(result: Recommendation | RobustRecommendation) -> list[str]:
+    """Describe the scale of the rewards; an empty list if it is the usual one."""
+    if result.unit == 1.0:
+        return []
+    return [describe_scale(result.unit) if result.recorded is not None else describe_scale(result.unit, USUAL)]
+
+
+def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
+    """Format the rows or events of one segment: search, selection or report."""
+    first, last = facts.segments[name]
+    unit = "rows" if isinstance(facts, TraceFacts) else "events"
+    return f"{unit} {format_count(first)} to {format_count(last)}"
+
+
+def warn_inconclusive(facts: LogFacts) -> list[str]:
+    """Warn that the log does not support a conclusion, with what would be needed."""
+    return [] if facts.inconclusive is None else [f"Inconclusive: {facts.inconclusive}."]
+
+
+def describe_needed_events(
+    recommendation: Recommendation, facts: LogFacts, rule: str = f" ({SAMPLE_SIZE_RULE})"
+) -> list[str]:
+    """Describe the size of a log that would make each inconclusive difference significant."""
+    compared = {
+        f"the {name_defaults(recommendation)}": facts.versus_defaults,
+        "the logging policy": facts.versus_logged,
+    }
+    lines = []
+    for name, needed in compared.items():
+        if needed is None:
+            continue
+        if needed.effective is None or needed.events is None:
+            size = "no log is large enough, because the estimated difference is zero"
+        elif needed.events > MAX_LOG_RATIO * facts.events:
+            size = (
+                f"more than {MAX_LOG_RATIO} logs of this size; the difference is too small to matter or to be measured"
+            )
+        else:
+            effective, total = (format_count(int(float(f"{count:.2g}"))) for count in (needed.effective, needed.events))
+            size = f"about {effective} effective events, that is a log of about {total} events"
+        lines.append(f"Sample size needed for a significant difference from {name}: {size}{rule}.")
+    return lines
+
+
+def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
+    unit = "cost" if facts.minimize else "reward"
+    regret = recommendation.regret
+    needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
+    return [
+        f"Mean regret {format_interval(regret)}{recommendation.regret_unit}, on"
+        f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
+        f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
+        *map(describe_baseline, recommendation.alternative_comparisons),
+        f"Regret against the best fixed arm of each window, in hindsight: {format_interval(facts.regret_fixed)}."
+        f" Mean {unit} per step: {format_number(facts.per_step)}.",
+        f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
+        f"{'' if facts.enough else needed}.",
+    ]
+
+
+def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list[str]:
+    unit = "cost" if facts.minimize else "reward"
+    first, last = facts.segments["report"]
+    return [
+        *warn_inconclusive(facts),
+        f"Replay score {format_interval(facts.score)}, the mean {unit} per step if deployed for"
+        f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
+        f" used for search or selection ({format_count(round(facts.effective))} effective events).",
+        f"Estimator: {facts.estimator}.",
+        f"Mean {unit} of the logging policy there: {format_interval(facts.logged)}.",
+        *map(describe_baseline, recommendation.alternative_comparisons),
+        *describe_needed_events(recommendation, facts),
+    ]
+
+
+def _describe_file(recommendation: Recommendation, facts: TraceFacts | LogFacts) -> list[str]:
+    """Describe the rows or events of a file, and which of them were used for what."""
+    uses = [f"{name} on {format_segment(facts, name)}" for name in ("search", "selection", "report")]
+    segments = capitalize_first(join_words(uses, "and"))
+    arms = plural(len(facts.arms), "arm")
+    if isinstance(facts, LogFacts):
+        rarest = min(facts.arms, key=lambda name: facts.arms[name])
+        events = plural(facts.arms[rarest], "event")
+        blocks = f"; bootstrap blocks of {format_count(facts.block)} events" if facts.block > 1 else ""
+        return [
+            f"{facts.file}: {plural(facts.events, 'event')}, {arms}; the rarest arm, {rarest!r}, has {events}.",
+            f"{segments}{blocks}.",
+        ]
+    missing = sum(facts.arms.values())
+    gaps = "no missing cells"
+    if missing:
+        incomplete = sum(count > 0 for count in facts.arms.values())
+        gaps = f"{plural(missing, 'missing cell')} in {plural(incomplete, 'arm')}, where the arm is unavailable"
+    empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows else ""
+    return [
+        f"{facts.file}: {format_count(facts.rows)} rows, {arms}; {gaps}{empty}.",
+        f"{segments}; windows of {format_count(recommendation.horizon)} rows.",
+    ]
+
+
 def describe_robust(recommendation: RobustRecommendation) -> list[str]:
     """Describe one setting for several scenarios: its price, and the prices of a wrong guess and of the defaults."""
     replications = recommendation.contenders[0].worlds[0].regret.replications
-    biased = recommendation.search_estimate - 1.0 < recommendation.price.low
-    bias = ", which is optimistically biased (selection bias)" if biased else ""
+    estimate = recommendation.search_estimate - 1.0
     lines = [
         describe_verdict(recommendation),
         f"This is one setting for an unknown scenario out of {join_words(recommendation.scenarios, 'and')}."
         f" {describe_price(recommendation)} The price is the regret above that of the setting tuned for the scenario,"
         f" on {format_count(replications)} held-out worlds per scenario; the search estimate was"
-        f" {format_percent(recommendation.search_estimate - 1.0)}{bias}.",
+        f" {format_percent(estimate)}{_mention_bias(estimate < recommendation.price.low)}.",
     ]
-    guess = worst_guess(recommendation)
-    if guess is not None:
-        setting, world = guess
+    guesses = [
+        (world, setting.tuned_for)
+        for setting in recommendation.contenders
+        for world in setting.worlds
+        if setting.tuned_for is not None and world.scenario != setting.tuned_for
+    ]
+    if guesses:
+        world, tuned_for = max(guesses, key=lambda guess: guess[0].price.mean)
         lines.append(
-            f"A wrong guess costs up to {format_percent(world.price.mean)}: the setting tuned for {setting.tuned_for},"
+            f"A wrong guess costs up to {format_percent(world.price.mean)}: the setting tuned for {tuned_for},"
             f" used in {world.scenario} (95 % CI of this pair alone"
             f" {format_ends(world.price, format_percent)})."
         )
@@ -375,24 +475,9 @@ def describe_price(recommendation: RobustRecommendation) -> str:
     """Describe the price of not knowing the scenario in one sentence."""
     scenarios = len(recommendation.scenarios)
     counted = parse_measure(recommendation.measure).worst_count(scenarios)
-    if counted == 1:
-        how = "at most"
-    elif counted == scenarios:
-        how = "on average"
-    else:
-        how = f"on average over the worst {counted}"
+    hows = {1: "at most", scenarios: "on average"}
+    how = hows.get(counted, f"on average over the worst {counted}")
     return f"Not knowing which of the {scenarios} scenarios applies costs {how} {format_price(recommendation.price)}."
-
-
-def worst_guess(recommendation: RobustRecommendation) -> tuple[EvaluatedSetting, ScenarioOutcome] | None:
-    """Return the wrong guess with the highest price: a setting tuned for one scenario, used in another."""
-    pairs = [
-        (setting, world)
-        for setting in recommendation.contenders
-        for world in setting.worlds
-        if setting.tuned_for is not None and world.scenario != setting.tuned_for
-    ]
-    return max(pairs, key=lambda pair: pair[1].price.mean, default=None)
 
 
 def format_price(price: Price) -> str:

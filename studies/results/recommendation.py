@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from ravenlab.common.documents import Result, make_frame
+from ravenlab.common.documents import Document, Result, make_frame
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
 from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, describe_windows
@@ -19,8 +19,6 @@ from ravenlab.studies.spec.fields import FrozenModel, optional
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from ravenlab.common.documents import Document
 
 Parameters = dict[str, float | str]
 FIXED_ARM = "fixed arm"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from ravenlab.common.documents import Result, make_frame
+from ravenlab.common.documents import Document, Result, make_frame
 from ravenlab.common.interval import Difference, Interval
 from ravenlab.studies.results.assumptions import describe_feedback
 from ravenlab.studies.results.recommendation import (
@@ -24,8 +24,6 @@ from ravenlab.studies.spec.fields import FrozenModel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from ravenlab.common.documents import Document
 
 
 class TunedSetting(FrozenModel):

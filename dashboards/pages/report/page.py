@@ -44,8 +44,7 @@ from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import UNDECIDED, format_change
-from ravenlab.studies.results.describe import format_failures
-from ravenlab.studies.results.naming import list_baselines
+from ravenlab.studies.results.describe import format_failures, list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.spec.source import LogSource, TraceSource
@@ -314,7 +313,9 @@ def make_recommendation_table(
 
 def _failure_cell(recommendation: Recommendation) -> Piece:
     failures = recommendation.failures
-    return Piece("–", "") if failures is None else Piece(format_failures(failures), failures.rate, "failures.rate")
+    if failures is None:
+        return Piece("–", "")
+    return Piece(format_failures(failures.rate, failures.reliable), failures.rate, "failures.rate")
 
 
 def _param_cell(recommendation: Recommendation, name: str) -> Piece:

@@ -23,16 +23,16 @@ from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import GridData, ReportData, StudyData
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.base import Effect
-from ravenlab.studies.results.recommendation import (
-    LogFacts,
-    Recommendation,
-    TraceFacts,
-)
-from ravenlab.studies.results.recorded import (
+from ravenlab.studies.results.describe import (
     SAMPLE_SIZE_RULE,
     describe_needed_events,
     format_segment,
     warn_inconclusive,
+)
+from ravenlab.studies.results.recommendation import (
+    LogFacts,
+    Recommendation,
+    TraceFacts,
 )
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource

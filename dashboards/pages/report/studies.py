@@ -19,10 +19,13 @@ from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
 from ravenlab.studies.results.baselines import TITLES
-from ravenlab.studies.results.describe import describe_recommendation, describe_robust
-from ravenlab.studies.results.documents import grid_document
+from ravenlab.studies.results.describe import (
+    describe_recommendation,
+    describe_robust,
+    list_contenders,
+    name_defaults,
+)
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.results.naming import list_contenders, name_defaults
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.spec.source import TraceSource
@@ -166,7 +169,7 @@ def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
 
 
 def _describe_grid(grid: Grid) -> list[str]:
-    document = grid_document(grid)
+    document = grid.to_document()
     return [document.answer, *document.facts]
 
 

@@ -22,10 +22,15 @@ from ravenlab.studies.results.baselines import (
     format_change,
     format_difference,
 )
-from ravenlab.studies.results.describe import describe_better_policy, describe_price, word_verdict
-from ravenlab.studies.results.naming import name_defaults
+from ravenlab.studies.results.describe import (
+    describe_better_policy,
+    describe_price,
+    describe_unit,
+    name_defaults,
+    warn_inconclusive,
+    word_verdict,
+)
 from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.results.recorded import describe_unit, warn_inconclusive
 from ravenlab.studies.results.robust import RobustRecommendation
 
 WIDEST = (0.2, 20.0)  # regret relative to the recommended one; the axis of the interval plot ends here at the latest

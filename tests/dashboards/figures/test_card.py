@@ -11,7 +11,8 @@ from ravenlab.common.interval import Difference
 from ravenlab.dashboards.figures import get_alt_text, plot_card
 from ravenlab.dashboards.figures.card import HEADLINE_LETTERS, INNER, MAX_ROWS, TEXT_LETTERS
 from ravenlab.studies.results.alternatives import BetterPolicy
-from ravenlab.studies.results.cards import comparison_card, recommendation_card, robust_card
+from ravenlab.studies.results.describe_comparison import comparison_card
+from ravenlab.studies.results.documents import recommendation_card, robust_card
 from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.results.recommendation import Baseline
 from ravenlab.studies.results.verdict import Decision, Verdict

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from ravenlab.dashboards.pages.comparison import build_comparison, render_comparison
-from ravenlab.studies.export.comparison import ComparisonDocument, order_by_relative_regret
+from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from ravenlab.studies.results.describe_comparison import order_by_relative_regret
 from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from tests.messages import assert_names

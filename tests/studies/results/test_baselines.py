@@ -13,9 +13,8 @@ from ravenlab.dashboards.pages.report.page import make_recommendation_table
 from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
-from ravenlab.studies.results.cards import recommendation_card
 from ravenlab.studies.results.describe import describe_recommendation
-from ravenlab.studies.results.documents import recommendation_document, recommendations_document
+from ravenlab.studies.results.documents import recommendation_card, recommendation_document, recommendations_document
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
 from tests.studies.examples import make_recommendation, make_trace_facts
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from ravenlab.dashboards.figures import get_alt_text, plot_card
-from ravenlab.studies.results.cards import comparison_card
 from ravenlab.studies.results.comparison import ComparisonResult
-from ravenlab.studies.results.describe_comparison import describe_result
+from ravenlab.studies.results.describe_comparison import comparison_card, describe_result
 from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from tests.dashboards.figures.test_card import read_card

@@ -15,9 +15,9 @@ from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.export import FORMATS
+from ravenlab.studies.results.describe import format_segment
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
-from ravenlab.studies.results.recorded import format_segment
 from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.files import load_study_file
 from ravenlab.studies.spec.parse import parse_study_spec
