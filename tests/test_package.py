@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.project import PACKAGES, ROOT, copy_sources, source_files
 
@@ -170,13 +172,46 @@ def write_project(folder: Path, order: str) -> str:
     return f"{order.format(mine=mine, ours=ours)}; {alone}; print(MINE, ravenlab.policies.__name__)"
 
 
+def list_pythons() -> list[str]:
+    """List the supported versions of Python that are installed, also by pyenv: the names of their executables."""
+    folders = sorted(Path.home().glob(".pyenv/versions/*/bin"))
+    path = os.pathsep.join([os.environ["PATH"], *map(str, folders)])
+    found = [shutil.which(f"python3.{minor}", path=path) for minor in range(11, 15)]
+    return [name for name in found if name is not None]
+
+
+def list_lowest() -> list[str]:
+    """List the lowest versions of the dependencies that pyproject.toml allows, as constraints."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    words = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
+    lowest = []
+    for requirement in map(Requirement, words):
+        (version,) = [limit.version for limit in requirement.specifier if limit.operator == ">="]
+        lowest.append(f"{requirement.name}=={version}")
+    return lowest
+
+
+def list_installations() -> list[tuple[str, str, str]]:
+    """List versions of Python, packages and versions of the dependencies; the lowest are those for the first Python."""
+    first, *others = list_pythons()
+    chosen = [("*.whl", "pinned"), ("*.whl", "newest")]
+    listed = [(python, kind, versions) for python in [first, *others] for kind, versions in chosen]
+    return [*listed, (first, "*.tar.gz", "pinned"), (first, "*.whl", "lowest")]
+
+
 @pytest.mark.stress
-@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
-def test_package_installs_into_an_empty_environment(kind: str, built: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("interpreter", "kind", "versions"), list_installations())
+def test_package_installs_into_an_empty_environment(
+    interpreter: str, kind: str, versions: str, built: Path, tmp_path: Path
+) -> None:
     (package,) = built.glob(f"ravenlab-{kind}")
-    venv.create(tmp_path / "venv", with_pip=True)
+    subprocess.run([interpreter, "-m", "venv", str(tmp_path / "venv")], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    words = ["--quiet", "--constraint", str(ROOT / "constraints.txt"), f"{package}[cluster,postgres,images]"]
+    constraints = tmp_path / "constraints.txt"
+    pinned = (ROOT / "constraints.txt").read_text()
+    constraints.write_text({"pinned": pinned, "lowest": "\n".join(list_lowest()), "newest": ""}[versions])
+    extras = "parquet" if versions == "lowest" else "cluster,postgres,images,parquet"
+    words = ["--quiet", "--constraint", str(constraints), f"{package}[{extras}]"]
     subprocess.run([python, "-m", "pip", "install", *words], check=True)
     check_first_steps(python, tmp_path, study=True)
 

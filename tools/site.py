@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 
 ROOT_PAGES = {
-    "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "CHANGELOG.md": "changelog.md",
@@ -31,7 +30,7 @@ ROOT_PAGES = {
 """Pages of the project folder, and their names on the site."""
 
 CONTENTS = "contents.md"
-"""Name of docs/README.md on the site, whose start page is the README of the project."""
+"""Name of docs/README.md on the site, whose start page is docs/index.md."""
 
 NOTEBOOK = "examples/notebook.ipynb"
 

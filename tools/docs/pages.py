@@ -3,7 +3,6 @@
 from functools import lru_cache
 from pathlib import Path
 
-from ravenlab.policies import policy_names
 from tests.project import DOCS
 from tools.docs import commands, laws, no_tuning, policies, scenarios, study_files
 from tools.docs.architecture import module_tree
@@ -22,10 +21,8 @@ def generate_files() -> dict[Path, str]:
     files[DOCS / no_tuning.PICTURE] = no_tuning.picture()
     pages = {
         "reference/scenarios.md": scenario_parts,
-        "reference/policies.md": {
-            "overview": policies.overview(),
-            **{name: policies.part(name) for name in policy_names()},
-        },
+        "reference/policies.md": policies.page_parts(published=False),
+        "reference/published-policies.md": policies.page_parts(published=True),
         "reference/study-files.md": study_files.parts(),
         "architecture.md": module_tree(),
         "reference/commands.md": commands.parts(),

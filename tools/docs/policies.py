@@ -1,7 +1,9 @@
-"""Generated parts of docs/reference/policies.md: formulas, references, summaries and parameters."""
+"""Generated parts of the pages of policies in docs/reference: formulas, references, summaries and parameters."""
 
 import inspect
 import math
+from collections.abc import Sequence
+from itertools import filterfalse
 
 from ravenlab.common.text import format_number
 from ravenlab.policies import find_policy, policy_names
@@ -20,10 +22,21 @@ ARMS = 10
 """Horizon and number of arms at which dependent defaults are evaluated."""
 
 
-def overview() -> list[str]:
-    """Return the table of all policies."""
+def is_published(name: str) -> bool:
+    """Return whether a policy is a variant of the authors' script, which has a page of its own."""
+    return name.startswith("published-")
+
+
+def page_parts(published: bool) -> dict[str, list[str]]:
+    """Return the generated parts of the page of the published variants, or of all other policies."""
+    names = [name for name in policy_names() if is_published(name) == published]
+    return {"overview": overview(names), **{name: part(name) for name in names}}
+
+
+def overview(names: Sequence[str]) -> list[str]:
+    """Return a table of policies."""
     rows = []
-    for name in policy_names():
+    for name in names:
         policy = find_policy(name)
         searched = ", ".join(format_symbol(param.name) for param in policy.parameters if param.low is not None)
         rows.append([f"[`{name}`](#{name})", _kind(policy), meaning(policy), searched or "–"])
@@ -55,7 +68,7 @@ def with_sections(page: str) -> str:
     >>> with_sections("## Custom policies").splitlines()[:3]
     ['## Further policies', '', '### adr-ucb']
     """
-    for name in policy_names():
+    for name in filterfalse(is_published, policy_names()):
         mark = f"formula of {name}"
         formula = _docstring_formula(find_policy(name))
         if f"<!-- {name} -->" not in page:
