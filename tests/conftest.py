@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Read when NumPy is imported, here and in subprocesses. Threads slow down small matrices, and each core already runs a
 test process."""
 
+os.environ.pop("RAVENLAB_STORAGE", None)
+"""Tests and their subprocesses never use the developer's studies."""
+
 settings.register_profile("deterministic", derandomize=True, deadline=None)
 settings.load_profile("deterministic")
 """Hypothesis uses the same examples in every run."""
@@ -30,6 +34,13 @@ LAST = "tests/test_kernels.py"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests that need every compiled kernel last, when others have compiled most of them."""
     items.sort(key=lambda item: item.nodeid.startswith(LAST))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The temporary folder of the test, as the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from ravenlab.tuning.cli.app import run
+from tests.command import refused
 from tests.ports import free_ports
 from tests.project import PACKAGES, ROOT, environment
 
@@ -192,9 +193,8 @@ def test_commands_work_without_docker(tmp_path: Path, monkeypatch: pytest.Monkey
             assert run(words(SERVICES["driver"]["command"])) == 0
 
 
-def test_dashboard_command_has_valid_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dashboard_command_has_valid_options(tmp_path: Path) -> None:
     command, *words = SERVICES["dashboard"]["command"]
     assert command == "ravenlab"
-    assert run([*words, "--storage", f"sqlite:///{tmp_path}/none.sqlite3"]) == 2
-    assert "does not exist" in capsys.readouterr().err
+    assert "does not exist" in refused(*words, "--storage", f"sqlite:///{tmp_path}/none.sqlite3")
     assert "--writable" not in words

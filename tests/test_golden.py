@@ -60,7 +60,6 @@ def _working_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run all tests of this module in one folder, with a terminal of 100 columns."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
 
 
 @pytest.fixture(scope="module")

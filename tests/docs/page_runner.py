@@ -34,7 +34,6 @@ class PageRunner:
         self.namespace: dict[str, Any] = {}
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "200")
-        monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
         (folder / "docs" / "examples").mkdir(parents=True)
         for name in EXAMPLES:
             shutil.copy(DOCS / "examples" / name, folder / "docs" / "examples" / name)

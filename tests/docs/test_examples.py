@@ -31,9 +31,8 @@ def test_all_examples_are_tested() -> None:
 @pytest.mark.usefixtures("plugins_unloaded")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_script_runs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EXAMPLE_TRIALS", "4")
     monkeypatch.setenv("EXAMPLE_WORLDS", "4")
     monkeypatch.setattr(sys, "argv", [name])
@@ -117,9 +116,8 @@ def test_killed_service_resumes_with_the_same_choices(kills: int, tmp_path: Path
     assert saved == {"policy": json.loads(json.dumps(state)), "waiting": {}}
 
 
-def test_repeated_requests_and_invalid_rewards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_policy(tmp_path)
+def test_repeated_requests_and_invalid_rewards(here: Path) -> None:
+    write_policy(here)
     module = runpy.run_path(str(EXAMPLES / "service.py"), run_name="read")
     server = module["serving"](0)
     threading.Thread(target=server.serve_forever, daemon=True).start()

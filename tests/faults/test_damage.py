@@ -70,10 +70,8 @@ def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _no_blocking_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_blocking_calls(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr(DashboardServer, "serve_forever", lambda self: None)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
-    monkeypatch.chdir(tmp_path)
 
 
 JOURNAL_BYTES = (slice(18, 20), slice(24, 28), slice(92, 100))

@@ -16,12 +16,10 @@ from tests.requirements import skip_or_fail
 
 
 @pytest.fixture
-def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def report(here: Path) -> list[str]:
     """A command that writes the figures of a study into the folder `small/figures`."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
     printed(*SMALL_TUNE)
-    (tmp_path / "small").mkdir()
+    (here / "small").mkdir()
     return ["report", "--output=report.html", "--figures=small/figures"]
 
 

@@ -38,7 +38,6 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 def _no_blocking_calls() -> Iterator[None]:
     """Make dashboards return immediately, and build the parser of each command only once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("RAVENLAB_STORAGE", raising=False)
         patch.setattr(DashboardServer, "serve_forever", lambda self: None)
         patch.setattr("webbrowser.open", lambda url: True)
         patch.setattr("ravenlab.dashboards.pages.report.page._write_images", lambda page, folder: None)

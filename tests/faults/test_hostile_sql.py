@@ -27,10 +27,8 @@ COMMANDS = [["studies"], SMALL_TUNE, ["export"], ["show", "kept"], ["report"], [
 
 
 @pytest.fixture
-def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
-    path = tmp_path / "studies.sqlite3"
+def storage(here: Path) -> Path:
+    path = here / "studies.sqlite3"
     create_sqlite_file(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO studies (study_name) VALUES ('kept')")

@@ -22,9 +22,7 @@ from tests.messages import assert_names, raises_naming
 SMALL = ["--horizon=20", "--arms=3", "--replications=2"]
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize(

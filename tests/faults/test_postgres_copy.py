@@ -15,6 +15,7 @@ from ravenlab.studies.storage.database import open_storage, use_storage
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.studies.storage.urls import mask_url
 from ravenlab.tuning.cli.app import run
+from tests.command import refused
 from tests.faults.studies import export_json
 from tests.messages import assert_names
 from tests.postgres import Server
@@ -139,6 +140,7 @@ def test_running_study_is_neither_deleted_nor_copied(
     assert len(lines) == 4
     for line, name in zip(lines, (WILD, WILD, WILD, "mine"), strict=True):
         assert_names(line, repr(name), "another process")
-    assert run(["copy", WILD, "--storage", source, "--to", database]) == 2
-    assert_names(capsys.readouterr().err, repr(WILD), "already exists", mask_url(database))
+    assert_names(
+        refused("copy", WILD, "--storage", source, "--to", database), repr(WILD), "already exists", mask_url(database)
+    )
     assert not (tmp_path / "x.sqlite3").exists()

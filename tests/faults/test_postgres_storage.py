@@ -122,11 +122,10 @@ URLS_WITH_SECRET = [
 
 @pytest.mark.parametrize("storage_url", URLS_WITH_SECRET)
 def test_passwords_are_never_printed(
-    storage_url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    storage_url: str, here: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A password is never printed, logged or stored, even if it is passed in the wrong place."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.setenv("RAVENLAB_PATIENCE", "0")
     tune = ["tune", "blips", *TINY, *SEARCH]
     for words in (
@@ -151,7 +150,7 @@ def test_passwords_are_never_printed(
     assert run(["studies"]) == 2
     captured = capfd.readouterr()
     assert SECRET not in captured.out + captured.err
-    assert_in_no_file(tmp_path, [SECRET])
+    assert_in_no_file(here, [SECRET])
 
 
 def test_missing_psycopg_is_reported(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

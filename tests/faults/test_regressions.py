@@ -25,10 +25,7 @@ TUNE_LOG = ["tune", "--log=log.csv", "--trials=3", "--replications=2", "--jobs=1
 EVENTS = 600
 
 
-@pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize("reward", ["1e80", "-1e80", "1e100"])

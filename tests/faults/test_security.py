@@ -114,13 +114,6 @@ def assert_not_executed(page: Page, address: str) -> None:
     assert page.locator("evil7, img[src=evil7]").count() == 0
 
 
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
-    return tmp_path
-
-
 PLUGIN = """
 from ravenlab.environments import find_scenario
 

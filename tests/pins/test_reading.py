@@ -107,11 +107,8 @@ def test_study_is_already_complete(kind: str, recording: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_stored_pareto_front_is_listed_and_not_supported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    shutil.copy(FOLDER / "before" / DATABASE, tmp_path)
-    monkeypatch.chdir(tmp_path)
+def test_a_stored_pareto_front_is_listed_and_not_supported(here: Path, caplog: pytest.LogCaptureFixture) -> None:
+    shutil.copy(FOLDER / "before" / DATABASE, here)
     name = "pareto/raven-ucb/blips,periodic/T150/K5"
     (row,) = [row for row in json.loads(run("studies --json")[0]) if row["name"] == name]
     assert (row["kind"], row["state"], row["finished"]) == ("front", "unsupported", 12)

@@ -225,19 +225,15 @@ def read_report(opened: optuna.storages.RDBStorage) -> str:
     return Outline(render_report(load_report_data(opened, "here"))).words
 
 
-def test_no_studies(
-    tmp_path: Path, opened: optuna.storages.RDBStorage, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+def test_no_studies(here: Path, opened: optuna.storages.RDBStorage, capsys: Captured) -> None:
     assert run(["report"]) == 0
     captured = capsys.readouterr()
     assert captured.err.startswith("ravenlab: there are no studies in sqlite:///studies.sqlite3 yet")
     assert captured.err.count("\n") == 1
-    page = Outline((tmp_path / "report.html").read_text(encoding="utf-8"))
+    page = Outline((here / "report.html").read_text(encoding="utf-8"))
     assert "No studies yet" in page.words
     assert "ravenlab tune variance-drift" in page.words
-    assert not (tmp_path / "studies.sqlite3").exists()
+    assert not (here / "studies.sqlite3").exists()
     assert "No studies yet" in read_report(opened)
 
 

@@ -24,8 +24,7 @@ def test_shipped_studies_with_the_same_name_are_comparable() -> None:
             assert spec.differences(other) == []
 
 
-def test_study_files_are_found_by_name_or_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_study_files_are_found_by_name_or_path(here: Path) -> None:
     Path("quick").write_text("")
     assert find_study_file("quick") == FOLDER / "quick.toml"
     assert find_study_file("./quick") == Path("quick")

@@ -66,23 +66,19 @@ def test_zsh_and_fish_formats(capsys: Captured, monkeypatch: pytest.MonkeyPatch)
     assert complete_line("tune --sampler cm", capsys, monkeypatch, "fish") == ["cmaes"]
 
 
-def test_completing_stored_names_leaves_no_files(
-    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+def test_completing_stored_names_leaves_no_files(here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     assert complete_line("show r", capsys, monkeypatch) == []
     assert complete_line("show --storage nonsense://x r", capsys, monkeypatch) == []
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
     for file in ("studies.sqlite3", "other.sqlite3"):
-        storage = open_storage(url(tmp_path / file), create=True)
+        storage = open_storage(url(here / file), create=True)
         store_study(storage, StudySpec(scenario="blips", horizon=1000, trials=1, name=f"mine/{file}"), 1)
         storage.remove_session()
         storage.engine.dispose()
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in here.iterdir()}
     assert complete_line("show mi", capsys, monkeypatch) == ["mine/studies.sqlite3"]
     assert complete_line("delete --storage sqlite:///other.sqlite3 mi", capsys, monkeypatch) == ["mine/other.sqlite3"]
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in here.iterdir()} == before
 
 
 def test_stored_names_include_the_write_ahead_log(tmp_path: Path) -> None:

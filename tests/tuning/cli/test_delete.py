@@ -8,11 +8,10 @@ import pytest
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.studies.storage.lock import lock_studies
 from ravenlab.tuning.cli.app import run
-from tests.command import printed
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_recommendations
 
-Captured = pytest.CaptureFixture[str]
 FIRST = "raven-ucb/variance-drift/T1000/K10"
 SECOND = "raven-ucb/variance-drift/T2000/K10"
 
@@ -41,16 +40,14 @@ def test_deletes_with_yes(storage: str, tmp_path: Path) -> None:
     assert all(path.name.startswith(("s.sqlite3", ".s.sqlite3.")) for path in tmp_path.iterdir())
 
 
-def test_patterns_match_but_prefixes_do_not(storage: str, capsys: Captured) -> None:
-    assert run(["delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage]) == 2
-    assert_names(capsys.readouterr().err, f"'{FIRST}'")
+def test_patterns_match_but_prefixes_do_not(storage: str) -> None:
+    assert_names(refused("delete", "raven-ucb/variance-drift/T1000", "--yes", "--storage", storage), f"'{FIRST}'")
     assert run(["delete", "raven-ucb/*", "--yes", "--storage", storage]) == 0
     assert stored_names(storage) == {WILD}
 
 
-def test_without_a_terminal_yes_is_required(storage: str, capsys: Captured) -> None:
-    assert run(["delete", FIRST, "--storage", storage]) == 2
-    assert_names(capsys.readouterr().err, "--yes", "1")
+def test_without_a_terminal_yes_is_required(storage: str) -> None:
+    assert_names(refused("delete", FIRST, "--storage", storage), "--yes", "1")
     assert len(stored_names(storage)) == 3
 
 
@@ -67,8 +64,7 @@ def test_terminal_is_asked_for_confirmation(
     assert len(stored_names(storage)) == remaining
 
 
-def test_nothing_is_deleted_if_one_study_is_running(storage: str, capsys: Captured) -> None:
+def test_nothing_is_deleted_if_one_study_is_running(storage: str) -> None:
     with lock_studies(storage, SECOND):
-        assert run(["delete", FIRST, SECOND, "--yes", "--storage", storage]) == 2
-    assert_names(capsys.readouterr().err, SECOND)
+        assert_names(refused("delete", FIRST, SECOND, "--yes", "--storage", storage), SECOND)
     assert len(stored_names(storage)) == 3

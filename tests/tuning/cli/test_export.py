@@ -96,8 +96,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_unusable_storages_are_refused(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_unusable_storages_are_refused(words: list[str], here: Path) -> None:
     expected = "ravenlab tune random-walk" if words[0] == "recommend" else "none.sqlite3"
     assert expected in refused(*words, "--storage", "sqlite:///none.sqlite3")
     Path("text.sqlite3").write_text("not a database at all " * 100)

@@ -63,12 +63,11 @@ def test_interrupt_states_what_is_saved(
     method: str,
     study: str,
     saved: str,
-    tmp_path: Path,
+    here: Path,
     capsys: Captured,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    storage_url = url(tmp_path / "s.sqlite3")
+    storage_url = url(here / "s.sqlite3")
     arguments = [*words, *PROBLEM, f"--storage={storage_url}"]
     with monkeypatch.context() as patch:
         interrupt_after(patch, owner, method, 1 if words[0] == "grid" else 2)
@@ -79,7 +78,7 @@ def test_interrupt_states_what_is_saved(
     assert saved in line
     assert count_trials(storage_url, study) > 0
     assert_names(line, study, count_trials(storage_url, study))
-    assert not list(tmp_path.glob("comparison/*"))
+    assert not list(here.glob("comparison/*"))
     if words[0] == "tune":  # tests/faults resumes the other commands
         assert run(arguments) == 0
 
@@ -107,8 +106,7 @@ def test_interrupted_reproduction(tmp_path: Path, capsys: Captured, monkeypatch:
     assert not (tmp_path / "paper" / "reproduction.html").exists()
 
 
-def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_interrupt_writes_no_partial_file(here: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
@@ -117,11 +115,11 @@ def test_interrupt_writes_no_partial_file(tmp_path: Path, capsys: Captured, monk
     assert run(["report"]) == 130
     (line,) = capsys.readouterr().err.splitlines()
     assert_names(line, "report.html")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "report.html").write_text("before")
+    assert list(here.iterdir()) == []
+    (here / "report.html").write_text("before")
     assert run(["report"]) == 130
     assert_names(capsys.readouterr().err, "report.html")
-    assert (tmp_path / "report.html").read_text() == "before"
+    assert (here / "report.html").read_text() == "before"
 
 
 def test_failure_caused_by_an_interrupt_is_an_interrupt(

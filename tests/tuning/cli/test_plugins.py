@@ -113,9 +113,8 @@ def test_scenario_plugin() -> None:
 
 @pytest.mark.parametrize(("policy", "backend"), [(PLAIN, "loky"), (FAST, "threads")], ids=["plain", "fast"])
 def test_plugin_study_does_not_depend_on_workers(
-    policy: str, backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    policy: str, backend: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     exports = []
     for number, workers in enumerate((["--jobs", "1"], ["--jobs", "2", "--backend", backend])):
         storage = ["--storage", f"sqlite:///{number}.sqlite3"]
@@ -153,37 +152,29 @@ def test_range_uses_the_scale_of_the_plugin(tmp_path: Path) -> None:
     assert range_ == Range(low=0.0, high=5.0, scale="linear")
 
 
-def test_study_file_does_not_run_plugin_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_study_file_does_not_run_plugin_code(here: Path) -> None:
     Path("mine.py").write_text(f"open('was-run', 'w').close()\n{UCB1}")
     budget = "horizon = 60\ntrials = 3\nreplications = 2\nselection = 4\nreport = 4\n"
     study = f'[[study]]\npolicy = "{{}}"\nscenario = "{{}}"\n{budget}'
     for policy, scenario in (("mine.py:MyUCB", "blips"), ("./mine.py:MyUCB", "blips"), ("ucb1", "./mine.py:MyUCB")):
         Path("study.toml").write_text(study.format(policy, scenario))
-        assert app.run(["tune", "--study", "study.toml", "--quiet"]) == app.REFUSED
-        assert_names(capsys.readouterr().err, "mine.py:MyUCB")
+        assert_names(refused("tune", "--study", "study.toml", "--quiet"), "mine.py:MyUCB")
         assert not Path("was-run").exists()
     Path("study.toml").write_text(study.format("mine.py:MyUCB", "blips"))
     assert app.run(["tune", "--study", "study.toml", "--quiet", "--plugin", "./mine.py:MyUCB"]) == app.DONE
     assert Path("was-run").exists()
 
 
-def test_plugins_of_installed_packages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "their_policies.py").write_text(f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n{UCB1}")
-    info = tmp_path / "their-1.0.dist-info"
+def test_plugins_of_installed_packages(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "their_policies.py").write_text(f"open({str(here / 'was-run')!r}, 'w').close()\n{UCB1}")
+    info = here / "their-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[ravenlab.policies]\nmy-ucb = their_policies:MyUCB\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(here))
     Path("study.toml").write_text('[[study]]\npolicy = "my-ucb"\nscenario = "blips"\n')
-    assert app.run(["validate", "study.toml"]) == app.REFUSED
-    assert_names(capsys.readouterr().err, "my-ucb")
-    assert not (tmp_path / "was-run").exists()
+    assert_names(refused("validate", "study.toml"), "my-ucb")
+    assert not (here / "was-run").exists()
     arguments = ["simulate", "blips", "--policy", "my-ucb", "--horizon", "50", "--replications", "2", "--json"]
     assert json.loads(printed(*arguments))["policy"] == "my-ucb"
 

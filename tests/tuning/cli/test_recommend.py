@@ -10,7 +10,7 @@ import pytest
 
 import ravenlab
 from ravenlab.tuning.cli.app import run
-from tests.command import refused
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation, store_recommendations
 
@@ -19,34 +19,27 @@ RARE = ["--noise", "bernoulli", "--set", "mean_low=0.01", "--set", "mean_high=0.
 JUMPS = ["recommend", "localized-jump", "--horizon", "10k", "--set", "every=5%", "--set", "variance_high=0.09"]
 
 
-@pytest.fixture(autouse=True)
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
+pytestmark = pytest.mark.usefixtures("here")
 
 
-def test_a_stored_study_is_used(tmp_path: Path, capsys: Captured) -> None:
+def test_a_stored_study_is_used(tmp_path: Path) -> None:
     storage = store_recommendations(tmp_path / "s.sqlite3", make_recommendation(params={"alpha0": 1.0}))
     words = ["recommend", "variance-drift", "--horizon", "1_000", "--storage", storage]
-    assert run([*words, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(printed(*words, "--json"))
     assert (answer["kind"], answer["study"], answer["command"]) == (
         "stored",
         "raven-ucb/variance-drift/T1000/K10",
         None,
     )
     assert answer["regret"] == {"mean": 41.5, "low": 40.25, "high": 42.75}
-    assert run(words) == 0
-    assert_names(capsys.readouterr().out, "41.5", "raven-ucb/variance-drift/T1000/K10")
-    assert run([*words, "--arms", "20", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    assert_names(printed(*words), "41.5", "raven-ucb/variance-drift/T1000/K10")
+    answer = json.loads(printed(*words, "--arms", "20", "--json"))
     assert (answer["kind"], answer["study"]) == ("interpolated", None)
     assert answer["command"] == f"ravenlab tune variance-drift --horizon 1000 --arms 20 --storage {storage}"
 
 
-def test_the_law_answers_without_a_storage(tmp_path: Path, capsys: Captured) -> None:
-    assert run([*JUMPS, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_the_law_answers_without_a_storage(tmp_path: Path) -> None:
+    answer = json.loads(printed(*JUMPS, "--json"))
     assert (answer["kind"], answer["outside"]) == ("interpolated", [])
     assert sorted(answer["params"]) == ["alpha0", "beta0", "epsilon"]
     assert answer["regret"]["low"] < answer["regret"]["mean"] < answer["regret"]["high"]
@@ -54,35 +47,30 @@ def test_the_law_answers_without_a_storage(tmp_path: Path, capsys: Captured) -> 
     assert answer["better_policy"]["regret"]["mean"] < 0.9 * answer["regret"]["mean"]
     command = "ravenlab tune localized-jump --horizon 10000 --set every=5% --set variance_high=0.09"
     assert answer["command"] == command
-    assert run(JUMPS) == 0
-    out = capsys.readouterr().out
+    out = printed(*JUMPS)
     assert f"\n  {command}\n" in out
     assert answer["better_policy"]["policy"] in out
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_law_states_another_scale_of_the_rewards(capsys: Captured) -> None:
+def test_the_law_states_another_scale_of_the_rewards() -> None:
     words = ["recommend", "stationary", "--horizon", "3000"]
-    assert run([*words, "--set", "mean_high=4", "--set", "variance_low=0.16", "--set", "variance_high=1.44"]) == 0
-    out = capsys.readouterr().out
+    out = printed(*words, "--set", "mean_high=4", "--set", "variance_low=0.16", "--set", "variance_high=1.44")
     assert "The scale of the rewards is" in out
     assert "times that of the scenario at its default settings" in out
-    assert run(words) == 0
-    assert "scale" not in capsys.readouterr().out
+    assert "scale" not in printed(*words)
 
 
-def test_python_gives_the_same_answer(capsys: Captured) -> None:
-    assert run([*JUMPS, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_python_gives_the_same_answer() -> None:
+    answer = json.loads(printed(*JUMPS, "--json"))
     result = ravenlab.recommend("localized-jump", 10_000, settings={"every": "5%", "variance_high": 0.09})
     assert {**result.as_object(), "command": answer["command"]} == answer
     assert ravenlab.plot(result).data
     assert result.to_frame()["kind"].tolist() == ["interpolated"]
 
 
-def test_extrapolation_is_announced(capsys: Captured) -> None:
-    assert run(["recommend", "blips", "--horizon", "200000", "--no-search"]) == 0
-    assert "Warning: extrapolated" in capsys.readouterr().out
+def test_extrapolation_is_announced() -> None:
+    assert "Warning: extrapolated" in printed("recommend", "blips", "--horizon", "200000", "--no-search")
 
 
 CLICKS = ["recommend", "stationary", "--horizon", "400", "--arms", "3", "--noise", "bernoulli"]
@@ -107,21 +95,19 @@ def test_a_problem_without_a_law_is_searched(tmp_path: Path, capsys: Captured) -
     assert [path.name for path in tmp_path.iterdir()] == ["clicks.json"]
 
 
-def test_a_problem_beyond_the_range_of_the_law_is_searched(capsys: Captured) -> None:
+def test_a_problem_beyond_the_range_of_the_law_is_searched() -> None:
     words = ["recommend", "stationary", "--horizon", "400", "--arms", "3", "--set", "variance_low=0.0001"]
-    assert run([*words, "--set", "variance_high=0.0001"]) == 0
-    assert_names(capsys.readouterr().out, "search of 64 candidates", "0.02 is outside 0.149 to 1.34")
+    assert_names(
+        printed(*words, "--set", "variance_high=0.0001"), "search of 64 candidates", "0.02 is outside 0.149 to 1.34"
+    )
 
 
-def test_an_export_can_be_loaded(tmp_path: Path, capsys: Captured) -> None:
-    assert run([*JUMPS, "--format", "json", "-o", "law.json"]) == 0
-    capsys.readouterr()
-    assert run([*JUMPS, "--json"]) == 0
-    params = json.loads(capsys.readouterr().out)["params"]
+def test_an_export_can_be_loaded(tmp_path: Path) -> None:
+    printed(*JUMPS, "--format", "json", "-o", "law.json")
+    params = json.loads(printed(*JUMPS, "--json"))["params"]
     policy = ravenlab.RavenUCB.load("law.json", scenario="localized-jump", horizon=10_000)
     assert {name: policy.values[name] for name in params} == params
-    assert run([*JUMPS, "--format", "latex"]) == 0
-    assert "localized" in capsys.readouterr().out
+    assert "localized" in printed(*JUMPS, "--format", "latex")
 
 
 @pytest.mark.parametrize(
@@ -162,28 +148,25 @@ def test_the_law_needs_no_heavy_imports() -> None:
     assert out.splitlines()[-1] == "[]"
 
 
-def test_a_description_in_plain_quantities_is_answered(capsys: Captured) -> None:
+def test_a_description_in_plain_quantities_is_answered() -> None:
     words = ["recommend", "--arms", "3", "--horizon", "400", "--difference", "3", "--sd", "8", "--changes", "4"]
-    assert run([*words, "--jobs", "1"]) == 0
-    out = capsys.readouterr().out
+    out = printed(*words, "--jobs", "1")
     assert_names(out, "Understood: 3 arms for 400 steps", "spread over 9", "vary by 8", "4 times", "are assumed")
     assert_names(out.lower(), "raven-auto, which", "sw-raven with", "d-raven with")
     assert_names(out, "--set mean_high=9.0", "--set variance_low=64.0", "--set every=80")
     words = ["recommend", "stationary", "--arms", "3", "--horizon", "400", "--difference", "2%", "--rate", "5%"]
-    assert run([*words, "--quiet", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(printed(*words, "--quiet", "--json"))
     assert answer["settings"] == {"noise": "bernoulli", "mean_low": 0.02, "mean_high": 0.08}
     described = ravenlab.recommend("stationary", 400, arms=3, difference=0.02, rate=0.05, progress=False)
     assert described.as_object() == {name: value for name, value in answer.items() if name != "command"}
 
 
-def test_a_file_is_diagnosed_and_answered(tmp_path: Path, capsys: Captured) -> None:
+def test_a_file_is_diagnosed_and_answered(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     costs = rng.normal([5.0, 6.0, 9.0], 2.0, (1500, 3))
     path = tmp_path / "costs.csv"
     path.write_text("a,b,c\n" + "\n".join(",".join(f"{cost:.3f}" for cost in row) for row in costs.tolist()))
-    assert run(["recommend", "costs.csv", "--minimize"]) == 0
-    out = capsys.readouterr().out
+    out = printed("recommend", "costs.csv", "--minimize")
     assert_names(out, "costs.csv is a trace of 1,500 steps and 3 arms; less is better", "search of 64 candidates")
     assert_names(out, "'a'", "ravenlab tune --trace costs.csv --minimize")
     assert [item.name for item in tmp_path.iterdir()] == ["costs.csv"]

@@ -9,12 +9,9 @@ import pytest
 
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
-from ravenlab.tuning.cli.app import run
-from tests.command import printed
+from tests.command import printed, refused
 from tests.messages import assert_names
 from tests.studies.examples import WILD, make_recommendation, store_study, url
-
-Captured = pytest.CaptureFixture[str]
 
 
 def test_study_with_recommendation(tmp_path: Path) -> None:
@@ -41,7 +38,7 @@ def test_study_with_recommendation(tmp_path: Path) -> None:
     assert shown["recommendation"] == make_recommendation().as_object()
 
 
-def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> None:
+def test_incomplete_and_foreign_studies(tmp_path: Path) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="blips", horizon=1000, name=WILD), 0)
@@ -53,10 +50,8 @@ def test_incomplete_and_foreign_studies(tmp_path: Path, capsys: Captured) -> Non
     assert [trial["value"] for trial in shown["best_trials"]] == [3.0, 2.0, 1.0]
     assert (shown["state"], shown["spec"], shown["recommendation"]) == ("external", None, None)
     printed("show", "many", "--storage", storage_url)
-    assert run(["show", "*", "--storage", storage_url]) == 2
-    assert_names(capsys.readouterr().err, 3)
-    assert run(["show", "upp", "--storage", storage_url]) == 2
-    assert_names(capsys.readouterr().err, "'upp'")
+    assert_names(refused("show", "*", "--storage", storage_url), 3)
+    assert_names(refused("show", "upp", "--storage", storage_url), "'upp'")
 
 
 def test_only_the_best_trials_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

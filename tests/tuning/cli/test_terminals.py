@@ -16,6 +16,7 @@ from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.cli.output import command_name
 from ravenlab.tuning.screen import supports_bars
+from tests.command import refused
 from tests.messages import assert_names
 from tests.project import ROOT, environment
 from tests.studies.examples import make_recommendation, store_study, url
@@ -161,11 +162,8 @@ def test_lines_break_between_words_only(mode: Any, width: int, monkeypatch: pyte
         assert set(" ".join(row).split()) <= set(words)
 
 
-def test_error_messages_wrap_on_a_terminal_only(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["tune", "blipz"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+def test_error_messages_wrap_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = refused("tune", "blipz")
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "60")
@@ -207,9 +205,7 @@ def test_tune_prints_next_steps(storage_url: str, capsys: Captured) -> None:
     ],
 )
 def test_commands_without_studies_point_to_tune(
-    words: list[str], code: int, names: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    words: list[str], code: int, names: list[str], here: Path, capsys: Captured
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("RAVENLAB_STORAGE", raising=False)
     assert run(words) == code
     assert_names(capsys.readouterr().err, *names)

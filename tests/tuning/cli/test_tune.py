@@ -128,12 +128,9 @@ def test_time_limit(url: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["blips", "--storage=sqlite:////no/such/folder/x.sqlite3"], ["/no/such/folder"]),
     ],
 )
-def test_invalid_input_is_one_line(
-    words: list[str], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_invalid_input_is_one_line(words: list[str], names: list[str], here: Path) -> None:
     assert_names(refused("tune", *words), *names)
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 OPTUNA_COMMANDS = """

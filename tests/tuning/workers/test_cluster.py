@@ -49,12 +49,6 @@ EXAMPLES = DOCS / "examples"
 TINY = ["--trials=6", "--batch=3", "--replications=12", "--selection=30", "--report=30", "--quiet"]
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run_and_export(words: list[str], capsys: pytest.CaptureFixture[str], storage: str) -> str:
     code = app.run([*words, f"--storage=sqlite:///{storage}.sqlite3"])
     assert code == app.DONE, capsys.readouterr().err
