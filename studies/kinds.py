@@ -125,15 +125,12 @@ def _needs_plugin(stored: Any) -> bool:
         return False
     base = stored.get("base", stored)
     base = base if isinstance(base, dict) else {}
-    policies = [base.get("policy"), *_as_names(stored.get("policies"))]
-    scenarios = [base.get("scenario"), *_as_names(stored.get("scenarios"))]
-    return any(POLICY_PLUGINS.is_missing(str(name)) for name in policies) or any(
-        SCENARIO_PLUGINS.is_missing(str(name)) for name in scenarios
-    )
-
-
-def _as_names(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    for plugins, one, several in ((POLICY_PLUGINS, "policy", "policies"), (SCENARIO_PLUGINS, "scenario", "scenarios")):
+        named = stored.get(several)
+        names = [base.get(one), *(named if isinstance(named, list) else [])]
+        if any(plugins.is_missing(str(name)) for name in names):
+            return True
+    return False
 
 
 def _load_grid(storage: BaseStorage, study: optuna.Study | FrozenStudy) -> Grid | None:

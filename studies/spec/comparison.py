@@ -17,10 +17,9 @@ from ravenlab.studies.spec.fields import (
     SimulatedSpec,
     Trials,
     Whole,
-    describe_differences,
     name_suffix,
 )
-from ravenlab.studies.spec.source import Source, make_source, name_scenario_after_file
+from ravenlab.studies.spec.source import Source, make_source
 from ravenlab.studies.spec.study import StudySpec
 
 # The policies of the paper's Table 3, in its order.
@@ -100,14 +99,8 @@ class ComparisonSpec(SimulatedSpec):
     digest: str | None = Field(default=None, max_length=64, description=STUDY["digest"])
     scale: float | None = Field(default=None, gt=0, description=STUDY["scale"])
 
-    @model_validator(mode="before")
-    @classmethod
-    def _name_scenario_after_file(cls, fields: Any) -> Any:
-        return name_scenario_after_file(fields)
-
     @property
     def source(self) -> Source:
-        """The source of rewards: a scenario, a trace or a log."""
         return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
 
     @property
@@ -149,25 +142,11 @@ class ComparisonSpec(SimulatedSpec):
         """Whether rewards come from a trace or a log."""
         return self.trace is not None or self.log is not None
 
-    def identity(self) -> dict[str, Any]:
-        """Return the fields that must agree for results to be comparable; a file is identified by its content."""
-        return self.model_dump(mode="json", exclude={"name", "trace", "log"})
-
-    def differences(self, stored: SimulatedSpec) -> list[str]:
-        """List the fields in which a stored comparison is not comparable with this one."""
-        requested = self.identity()
-        existing = stored.identity()
-        if requested["digest"] != existing["digest"]:
-            return [f"the content of the {self.source.kind} has changed"]
-        return describe_differences(requested, existing)
-
     @property
     def planned(self) -> int:
-        """Number of entries."""
         return len(self.entries())
 
     def worlds(self) -> int:
-        """Return the number of worlds per entry."""
         return self.replications
 
     def entry_steps(self, policy: str, setting: SettingKind) -> int:
@@ -187,11 +166,9 @@ class ComparisonSpec(SimulatedSpec):
         return sum(self.entry_steps(policy, setting) for policy, setting in self.entries())
 
     def searched_policies(self) -> list[str]:
-        """Return the policies that are tuned."""
         return [policy for policy, setting in self.entries() if setting == "tuned"]
 
     def summary(self) -> dict[str, Any]:
-        """Return policy, scenario, horizon, arms and seed for listings."""
         fields = self.model_dump(include={"scenario", "horizon", "arms", "seed"})
         return {"policy": f"{len(self.policies)} policies", **fields}
 
@@ -200,9 +177,8 @@ class ComparisonSpec(SimulatedSpec):
 
         A policy without searched parameters has no tuned entry.
         """
-        untuned: list[tuple[str, SettingKind]] = [(policy, "defaults") for policy in self.policies]
         tuned = [policy for policy in self.policies if self.tune > 0 and is_tunable(policy)]
-        return [*untuned, *((policy, "tuned") for policy in tuned)]
+        return [*((policy, "defaults") for policy in self.policies), *((policy, "tuned") for policy in tuned)]
 
     def search_spec(self, policy: str) -> StudySpec:
         """Return the search that tunes a policy; all policies get the same budget.
@@ -211,7 +187,6 @@ class ComparisonSpec(SimulatedSpec):
         """
         from ravenlab.studies.spec.parse import parse_study_spec
 
-        trials = self.tune
         replications = self.search_replications
         least = MIN_REPLAYS if self.log is not None else 2
         fields: dict[str, Any] = {
@@ -220,7 +195,7 @@ class ComparisonSpec(SimulatedSpec):
             "settings": dict(self.settings),
             "horizon": self.horizon,
             "arms": self.arms,
-            "trials": max(1, trials),
+            "trials": max(1, self.tune),
             "replications": replications,
             "candidates": CANDIDATES,
             "selection": max(least, SELECTION_FACTOR * replications),
@@ -228,7 +203,8 @@ class ComparisonSpec(SimulatedSpec):
             "seed": self.seed,
         }
         overrides = self.overrides(("tune", "search_replications", "seed"))
-        name = f"{self.default_name()}/{policy}{name_suffix(overrides, HASH_LETTERS)}"
+        prefix = _default_name(self.scenario, self.horizon, self.arms)
+        name = f"{prefix}/{policy}{name_suffix(overrides, HASH_LETTERS)}"
         return parse_study_spec({**fields, "name": name}, where=policy)
 
     def resolve_params(self, policy: str, params: dict[str, Value]) -> dict[str, Value]:
@@ -237,10 +213,6 @@ class ComparisonSpec(SimulatedSpec):
             return self.search_spec(policy).resolve_params(params)
         return find_policy(policy).resolve(params, self.arms + self.source.extra_arms, self.horizon)
 
-    def reward_scale(self) -> RewardScale:
-        """Return the scale of the rewards."""
-        return self.source.reward_scale(self.horizon)
-
     def default_params(self, policy: str, scale: RewardScale | None = None) -> dict[str, Value]:
         """Return all parameters of an entry at its defaults, scaled to the rewards unless `defaults` is original."""
         if self.defaults == "original":
@@ -248,15 +220,12 @@ class ComparisonSpec(SimulatedSpec):
         values = self.resolve_params(policy, {})
         if self.is_recorded:
             return values
-        scaled = scale_defaults(find_policy(policy), values, scale or self.reward_scale())
+        scaled = scale_defaults(find_policy(policy), values, scale or self.source.reward_scale(self.horizon))
         return self.resolve_params(policy, scaled)
 
     def study_name(self) -> str:
         """Return `compare/scenario/T…/K…`, followed by all other fields that differ from their defaults."""
         if self.name is not None:
             return self.name
-        return f"{self.default_name()}{name_suffix(self.overrides(NAMED_FIELDS), HASH_LETTERS)}"
-
-    def default_name(self) -> str:
-        """Return the name of a comparison with default settings."""
-        return _default_name(self.scenario, self.horizon, self.arms)
+        prefix = _default_name(self.scenario, self.horizon, self.arms)
+        return f"{prefix}{name_suffix(self.overrides(NAMED_FIELDS), HASH_LETTERS)}"

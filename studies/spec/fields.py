@@ -1,12 +1,10 @@
 """Base models, field types and name hashes of all specifications and results."""
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -24,7 +22,7 @@ from ravenlab.common.errors import unknown_name
 from ravenlab.environments.scenario import MAX_HORIZON
 from ravenlab.studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
 from ravenlab.studies.spec.descriptions import STUDY
-from ravenlab.studies.spec.source import HasSource, ScenarioSource, Source, resolve_size
+from ravenlab.studies.spec.source import HasSource, ScenarioSource, Source, name_scenario_after_file, resolve_size
 
 # Regrets that are held in memory at a time, 24 bytes each.
 MAX_RESULTS = 100_000_000
@@ -48,6 +46,9 @@ def optional(description: str) -> Any:
 class Specification(FrozenModel, ABC):
     """What a study of any kind is to do. Validation fills in every default: it holds what is stored and run."""
 
+    budget_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that may change when a study is resumed."""
+
     @property
     @abstractmethod
     def planned(self) -> int:
@@ -70,6 +71,10 @@ class Specification(FrozenModel, ABC):
     def simulated_steps(self) -> int:
         """Return the number of steps that the study simulates."""
 
+    def own_steps(self) -> int:
+        """Return the number of steps without those of the studies that run first."""
+        return self.simulated_steps() - sum(study.simulated_steps() for study in self.first_studies())
+
     def validation_steps(self) -> int:
         """Return how many of the steps are for the validation."""
         return 0
@@ -78,13 +83,28 @@ class Specification(FrozenModel, ABC):
     def summary(self) -> dict[str, Any]:
         """Return policy, scenario, horizon, arms and seed for listings."""
 
-    @abstractmethod
-    def differences(self, stored: Any) -> list[str]:
-        """List the fields in which a stored specification is not comparable with this one."""
+    def identity(self) -> dict[str, Any]:
+        """Return the fields that must agree for results to be comparable; a file is identified by its content."""
+        return self.model_dump(mode="json", exclude={"name", "trace", "log", *self.budget_fields})
 
-    def first_studies(self) -> list[Any]:
+    def differences(self, stored: Self) -> list[str]:
+        """List the fields in which a stored specification is not comparable with this one."""
+        requested = self.identity()
+        existing = stored.identity()
+        (problem,) = self.problems()
+        source = problem.source
+        if not isinstance(source, ScenarioSource) and requested["digest"] != existing["digest"]:
+            return [f"the content of the {source.kind} {source.path} has changed"]
+        return describe_differences(requested, existing)
+
+    def changed_fields(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the named fields whose values differ from their defaults."""
+        known = type(self).model_fields
+        return {name: getattr(self, name) for name in names if getattr(self, name) != known[name].default}
+
+    def first_studies(self) -> Sequence["Specification"]:
         """Return the specifications of the studies that run first."""
-        return []
+        return ()
 
     def problems(self) -> Sequence[HasSource]:
         """Return the specifications whose scenarios are simulated."""
@@ -100,7 +120,7 @@ class Specification(FrozenModel, ABC):
 
     def budget(self) -> dict[str, int]:
         """Return the fields that may change when a study is resumed."""
-        return {}
+        return {name: getattr(self, name) for name in self.budget_fields}
 
     def with_trials(self, least: int) -> Self:
         """Return the specification with at least so many trials."""
@@ -162,6 +182,16 @@ def check_registered(field: str, choices: Mapping[str, object], name: str) -> st
     if name not in choices:
         raise unknown_name(field, name, choices)
     return name
+
+
+def checked_by(parse: Callable[[str], object]) -> AfterValidator:
+    """Return the validator of a text that a function must be able to parse."""
+
+    def check(text: str) -> str:
+        parse(text)
+        return text
+
+    return AfterValidator(check)
 
 
 def _add_enum(choices: Mapping[str, object]) -> Callable[[dict[str, Any]], None]:
@@ -259,8 +289,8 @@ class SimulatedSpec(Specification):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_absent_sizes(cls, fields: Any) -> Any:
-        return drop_absent_sizes(fields)
+    def _complete(cls, fields: Any) -> Any:
+        return name_scenario_after_file(drop_absent_sizes(fields))
 
     @property
     def source(self) -> Source:
@@ -274,14 +304,4 @@ class SimulatedSpec(Specification):
 
     def overrides(self, fields: Sequence[str]) -> dict[str, Any]:
         """Return the settings by name, and those of some other fields whose values differ from their defaults."""
-        known = type(self).model_fields
-        changed = {field: getattr(self, field) for field in fields if getattr(self, field) != known[field].default}
-        return {**dict(sorted(self.settings.items())), **changed}
-
-    def identity(self) -> dict[str, Any]:
-        """Return the fields that must agree for results to be comparable: all but the name."""
-        return self.model_dump(mode="json", exclude={"name"})
-
-    def differences(self, stored: SimulatedSpec) -> list[str]:
-        """List the fields in which a stored specification is not comparable with this one."""
-        return describe_differences(self.identity(), stored.identity())
+        return {**dict(sorted(self.settings.items())), **self.changed_fields(fields)}

@@ -58,11 +58,6 @@ class GridSpec(SimulatedSpec):
     unit: StrictFloat = Field(default=1.0, gt=0, description=GRID["unit"])
     replications: Replications = Field(default=GridDefaults.replications, description=GRID["replications"])
 
-    @property
-    def source(self) -> ScenarioSource:
-        """The scenario as the source of rewards."""
-        return ScenarioSource(self.scenario, self.settings)
-
     @model_validator(mode="before")
     @classmethod
     def _scale_to_rewards(cls, fields: Any) -> Any:
@@ -94,23 +89,18 @@ class GridSpec(SimulatedSpec):
 
     @property
     def planned(self) -> int:
-        """Number of cells."""
         return len(self.alpha0) * len(self.beta0)
 
     def worlds(self) -> int:
-        """Return the number of worlds per cell."""
         return self.replications
 
     def simulated_steps(self) -> int:
-        """Return the number of steps of all cells."""
         return self.planned * self.replications * self.horizon
 
     def compiled_policies(self) -> list[str]:
-        """Return RAVEN-UCB."""
         return [GRID_POLICY]
 
     def summary(self) -> dict[str, Any]:
-        """Return policy, scenario, horizon, arms and seed for listings."""
         return {"policy": GRID_POLICY, **self.model_dump(include={"scenario", "horizon", "arms", "seed"})}
 
     def study_name(self) -> str:

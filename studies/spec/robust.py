@@ -4,14 +4,12 @@ Regrets of different scenarios are on different scales. Each is therefore divide
 that scenario, on the same replications. A relative regret of 1 equals knowing the scenario in advance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ravenlab.common.text import join_words
 from ravenlab.environments import InputError, find_scenario
@@ -26,11 +24,11 @@ from ravenlab.studies.registry import (
 )
 from ravenlab.studies.spec.descriptions import ROBUST as DESCRIPTIONS
 from ravenlab.studies.spec.descriptions import list_choices
-from ravenlab.studies.spec.fields import Specification, describe_differences, name_suffix
+from ravenlab.studies.spec.fields import Specification, checked_by, describe_differences, name_suffix
 from ravenlab.studies.spec.objective import mean_of_largest, tail_count
 from ravenlab.studies.spec.parse import parse_study_spec, prefix_errors, to_input_error
 from ravenlab.studies.spec.source import ScenarioSource
-from ravenlab.studies.spec.study import StudySpec, check_results_fit
+from ravenlab.studies.spec.study import StudySpec
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class RobustSpec(Specification):
 
     base: StudySpec
     scenarios: tuple[str, ...] = Field(max_length=MAX_SCENARIOS, description=DESCRIPTIONS["scenarios"])
-    measure: str = Field(
+    measure: Annotated[str, checked_by(parse_measure)] = Field(
         default=StudyDefaults.measure,
         max_length=100,
         description=list_choices(DESCRIPTIONS["measure"], MEASURES),
@@ -108,12 +106,6 @@ class RobustSpec(Specification):
         if not isinstance(fields, Mapping) or fields.get("pareto") is not False:
             return fields
         return {name: value for name, value in fields.items() if name != "pareto"}
-
-    @field_validator("measure")
-    @classmethod
-    def _check_measure(cls, text: str) -> str:
-        parse_measure(text)
-        return text
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
@@ -141,7 +133,7 @@ class RobustSpec(Specification):
             defaults = {getattr(find_scenario(name, dict(self.base.settings)), field) for name in names}
             if field not in self.base.model_fields_set and len(defaults) > 1:
                 raise ValueError(f"{field} must be given because the scenarios have different defaults")
-        check_results_fit(self.base, len(names))
+        self.base.check_results_fit(len(names))
         self.scenario_specs()
         if len(self.study_name()) > MAX_NAME_LENGTH:
             raise ValueError(f"name must be given because the default name of {len(names)} scenarios is too long")
@@ -171,51 +163,37 @@ class RobustSpec(Specification):
 
     @property
     def planned(self) -> int:
-        """Number of trials."""
         return self.base.trials
 
     def worlds(self) -> int:
-        """Return the number of worlds per trial."""
         return self.base.replications
 
-    def own_steps(self) -> int:
-        """Return the number of steps of the search over all scenarios."""
-        return self.base.trials * self.base.replications * self.base.horizon * len(self.scenarios)
-
     def simulated_steps(self) -> int:
-        """Return the number of steps of the search and of the studies of its scenarios, which run first."""
-        return self.own_steps() + sum(study.simulated_steps() for study in self.scenario_specs())
+        own = self.base.trials * self.base.replications * self.base.horizon * len(self.scenarios)
+        return own + sum(study.simulated_steps() for study in self.scenario_specs())
 
     def validation_steps(self) -> int:
-        """Return the number of steps of the validation in each scenario."""
         return self.base.validation_steps()
 
     def summary(self) -> dict[str, Any]:
-        """Return policy, scenarios, horizon, arms and seed for listings."""
         return {**self.base.summary(), "scenario": ",".join(self.scenarios)}
 
     def first_studies(self) -> list[StudySpec]:
-        """Return the studies of the scenarios."""
         return self.scenario_specs()
 
     def problems(self) -> list[StudySpec]:
-        """Return the studies of the scenarios."""
         return self.scenario_specs()
 
     def searched_policies(self) -> list[str]:
-        """Return the policy."""
         return self.base.searched_policies()
 
     def compiled_policies(self) -> list[str]:
-        """Return the policy."""
         return self.base.compiled_policies()
 
     def budget(self) -> dict[str, int]:
-        """Return the fields that may change when the study is resumed."""
         return self.base.budget()
 
     def with_trials(self, least: int) -> Self:
-        """Return the search with at least so many trials."""
         return self.model_copy(update={"base": self.base.with_trials(least)})
 
     def study_name(self) -> str:
@@ -224,11 +202,9 @@ class RobustSpec(Specification):
             return self.base.name
         base = self.base
         name = f"robust/{base.policy}/{','.join(self.scenarios)}/T{base.horizon}/K{base.arms}"
-        measure = {} if self.measure == StudyDefaults.measure else {"measure": self.measure}
-        return f"{name}{name_suffix({**base.overrides(), **measure})}"
+        return f"{name}{name_suffix({**base.overrides(), **self.changed_fields(['measure'])})}"
 
-    def differences(self, stored: RobustSpec) -> list[str]:
-        """List the fields in which the trials of a stored study are not comparable with this one's."""
+    def differences(self, stored: Self) -> list[str]:
         requested, existing = (
             {"scenarios": ",".join(spec.scenarios), "measure": spec.measure} for spec in (self, stored)
         )

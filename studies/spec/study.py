@@ -1,12 +1,10 @@
 """Specification of a study: one search over the parameters of one policy on one source of rewards."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StrictFloat, field_validator, model_validator
+from pydantic import Field, StrictFloat, model_validator
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count
@@ -44,7 +42,7 @@ from ravenlab.studies.spec.fields import (
     StudyName,
     Trials,
     Whole,
-    describe_differences,
+    checked_by,
     drop_absent_sizes,
     format_override,
     name_suffix,
@@ -90,7 +88,7 @@ class StudyFields(FrozenModel):
     fixed: dict[ParamName, StrictFloat | ShortText] = Field(
         default_factory=dict, max_length=100, description=STUDY["fixed"]
     )
-    objective: str = Field(
+    objective: Annotated[str, checked_by(parse_objective)] = Field(
         default=StudyDefaults.objective,
         max_length=100,
         description=list_choices(STUDY["objective"], OBJECTIVES),
@@ -111,12 +109,6 @@ class StudyFields(FrozenModel):
     report: Replications = Field(default=StudyDefaults.report, description=STUDY["report"])
     seed: Seed = Field(default=StudyDefaults.seed, description=STUDY["seed"])
 
-    @field_validator("objective")
-    @classmethod
-    def _check_objective(cls, text: str) -> str:
-        parse_objective(text)
-        return text
-
     @model_validator(mode="before")
     @classmethod
     def _fill_in_fields_of_files(cls, fields: Any) -> Any:
@@ -129,89 +121,6 @@ class StudyFields(FrozenModel):
         recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator or DEFAULT_ESTIMATOR)
         return make_source(self.scenario, self.settings, *recorded)
 
-
-def check_results_fit(spec: StudySpec, scenarios: int = 1) -> None:
-    """Raise ValueError if the results of one batch or of the selection do not fit into memory."""
-    counts = {
-        f"batch × replications ({spec.batch} × {spec.replications})": spec.batch * spec.replications,
-        f"candidates × selection ({spec.candidates} × {spec.selection})": spec.candidates * spec.selection,
-    }
-    for product, count in counts.items():
-        if count * scenarios > MAX_RESULTS:
-            over = f" over {scenarios} scenarios" if scenarios > 1 else ""
-            raise ValueError(
-                f"{product}{over} must be at most {format_count(MAX_RESULTS)} but got {format_count(count * scenarios)}"
-            )
-
-
-def _check_source(spec: StudySpec, policy: type[Policy], horizon: int, arms: int) -> None:
-    """Raise ValueError for fields that the scenario, trace or log does not allow."""
-    match spec.source:
-        case ScenarioSource() as scenario:
-            scenario.open().check(horizon, arms)
-            if spec.minimize:
-                raise ValueError("minimize must be false for a simulated scenario but got true")
-            _check_no_estimator(spec)
-        case TraceSource() as trace:
-            _check_no_estimator(spec)
-            _check_recorded(spec, trace, policy, horizon, arms)
-        case LogSource() as log:
-            _check_recorded(spec, log, policy, horizon, arms)
-            for name, count in (("selection", spec.selection), ("report", spec.report)):
-                if count < MIN_REPLAYS:
-                    raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
-
-
-def _check_no_estimator(spec: StudySpec) -> None:
-    if spec.estimator is not None:
-        raise ValueError(f"estimator requires a log but got {spec.estimator}")
-
-
-def _check_recorded(
-    spec: StudySpec, source: TraceSource | LogSource, policy: type[Policy], horizon: int, arms: int
-) -> None:
-    """Check what traces and logs have in common. A resolved study's file is not opened again."""
-    if source.digest is None:
-        source.open().check(horizon, arms)
-    secret = policy.hidden_knowledge()
-    if secret is not None:
-        raise ValueError(f"{policy.name} {secret}, which are unknown for a {source.kind}")
-    if spec.objective != StudyDefaults.objective:
-        raise ValueError(f"objective must be {StudyDefaults.objective} on a {source.kind} but got {spec.objective}")
-
-
-def _check_params(spec: StudySpec, policy: type[Policy]) -> None:
-    """Raise ValueError for unknown parameters and for values that the policy does not allow."""
-    both = sorted(set(spec.space) & set(spec.fixed))
-    if both:
-        raise ValueError(f"{both[0]} is both searched and fixed")
-    context = spec.context()
-    known = {param.name: param for param in policy.parameters}
-    for name in (*spec.space, *spec.fixed):
-        if name not in known:
-            policy.resolve({name: 0.0}, context.arms, context.horizon)
-    for name, value in spec.fixed.items():
-        known[name].resolve(value, context)
-    for name, range_ in spec.space.items():
-        if known[name].choices:
-            raise ValueError(f"{name} cannot be searched; fix it to one of {', '.join(known[name].choices)}")
-        for end in range_.bounds():
-            known[name].resolve(end, context)
-
-
-def _check_corners(spec: StudySpec, policy: type[Policy]) -> None:
-    """Raise ValueError if a corner of the search space is not allowed or needs too much memory."""
-    context = spec.context()
-    for corner in itertools.product(*(range_.bounds() for range_ in spec.space.values())):
-        params: dict[str, Value] = {**spec.fixed, **dict(zip(spec.space, corner, strict=True))}
-        values = policy.resolve(params, context.arms, context.horizon)
-        if policy.sizes(context.arms, values).bytes(context.arms) > MAX_POLICY_BYTES:
-            numbers = ", ".join(f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float))
-            raise ValueError(f"{spec.policy} needs too much memory with {numbers}")
-
-
-# Fields that may change when a study is resumed.
-BUDGET_FIELDS = ("trials", "candidates", "selection", "report")
 
 # Fields that a study's default name states if they differ from their defaults, besides settings, space and fixed.
 NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "seed")
@@ -227,25 +136,95 @@ class StudySpec(StudyFields, Specification):
     ('raven-ucb/variance-drift/T10000/K10', ['alpha0', 'beta0', 'epsilon'])
     """
 
+    budget_fields: ClassVar[tuple[str, ...]] = ("trials", "candidates", "selection", "report")
+
     @model_validator(mode="after")
     def _resolve(self) -> Self:
         """Check that the fields fit together, and fill in every default."""
         policy = find_policy(self.policy)
         horizon, arms = resolve_size(self.source, self.horizon, self.arms)
-        _check_source(self, policy, horizon, arms)
+        self._check_source(policy, horizon, arms)
         self.__dict__.update(policy=policy.name, horizon=horizon, arms=arms)
-        _check_params(self, policy)
+        self._check_params(policy)
         space = self.complete_space()
         if space == {}:
             hint = "" if policy.parameters else "; a custom policy declares them as parameters = (ravenlab.Param(…), …)"
             raise ValueError(f"space is empty: {self.policy} has no parameter left to search{hint}")
         self.__dict__.update(space=space, fixed=self.complete_fixed())
-        _check_corners(self, policy)
-        check_results_fit(self)
+        self._check_corners(policy)
+        self.check_results_fit()
         parse_objective(self.objective).check(horizon)
         scale = self.source.reward_scale(horizon).factor if self.scale is None else self.scale
         self.__dict__.update(scale=scale, **self.source.resolved_fields())
         return self
+
+    def check_results_fit(self, scenarios: int = 1) -> None:
+        """Raise ValueError if the results of one batch or of the selection do not fit into memory."""
+        counts = {
+            f"batch × replications ({self.batch} × {self.replications})": self.batch * self.replications,
+            f"candidates × selection ({self.candidates} × {self.selection})": self.candidates * self.selection,
+        }
+        for product, count in counts.items():
+            total = count * scenarios
+            if total > MAX_RESULTS:
+                over = f" over {scenarios} scenarios" if scenarios > 1 else ""
+                raise ValueError(
+                    f"{product}{over} must be at most {format_count(MAX_RESULTS)} but got {format_count(total)}"
+                )
+
+    def _check_source(self, policy: type[Policy], horizon: int, arms: int) -> None:
+        """Raise ValueError for fields that the scenario, trace or log does not allow."""
+        source = self.source
+        if isinstance(source, ScenarioSource):
+            source.open().check(horizon, arms)
+            if self.minimize:
+                raise ValueError("minimize must be false for a simulated scenario but got true")
+        else:
+            if source.digest is None:  # a resolved study's file is not opened again
+                source.open().check(horizon, arms)
+            secret = policy.hidden_knowledge()
+            if secret is not None:
+                raise ValueError(f"{policy.name} {secret}, which are unknown for a {source.kind}")
+            mean = StudyDefaults.objective
+            if self.objective != mean:
+                raise ValueError(f"objective must be {mean} on a {source.kind} but got {self.objective}")
+        if not isinstance(source, LogSource):
+            if self.estimator is not None:
+                raise ValueError(f"estimator requires a log but got {self.estimator}")
+            return
+        for name, count in (("selection", self.selection), ("report", self.report)):
+            if count < MIN_REPLAYS:
+                raise ValueError(f"{name} must be at least {MIN_REPLAYS} on a log but got {count}")
+
+    def _check_params(self, policy: type[Policy]) -> None:
+        """Raise ValueError for unknown parameters and for values that the policy does not allow."""
+        both = sorted(set(self.space) & set(self.fixed))
+        if both:
+            raise ValueError(f"{both[0]} is both searched and fixed")
+        context = self.context()
+        known = {param.name: param for param in policy.parameters}
+        for name in (*self.space, *self.fixed):
+            if name not in known:
+                policy.resolve({name: 0.0}, context.arms, context.horizon)
+        for name, value in self.fixed.items():
+            known[name].resolve(value, context)
+        for name, range_ in self.space.items():
+            if known[name].choices:
+                raise ValueError(f"{name} cannot be searched; fix it to one of {', '.join(known[name].choices)}")
+            for end in range_.bounds():
+                known[name].resolve(end, context)
+
+    def _check_corners(self, policy: type[Policy]) -> None:
+        """Raise ValueError if a corner of the search space is not allowed or needs too much memory."""
+        context = self.context()
+        for corner in itertools.product(*(range_.bounds() for range_ in self.space.values())):
+            params: dict[str, Value] = {**self.fixed, **dict(zip(self.space, corner, strict=True))}
+            values = policy.resolve(params, context.arms, context.horizon)
+            if policy.sizes(context.arms, values).bytes(context.arms) > MAX_POLICY_BYTES:
+                numbers = ", ".join(
+                    f"{name} {value:.15g}" for name, value in values.items() if isinstance(value, float)
+                )
+                raise ValueError(f"{self.policy} needs too much memory with {numbers}")
 
     @classmethod
     def unchecked(cls, stored: Mapping[str, Any]) -> Self:
@@ -317,32 +296,23 @@ class StudySpec(StudyFields, Specification):
 
     @property
     def planned(self) -> int:
-        """Number of trials."""
         return self.trials
 
     @property
     def direction(self) -> Literal["minimize", "maximize"]:
-        """Whether the objective is minimized."""
         return "maximize" if parse_objective(self.objective).maximize else "minimize"
 
     def summary(self) -> dict[str, Any]:
-        """Return policy, scenario, horizon, arms and seed for listings."""
         return self.model_dump(include={"policy", "scenario", "horizon", "arms", "seed"})
 
     def searched_policies(self) -> list[str]:
-        """Return the policy."""
         return [self.policy]
 
     def compiled_policies(self) -> list[str]:
         """Return the policy, unless recorded data is played, which takes other kernels."""
         return [self.policy] if isinstance(self.source, ScenarioSource) else []
 
-    def budget(self) -> dict[str, int]:
-        """Return the fields that may change when the study is resumed."""
-        return self.model_dump(include=set(BUDGET_FIELDS))
-
     def with_trials(self, least: int) -> Self:
-        """Return the study with at least so many trials."""
         return self.model_copy(update={"trials": max(self.trials, least)})
 
     def study_name(self) -> str:
@@ -352,7 +322,6 @@ class StudySpec(StudyFields, Specification):
         return f"{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}{name_suffix(self.overrides())}"
 
     def worlds(self) -> int:
-        """Return the number of worlds per trial."""
         return self.replications
 
     def simulated_steps(self) -> int:
@@ -363,10 +332,6 @@ class StudySpec(StudyFields, Specification):
         400
         """
         return self.trials * self.replications * self.horizon + self.validation_steps()
-
-    def own_steps(self) -> int:
-        """Return the number of steps without those of studies that run first, of which there are none."""
-        return self.simulated_steps()
 
     def alternatives(self) -> tuple[str, ...]:
         """Return the untuned policies that are measured beside the recommendation, on recorded data only."""
@@ -399,20 +364,6 @@ class StudySpec(StudyFields, Specification):
         compared = finalists * selection + (1 + baselines) * self._report_windows()
         return compared * self.horizon + self.alternative_steps()
 
-    def identity(self) -> dict[str, Any]:
-        """Return the fields that must agree for trials to be comparable: all but name and budget."""
-        return self.model_dump(mode="json", exclude={"name", "trace", "log", *BUDGET_FIELDS})
-
-    def differences(self, stored: StudySpec) -> list[str]:
-        """List the fields in which the trials of a stored study are not comparable with this one's."""
-        requested = self.identity()
-        existing = stored.identity()
-        match self.source:
-            case TraceSource() | LogSource() as file if requested["digest"] != existing["digest"]:
-                return [f"the content of the {file.kind} {file.path} has changed"]
-            case _:
-                return describe_differences(requested, existing)
-
     def resolve_params(self, params: Mapping[str, Value]) -> dict[str, Value]:
         """Return all parameters of a candidate: searched, fixed and default ones."""
         policy = find_policy(self.policy)
@@ -441,17 +392,14 @@ class StudySpec(StudyFields, Specification):
             if range_ != space.get(name)
         }
         values = {name: value for name, value in self.fixed.items() if value != fixed.get(name)}
-        known = type(self).model_fields
-        fields = {name: getattr(self, name) for name in NAMED_FIELDS if getattr(self, name) != known[name].default}
+        fields = self.changed_fields(NAMED_FIELDS)
         if fields.get("estimator") == DEFAULT_ESTIMATOR:
             del fields["estimator"]
         return {**dict(sorted(self.settings.items())), **ranges, **dict(sorted(values.items())), **fields}
 
     def default_ranges_and_values(self) -> tuple[dict[str, Range], dict[str, float | str]]:
         """Return the default ranges and fixed values; none if the policy has no defaults at this horizon."""
-        fields = {
-            name: getattr(self, name) for name in ("policy", "scenario", "horizon", "arms")
-        } | self.source.fields()
+        fields = self.model_dump(include={"policy", "scenario", "horizon", "arms"}) | self.source.fields()
         if isinstance(self.source, ScenarioSource):
             fields |= {"settings": self.settings, "scale": self.scale}
         plain = StudySpec.model_construct(**fields)  # unchecked: defaults of the scenario may not suit this horizon

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError, did_you_mean
 from ravenlab.common.text import escape_unprintable
-from ravenlab.studies.kinds import COMPARISON, KINDS, TUNE, StudyKind, StudyKindName, StudyResult, find_kind
+from ravenlab.studies.kinds import COMPARISON, KINDS, TUNE, StudyKindName, StudyResult, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
@@ -188,17 +189,19 @@ def find_better_policies(storage: BaseStorage, recommendations: Iterable[Recomme
     Comparisons that are unfinished, or that this version cannot read, are skipped.
     """
     specs = list_comparison_specs(storage.get_all_studies())
-    read: dict[str, Comparison | None] = {}
+
+    @cache
+    def read(place: int) -> list[Comparison]:
+        try:
+            result = COMPARISON.read_result(storage, specs[place][0])
+        except InputError:
+            return []
+        return [] if result is None else [result.comparison]
+
     better = {}
     for recommendation in recommendations:
-        evidence = []
-        for study, spec in specs:
-            if is_evidence(spec, recommendation):
-                if study.study_name not in read:
-                    read[study.study_name] = _read_comparison(storage, study)
-                comparison = read[study.study_name]
-                evidence += [] if comparison is None else [comparison]
-        best = find_better_policy(recommendation, evidence)
+        places = [place for place, (_, spec) in enumerate(specs) if is_evidence(spec, recommendation)]
+        best = find_better_policy(recommendation, [comparison for place in places for comparison in read(place)])
         if best is not None:
             better[recommendation.study] = best
     return better
@@ -217,14 +220,6 @@ def list_comparison_specs(studies: Iterable[FrozenStudy]) -> list[tuple[FrozenSt
     return listed
 
 
-def _read_comparison(storage: BaseStorage, study: FrozenStudy) -> Comparison | None:
-    try:
-        result = COMPARISON.read_result(storage, study)
-    except InputError:
-        return None
-    return None if result is None else result.comparison
-
-
 ListedKind = StudyKindName | Literal["front", "external"]
 StudyState = Literal[
     "searching", "validating", "running", "interrupted", "complete", "recommended", "unsupported", "external"
@@ -237,16 +232,16 @@ class StudyRow:
     """Summary of one study; unknown fields of an external study are None."""
 
     name: str
-    policy: str | None
-    scenario: str | None
-    horizon: int | None
-    arms: int | None
-    finished: int
-    planned: int | None
-    best: float | None
-    regret: float | None
+    policy: str | None = None
+    scenario: str | None = None
+    horizon: int | None = None
+    arms: int | None = None
+    finished: int = 0
+    planned: int | None = None
+    best: float | None = None
+    regret: float | None = None
     """Mean regret on held-out worlds; None before there is a recommendation."""
-    state: StudyState
+    state: StudyState = "external"
     kind: ListedKind = "external"
     seed: int | None = None
     date: str | None = None
@@ -278,27 +273,25 @@ def list_studies(storage: RDBStorage, internal: bool = False) -> list[StudyRow]:
     >>> [(row.name, row.state) for row in list_studies(storage)]
     [('mine', 'external')]
     """
-    counts = _count_trials(storage)
-    studies = select_studies(storage, None, internal)
-    rows = [_row(study, counts.get(study_id(study), TrialCounts())) for study in studies]
-    return _mark_running(storage, sorted(rows, key=lambda row: row.name))
+    return sorted(_summarize(storage, select_studies(storage, None, internal)), key=lambda row: row.name)
 
 
 def describe_study(storage: RDBStorage, study: FrozenStudy) -> StudyRow:
     """Return the summary of one study."""
-    return _mark_running(storage, [_row(study, _count_trials(storage).get(study_id(study), TrialCounts()))])[0]
+    return _summarize(storage, [study])[0]
 
 
-def _mark_running(storage: RDBStorage, rows: Sequence[StudyRow]) -> list[StudyRow]:
-    """Set the state of unfinished studies whose driver is alive."""
+def _summarize(storage: RDBStorage, studies: Sequence[FrozenStudy]) -> list[StudyRow]:
+    """Return the summaries of studies; unfinished ones whose driver is alive are running."""
+    counts = _count_trials(storage)
+    rows = [_row(study, counts.get(study_id(study), TrialCounts())) for study in studies]
     running = find_running(storage, [row.name for row in rows if row.state == "interrupted"])
-    return [replace(row, state=_running_state(row)) if row.name in running else row for row in rows]
-
-
-def _running_state(row: StudyRow) -> StudyState:
-    if any(kind.name == row.kind and not kind.recommends for kind in KINDS):
-        return "running"
-    return "searching" if row.planned is None or row.finished < row.planned else "validating"
+    without_recommendation = {kind.name for kind in KINDS if not kind.recommends}
+    for place, row in enumerate(rows):
+        if row.name in running:
+            state: StudyState = "searching" if row.planned is None or row.finished < row.planned else "validating"
+            rows[place] = replace(row, state="running" if row.kind in without_recommendation else state)
+    return rows
 
 
 def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
@@ -308,40 +301,22 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
     best = None
     if len(study.directions) == 1:
         best = counts.largest if study.directions[0] == StudyDirection.MAXIMIZE else counts.smallest
-    blank = StudyRow(
-        name=study.study_name,
-        policy=None,
-        scenario=None,
-        horizon=None,
-        arms=None,
-        finished=counts.finished,
-        planned=None,
-        best=best,
-        regret=None,
-        state="external",
-        date=counts.date,
-        seconds=counts.seconds,
-    )
+    row = StudyRow(study.study_name, finished=counts.finished, best=best, date=counts.date, seconds=counts.seconds)
     try:
         if keys.is_front(study):
-            return replace(blank, state="unsupported", kind="front")
+            return replace(row, state="unsupported", kind="front")
         kind = find_kind(study)
-        return blank if kind is None else _fill(blank, kind, study)
+        spec = None if kind is None else kind.read_spec(study)
+        if kind is None or spec is None:
+            return row
+        recommendation = keys.read_recommendation(study)
     except InputError:
-        return blank
-
-
-def _fill(blank: StudyRow, kind: StudyKind[Any, Any], study: FrozenStudy) -> StudyRow:
-    """Fill in what the specification says, and the state."""
-    spec = kind.read_spec(study)
-    if spec is None:
-        return blank
+        return row
     state: StudyState = "interrupted"
     if kind.is_complete(study):
         state = "recommended" if kind.recommends else "complete"
-    recommendation = keys.read_recommendation(study)
     regret = None if recommendation is None else recommendation.regret.mean
-    return replace(blank, **spec.summary(), planned=spec.planned, regret=regret, state=state, kind=kind.name)
+    return replace(row, **spec.summary(), planned=spec.planned, regret=regret, state=state, kind=kind.name)
 
 
 def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:

@@ -53,25 +53,34 @@ def store_cells(study: optuna.Study, spec: GridSpec, first: int, samples: Floats
 
     Cells must be stored in order. `seconds` is the time per cell.
     """
+    cells = spec.cells()[first:]
+    distributions = grid_distributions(spec)
+    pairs = zip(samples, cells, strict=False)
+    store_trials(study, [_finished_trial(sample, seconds, cell, distributions, {}) for sample, cell in pairs])
+
+
+def _finished_trial(
+    sample: Floats,
+    seconds: float,
+    params: Mapping[str, Any],
+    distributions: Mapping[str, BaseDistribution],
+    attributes: Mapping[str, Any],
+) -> FrozenTrial:
+    """Make a complete trial whose value is the mean of a sample [R]."""
     import optuna
 
-    cells = spec.cells()
-    distributions = grid_distributions(spec)
-    trials = [
-        optuna.trial.create_trial(
-            state=optuna.trial.TrialState.COMPLETE,
-            value=float(sample.mean()),
-            params=cells[number],
-            distributions=distributions,
-            user_attrs={
-                keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)),
-                keys.REPLICATIONS: int(sample.size),
-                keys.SECONDS: round(seconds, 6),
-            },
-        )
-        for number, sample in enumerate(samples, first)
-    ]
-    store_trials(study, trials)
+    return optuna.trial.create_trial(
+        state=optuna.trial.TrialState.COMPLETE,
+        value=float(sample.mean()),
+        params=dict(params),
+        distributions=dict(distributions),
+        user_attrs={
+            keys.STDERR: float(sample.std(ddof=1) / np.sqrt(sample.size)),
+            keys.REPLICATIONS: int(sample.size),
+            keys.SECONDS: round(seconds, 6),
+            **attributes,
+        },
+    )
 
 
 def read_grid(study: optuna.Study | FrozenStudy, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Grid | None:
@@ -141,48 +150,34 @@ def check_trials(
 
 def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
     """Store one entry as a finished trial; entries must be stored in order."""
-    import optuna
     from optuna.distributions import CategoricalDistribution
 
-    trial = optuna.trial.create_trial(
-        state=optuna.trial.TrialState.COMPLETE,
-        value=float(entry.regret.mean()),
-        params={"policy": entry.policy, "setting": entry.setting},
-        distributions={
-            "policy": CategoricalDistribution(spec.policies),
-            "setting": CategoricalDistribution(("defaults", "tuned")),
+    recorded = entry.recorded
+    parts = None if recorded is None or recorded.parts is None else recorded.parts.tolist()
+    params = {"policy": entry.policy, "setting": entry.setting}
+    distributions = {
+        "policy": CategoricalDistribution(spec.policies),
+        "setting": CategoricalDistribution(("defaults", "tuned")),
+    }
+    attributes = {
+        keys.NANOSECONDS: entry.nanoseconds,
+        keys.REGRETS: entry.regret.tolist(),
+        keys.ENTRY: {
+            "params": entry.params,
+            "trials": entry.trials,
+            "search_replications": entry.search_replications,
+            "failures": entry.failures,
+            "uniform": entry.uniform,
+            "steps": list(entry.curve.steps),
+            "mean": list(entry.curve.mean),
+            "stderr": list(entry.curve.stderr),
+            "recorded": None if recorded is None else {**vars(recorded), "parts": parts},
         },
-        user_attrs={
-            keys.STDERR: float(entry.regret.std(ddof=1) / np.sqrt(entry.regret.size)),
-            keys.REPLICATIONS: int(entry.regret.size),
-            keys.SECONDS: round(seconds, 6),
-            keys.NANOSECONDS: entry.nanoseconds,
-            keys.REGRETS: entry.regret.tolist(),
-            keys.ENTRY: {
-                "params": entry.params,
-                "trials": entry.trials,
-                "search_replications": entry.search_replications,
-                "failures": entry.failures,
-                "uniform": entry.uniform,
-                "steps": list(entry.curve.steps),
-                "mean": list(entry.curve.mean),
-                "stderr": list(entry.curve.stderr),
-                "recorded": _recorded_object(entry.recorded),
-            },
-        },
-    )
-    store_trials(study, [trial])
+    }
+    store_trials(study, [_finished_trial(entry.regret, seconds, params, distributions, attributes)])
 
 
-def _recorded_object(result: RecordedResult | None) -> dict[str, Any] | None:
-    if result is None:
-        return None
-    return {**vars(result), "parts": None if result.parts is None else result.parts.tolist()}
-
-
-def _read_recorded(stored: dict[str, Any] | None) -> RecordedResult | None:
-    if stored is None:
-        return None
+def _read_recorded(stored: dict[str, Any]) -> RecordedResult:
     return RecordedResult(
         reward=_check_number(stored["reward"]),
         rows=int(stored["rows"]),
@@ -212,11 +207,6 @@ def _check_number(value: Any) -> float:
     return float(value)
 
 
-def _check_count(value: Any) -> int | None:
-    """Return a stored number that may be missing."""
-    return None if value is None else int(value)
-
-
 def read_entries(name: str, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> list[ComparisonEntry]:
     """Return the stored entries. Raises InputError if a trial is not an entry of the comparison in its place."""
     expected = spec.entries()
@@ -241,25 +231,24 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
     if regret.size != spec.replications:
         raise ValueError
     nanoseconds = trial.user_attrs.get(keys.NANOSECONDS)
+    params = dict(stored["params"])
+    if not all(isinstance(value, str) or is_number(value) for value in params.values()):
+        raise ValueError
+    failures = stored.get("failures")
+    recorded = stored.get("recorded")
     return ComparisonEntry(
         policy=policy,
         setting=setting,
-        params={name: _check_param(value) for name, value in stored["params"].items()},
+        params=params,
         regret=regret,
         curve=_read_curve(stored["steps"], stored),
         trials=int(stored["trials"]),
         search_replications=int(stored["search_replications"]),
-        failures=_check_count(stored.get("failures")),
+        failures=None if failures is None else int(failures),
         uniform=_check_number(stored.get("uniform", 0.0)),
         nanoseconds=None if nanoseconds is None else _check_number(nanoseconds),
-        recorded=_read_recorded(stored.get("recorded")),
+        recorded=None if recorded is None else _read_recorded(recorded),
     )
-
-
-def _check_param(value: Any) -> Any:
-    if not isinstance(value, str) and not is_number(value):
-        raise ValueError
-    return value
 
 
 def store_further_worlds(study: optuna.Study, further: Sequence[ComparisonEntry]) -> None:

@@ -138,7 +138,7 @@ def run_comparison(
         missing = spec.entries()[len(entries) :]
         listener.begin(spec, len(entries))
         scaled = spec.defaults == "scaled" and any(setting == "defaults" for _, setting in missing)
-        scale = spec.reward_scale() if scaled else None
+        scale = spec.source.reward_scale(spec.horizon) if scaled else None
         if workers.concurrent_studies > 1:
             searches = [policy for policy, setting in missing if setting == "tuned"]
             run_concurrently(workers, [partial(_tune, spec, policy, url, workers, SILENT) for policy in searches])
