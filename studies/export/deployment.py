@@ -7,6 +7,7 @@ from pydantic import Field
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import find_scenario
 from ravenlab.studies.results.expected import Advice
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.fields import FrozenModel, optional
 
 
@@ -21,7 +22,7 @@ class Deployment(FrozenModel):
 
 def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
-    recorded = recommendation.recorded
+    recorded = recommendation.source if isinstance(recommendation, Recommendation) else None
     assumptions = recommendation.holds_for
     if recorded is None:
         later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)
