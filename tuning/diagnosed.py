@@ -16,6 +16,7 @@ from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count, format_ends, format_number, join_words
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Value
+from ravenlab.studies.diagnosis.findings import NEVER
 from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
 from ravenlab.studies.laws.axes import NoLawError
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
@@ -80,7 +81,11 @@ def recommend_for_diagnosis(
     """
     if not diagnosis.conclusive:
         raise NoLawError(diagnosis.reason)
-    found = [finding for finding in diagnosis.findings if finding.found]
+    if diagnosis.mismatch:
+        raise NoLawError(diagnosis.mismatch)
+    found = [finding for finding in diagnosis.findings if finding.modeled]
+    if any(NEVER in (finding.settings.get("opens"), finding.settings.get("closes")) for finding in found):
+        raise NoLawError("there is no law for arms of which some only open or only close")
     if not found:
         return _ask_law(diagnosis, STATIONARY, {}, diagnosis.arms, horizon, in_steps)
     arms = diagnosis.arms - any(finding.numbers.get("came") for finding in found)

@@ -9,6 +9,7 @@ from ravenlab.dashboards.figures.style import (
     GREY,
     VERMILION,
     Figure,
+    PlotlyTrace,
     escape_text,
     fade,
     format_title,
@@ -16,6 +17,7 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
     make_shading,
     round_number,
+    round_numbers,
 )
 from ravenlab.dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from ravenlab.environments.blocks import RecordedScenario
@@ -74,16 +76,29 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     >>> figure.data[-1].name
     'currently best arm'
     """
+    worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
     sign = -1.0 if scenario.minimize else 1.0
     means = scenario.means
-    best_arm = scenario.draw_run(0).best_arm
+    best_arm = worlds.best_arm
     rows, table = _average_parts(sign * means)
     _, best = _average_parts(sign * means[np.arange(len(means)), best_arm][:, None])
     times_best = np.bincount(best_arm, minlength=scenario.arms)
     shown = arms_to_draw(times_best, means)
-    traces = [arm_line(rows, table[:, k], scenario.trace.names[k], place) for place, k in enumerate(shown)]
-    look = {"line": {"color": VERMILION, "width": 3.5}, "opacity": 0.85}
-    traces.append(arm_line(rows, best[:, 0], "currently best arm", 0) | look)
+    traces: list[PlotlyTrace] = []
+    for place, k in enumerate(shown):
+        traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
+    traces.append(
+        {
+            "type": "scatter",
+            "x": round_numbers(rows),
+            "y": round_numbers(best[:, 0]),
+            "mode": "lines",
+            "line": {"color": VERMILION, "width": 3.5},
+            "opacity": 0.85,
+            "name": "currently best arm",
+            "hovertemplate": "currently best arm<br>row %{x}<br>%{y}<extra></extra>",
+        }
+    )
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing = sum(scenario.trace.missing)
@@ -93,7 +108,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
         escape_text(scenario.name),
         f"{scenario.trace.rows:,} rows",
         f"K = {scenario.arms} arms",
-        f"{'window' if window <= scenario.shortest_segment else 'horizon'} {window}",
+        f"window {window}",
     ]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
@@ -132,8 +147,8 @@ def _axis_range(values: Floats) -> tuple[float, float]:
 
 
 def _ruler(window: int) -> dict[str, Any]:
-    ends = {"x0": 1, "x1": window, "y0": 0.03, "y1": 0.03}
-    return {"type": "line", "xref": "x", "yref": "paper", **ends, "line": {"color": GREY, "width": 3}}
+    line = {"color": GREY, "width": 3}
+    return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
 
 
 MAX_PARTS = 20
@@ -154,9 +169,20 @@ def plot_log(scenario: LogScenario) -> Figure:
     table = _means_by_group(part * log.arms + log.arm, log.reward, parts * log.arms).reshape(parts, log.arms)
     whole = _means_by_group(part, log.reward, parts)
     shown = sorted(int(k) for k in np.argsort([-count for count in log.counts], kind="stable")[:MOST_ARMS])
-    traces = [arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)]
-    look = {"line": {"color": GREY, "width": 3.5}}
-    traces.append(arm_line(middles, whole, "logging policy", 0, "events around") | look)
+    traces: list[PlotlyTrace] = [
+        arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)
+    ]
+    traces.append(
+        {
+            "type": "scatter",
+            "x": round_numbers(middles),
+            "y": round_numbers(whole),
+            "mode": "lines",
+            "line": {"color": GREY, "width": 3.5},
+            "name": "logging policy",
+            "hovertemplate": "logging policy<br>events around %{x}<br>%{y}<extra></extra>",
+        }
+    )
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
     context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]

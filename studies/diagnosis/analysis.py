@@ -19,6 +19,7 @@ from ravenlab.studies.diagnosis.block_means import TraceBlocks
 from ravenlab.studies.diagnosis.findings import Absence, find_absences, list_findings
 from ravenlab.studies.diagnosis.model import incremental_drift_term
 from ravenlab.studies.diagnosis.model_selection import ARM_CHURN, LEVEL_CHANGES, SelectedModel, select_model
+from ravenlab.studies.diagnosis.predictive import find_mismatch
 from ravenlab.studies.diagnosis.proposal import estimate_base_ranges, estimate_noise
 from ravenlab.studies.diagnosis.random_walk import RANDOM_WALK
 from ravenlab.studies.diagnosis.result import ChangeMark, Diagnosis, PlotData
@@ -80,14 +81,17 @@ def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
     return log_table([log.names[k] for k in log.arm], list(log.reward))
 
 
-def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: int = 0) -> Diagnosis:
+def diagnose(
+    values: Floats, names: Sequence[str] = (), halves: int = 0, seed: int = 0, check: bool = False
+) -> Diagnosis:
     """Diagnose which kinds of change a table of rewards [N, K] shows.
 
     Args:
         values: Rewards by row and arm; NaN where no reward was observed.
         names: Names of the arms.
         halves: Number of random halves of the rows to diagnose again, as a check of reliability.
-        seed: Seed of the random halves.
+        seed: Seed of the random halves and of the check.
+        check: Whether to check that simulated worlds with the kinds found resemble the data.
 
     >>> rewards = np.random.default_rng(1).normal(size=(1000, 3))
     >>> diagnose(rewards).verdict
@@ -104,19 +108,27 @@ def diagnose(values: Floats, names: Sequence[str] = (), halves: int = 0, seed: i
     blocks = TraceBlocks.of(values)
     selected = select_model(blocks)
     absences = find_absences(values)
-    kinds = (*(term.kind for term in selected.fit.terms), *([ARM_CHURN] if absences else []))
+    kinds = tuple(dict.fromkeys([*(term.kind for term in selected.fit.terms), *([ARM_CHURN] if absences else [])]))
     kinds_of_halves = [set(diagnose(_draw_half(values, [seed, half]), names).kinds) for half in range(halves)]
     findings = tuple(
         replace(finding, found_in_halves=sum(finding.kind in half for half in kinds_of_halves))
         for finding in list_findings(blocks, selected, absences, names)
     )
+    noise = estimate_noise(blocks, selected.fit)
+    base = estimate_base_ranges(blocks, selected.fit)
+    mismatch = ""
+    if check:
+        modeled = {finding.kind: finding.settings for finding in findings if finding.modeled}
+        opened = any(finding.numbers.get("came") for finding in findings)
+        mismatch = find_mismatch(values, modeled, {**base, "noise": noise}, len(names) - opened, seed)
     return Diagnosis(
         names=names,
         rows=rows,
+        mismatch=mismatch,
         kinds=kinds,
         findings=findings,
-        noise=estimate_noise(blocks, selected.fit),
-        base=estimate_base_ranges(blocks, selected.fit),
+        noise=noise,
+        base=base,
         agreeing_halves=sum(half == set(kinds) for half in kinds_of_halves),
         halves=halves,
         plot_data=_make_plot_data(blocks, selected, absences, names),

@@ -65,11 +65,19 @@ class TraceBlocks:
         squares = np.add.reduceat(deviations**2, starts[:-1], axis=0)
         noise = _pool_noise(squares, np.maximum(counts - 1.0, 0.0))
         blocks = TraceBlocks(values, starts, counts, means, noise)
+        if blocks.binary:
+            # The variance of a block of clicks depends on its mean: weights by blocks would favor low means.
+            noise[:] = squares.sum(axis=0) / np.maximum((counts - 1.0).clip(0.0).sum(axis=0), 1.0)
+            noise[:] = np.maximum(noise, 1e-6 * (float(noise.mean()) or 1.0))
         for k in np.flatnonzero(~blocks.has_variances):
             steps = np.diff(values[observed[:, k], k])
             if steps.size and steps.any():
                 noise[:, k] = 0.5 * (steps**2).mean()
         return blocks
+
+    def without(self, columns: Floats, used: Bools) -> TraceBlocks:
+        """Return the blocks without the rows at which a column [N, p] that an arm uses [p, K] is not 0."""
+        return TraceBlocks.of(np.where((columns != 0.0) @ used, np.nan, self.values))
 
     @property
     def rows(self) -> int:

@@ -1,4 +1,4 @@
-"""Abrupt changes of levels: change points of block means and noise, read as jumps, blips, or both.
+"""Abrupt changes of levels: change points of block means and noise, read as outages, jumps, blips, or jumps and blips.
 
 Each arm is segmented separately (`ruptures`, an exact search with a penalty per change), because arms may share their
 noise and a sum over arms would count the same deviation several times. Change points are then joined over arms and
@@ -8,16 +8,19 @@ refined to the row.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from ravenlab.common.linear import multiply
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
 from ravenlab.studies.diagnosis.model import FittedModel, NoiseScale, Term
 
 FALSE_ALARM_RATE = 0.01  # probability of a change point, over all blocks and arms, if no level changes
+MIN_BLOCKS = 5  # minimal blocks of an arm in which outages are searched
 MIN_NOISE_SEGMENT = (5, 60)
 """Minimal blocks and rows between changes of noise; the variance of fewer may be due to one spike."""
 MAX_LOG_VARIANCE = 4.0  # standard deviations at which the log-variance of a block is clipped
@@ -25,6 +28,9 @@ CLEAR_GAIN = 10.0  # gain from which an arm contributes to the position of a cha
 MAX_CHANGE_POINTS = 60  # maximal number of change points; more do not describe jumps
 BLIP_ARMS = 0.5  # a blip of at least this share of the arms is a blip of all arms
 MAX_BLIP = 0.15  # longest blip, as a share of the rows; a longer excursion is two jumps
+MAX_OUTAGE = 0.05  # longest temporary change of single arms, as a share of the rows
+MAX_CUTS_WITHIN = 4  # change points within an outage, whose first and last blocks may be partly of another level
+RETURNED = 0.3  # largest difference of the levels before and after an outage, relative to its size
 
 
 @dataclass(frozen=True)
@@ -84,13 +90,27 @@ class RunningSums:
         """χ² with one degree of freedom for a change of level at a cut, [..., K]."""
         return self.distance(*self.level(start, cut), *self.level(cut, end))
 
+    def place_gain(self, start: Ints, cut: Ints, end: Ints) -> Floats:
+        """χ² for a change of level at a cut, [..., K], with the same noise at all cuts.
+
+        A change of level increases the variance of its own block, so the noise of blocks would favor other places.
+        """
+        counts = [self.counts[last] - self.counts[first] for first, last in ((start, cut), (cut, end))]
+        means = [
+            (self.sums[last] - self.sums[first]) / np.maximum(count, 1.0)
+            for (first, last), count in zip(((start, cut), (cut, end)), counts, strict=True)
+        ]
+        noise = (self.noise[end] - self.noise[start]) / np.maximum(counts[0] + counts[1], 1.0)
+        precision = counts[0] * counts[1] / np.maximum(counts[0] + counts[1], 1.0)
+        return np.asarray((means[0] - means[1]) ** 2 * precision / np.maximum(noise, 1e-300))
+
     def noise_gain(self, start: Ints, cut: Ints, end: Ints, min_rows: float) -> Floats:
         """χ² for a change of noise at a cut, [..., K]; 0 if either side is shorter than `min_rows`."""
         gain = self.distance(*self.noise_level(start, cut), *self.noise_level(cut, end))
         return np.where((np.minimum(cut - start, end - cut) < min_rows)[..., None], 0.0, gain)
 
     @staticmethod
-    def distance(level: Floats, error: Floats, other: Floats, other_error: Floats) -> Floats:
+    def distance(level: Any, error: Any, other: Any, other_error: Any) -> Floats:
         """Squared difference of two levels in standard errors."""
         return np.asarray((level - other) ** 2 / np.maximum(error + other_error, 1e-300))
 
@@ -104,13 +124,107 @@ def level_change_terms(blocks: TraceBlocks, current: FittedModel, scale: NoiseSc
     spans = find_blips(cuts, blocks, running)
     edges = {edge for span in spans for edge in span}
     lasting = np.array([cut for cut in cuts if int(cut) not in edges], dtype=np.int64)
-    alternatives: list[tuple[Term, ...]] = [(_jump_term(cuts, blocks, running),)]
+    jumps = _jump_term(cuts, blocks, running)
+    if not jumps.mean_used.any():
+        return []  # only variances change, and no scenario has such jumps
+    # Of a jump of a single arm, changes of others that another kind explains are no part.
+    strongest = _change_strengths(np.concatenate([[0], cuts, [blocks.rows]]), blocks, running).argmax(axis=1)
+    single = jumps.mean_used & (np.arange(blocks.arms) == strongest[:, None])
+    alternatives: list[tuple[Term, ...]] = [(jumps,)]
+    if single.any() and (single != jumps.mean_used).any():
+        alternatives.append((replace(jumps, mean_used=single, variance_used=jumps.variance_used & single),))
     if spans:
         blips = _blip_term(spans, blocks, running)
         alternatives.append((blips,))
         if lasting.size:
             alternatives.append((_jump_term(lasting, blocks, running, spans), blips))
     return alternatives
+
+
+def find_outages(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> Term | None:
+    """Find temporary changes of single arms: short, while most other arms keep their levels at both ends.
+
+    Levels are compared with those next to them, so that slow changes of the arm do not matter.
+    """
+    running = RunningSums.of(blocks, current, scale)
+    signal = current.block_residuals / np.sqrt(blocks.noise * scale.mean / np.maximum(blocks.counts, 1.0))
+    min_gain = 2.0 * _noticeable_gain(blocks, blocks.number)
+    arms_of_spans: dict[tuple[int, int], list[int]] = {}
+    lasting: list[tuple[int, int]] = []
+    for k in range(blocks.arms):
+        observed = np.flatnonzero(blocks.counts[:, k])
+        if observed.size < MIN_BLOCKS:
+            continue
+        cuts = [int(blocks.starts[observed[cut]]) for cut in _segment(signal[observed, k], 1, min_gain)]
+        spans = _find_excursions(k, cuts, blocks, running, min_gain)
+        near = 2.0 * blocks.size
+        lasting += [(k, cut) for cut in cuts if not any(start - near <= cut <= end + near for start, end in spans)]
+        for start, end in spans:
+            same = (span for span in arms_of_spans if max(abs(span[0] - start), abs(span[1] - end)) <= near)
+            arms_of_spans.setdefault(next(same, (start, end)), []).append(k)
+    for start, end in arms_of_spans:
+        gains = [_compare_sides(k, start, end, blocks, running)[0] for k in range(blocks.arms)]
+        if np.mean(np.array(gains) > _noticeable_gain(blocks)) > BLIP_ARMS:
+            return None  # blips of all arms
+    for span in list(arms_of_spans):
+        others = {k for k, cut in lasting if min(abs(cut - edge) for edge in span) <= 2.0 * blocks.size}
+        if len(others) > len(arms_of_spans[span]):
+            del arms_of_spans[span]
+    if not arms_of_spans:
+        return None
+    spans = sorted(arms_of_spans)
+    affected = np.array([[k in arms_of_spans[span] for k in range(blocks.arms)] for span in spans])
+    return _blip_term(spans, blocks, running, affected)
+
+
+def _find_excursions(
+    arm: int, cuts: Sequence[int], blocks: TraceBlocks, running: RunningSums, min_gain: float
+) -> list[tuple[int, int]]:
+    """Find the spans between change points of an arm before and after which it has about the same level."""
+    longest = MAX_OUTAGE * blocks.rows + 2.0 * blocks.size
+    candidates = []
+    for i, first in enumerate(cuts):
+        for last in cuts[i + 1 : i + 2 + MAX_CUTS_WITHIN]:
+            if last - first > longest:
+                break
+            start, end = _refine_span(arm, first, last, blocks, running)
+            gain, size, change = _compare_sides(arm, start, end, blocks, running)
+            if gain > min_gain and abs(change) <= RETURNED * abs(size) and end - start <= MAX_OUTAGE * blocks.rows:
+                candidates.append((gain, start, end))
+    spans: list[tuple[int, int]] = []
+    for _, start, end in sorted(candidates, reverse=True):
+        if all(end <= other_start or start >= other_end for other_start, other_end in spans):
+            spans.append((start, end))
+    return spans
+
+
+def _refine_span(arm: int, first: int, last: int, blocks: TraceBlocks, running: RunningSums) -> tuple[int, int]:
+    """Move both ends of a span to the rows that separate the levels of an arm best."""
+    reach = int(1.5 * blocks.size) + 1
+    margin = max(last - first, 4 * reach)
+    for _ in range(2):
+        middle = (first + last) // 2
+        rows = np.arange(max(1, first - reach), min(middle, first + reach) + 1)
+        before, after = (np.full_like(rows, row) for row in (max(0, first - margin), last))
+        first = int(rows[np.argmax(running.place_gain(before, rows, after)[:, arm])]) if rows.size else first
+        rows = np.arange(max(middle + 1, last - reach), min(blocks.rows - 1, last + reach) + 1)
+        before, after = (np.full_like(rows, row) for row in (first, min(blocks.rows, last + margin)))
+        last = int(rows[np.argmax(running.place_gain(before, rows, after)[:, arm])]) if rows.size else last
+    return first, last
+
+
+def _compare_sides(
+    arm: int, start: int, end: int, blocks: TraceBlocks, running: RunningSums
+) -> tuple[float, float, float]:
+    """Return χ² of the level of an arm in a span, its distance from both sides, and their difference."""
+    width = max(end - start, int(5 * blocks.size))
+    edges = np.array([max(0, start - width), start, end, min(blocks.rows, end + width)])
+    level, error = (table[:, arm] for table in running.level(edges[:-1], edges[1:]))
+    around, around_error = _combine((level[0], error[0]), (level[2], error[2]))
+    gain = float(running.distance(level[1], error[1], around, around_error))
+    # Without observations on both sides it is not known whether the level returned.
+    known = np.isfinite(error).all()
+    return gain if known else 0.0, float(level[1] - around), float(level[2] - level[0])
 
 
 def find_change_points(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, running: RunningSums) -> Ints:
@@ -212,7 +326,7 @@ def _refine(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> Ints:
         rows = np.arange(max(before + 1, cuts[i] - reach), min(after, cuts[i] + reach + 1))
         if not rows.size:
             continue
-        gains = running.gain(np.full_like(rows, before), rows, np.full_like(rows, after))
+        gains = running.place_gain(np.full_like(rows, before), rows, np.full_like(rows, after))
         clear = gains.max(axis=0) > CLEAR_GAIN
         # A change of noise alone is located to the block only.
         if clear.any():
@@ -257,8 +371,22 @@ def _jump_term(cuts: Ints, blocks: TraceBlocks, running: RunningSums, without: S
     gains = _change_strengths(bounds, blocks, kept)
     columns = (np.arange(blocks.rows)[:, None] >= cuts).astype(np.float64)
     used = [_assign_cuts(cuts, blocks, level) for level in (kept.level, kept.noise_level)]
+    used[1] &= not blocks.binary
     about = {"at": [int(cut) for cut in cuts], "p": _p_value(gains, blocks, 1)}
     return Term("localized-jump", columns, used[0], columns, used[1], cuts.size, None, about)
+
+
+def refine_jumps(term: Term, blocks: TraceBlocks, fitted: FittedModel, scale: NoiseScale) -> Term:
+    """Return the jumps whose means some arm uses, at the rows that separate the levels best beside the other terms."""
+    kept = term.mean_used.any(axis=1)
+    weights = fitted.mean_weights[next(i for i, other in enumerate(fitted.terms) if other is term)]
+    without = replace(fitted, residuals=fitted.residuals + multiply(term.mean, weights))
+    running = RunningSums.of(blocks, without, scale)
+    cuts = _refine(np.array(term.about["at"], dtype=np.int64)[kept], blocks, running)
+    if cuts.size != kept.sum():
+        return term
+    refined = _jump_term(cuts, blocks, running)
+    return replace(refined, mean_used=term.mean_used[kept], variance_used=term.variance_used[kept])
 
 
 def _assign_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], tuple[Floats, Floats]]) -> Bools:
@@ -278,7 +406,10 @@ def _assign_cuts(cuts: Ints, blocks: TraceBlocks, level: Callable[[Ints, Ints], 
     return used
 
 
-def _blip_term(spans: list[tuple[int, int]], blocks: TraceBlocks, running: RunningSums) -> Term:
+def _blip_term(
+    spans: list[tuple[int, int]], blocks: TraceBlocks, running: RunningSums, affected: Bools | None = None
+) -> Term:
+    """Make the term of blips, which are outages if the arms [S, K] that they affect are given."""
     starts, ends = (np.array([span[side] for span in spans]) for side in (0, 1))
     # Compare with both sides, up to the neighboring blips.
     before = np.concatenate([[0], ends[:-1]])
@@ -292,12 +423,15 @@ def _blip_term(spans: list[tuple[int, int]], blocks: TraceBlocks, running: Runni
     columns = ((row >= starts) & (row < ends)).astype(np.float64)
     min_gain = _noticeable_gain(blocks)
     in_all_arms = ((gains > min_gain).mean(axis=1) >= BLIP_ARMS)[:, None]
-    used = [np.asarray((table > min_gain) | in_all_arms) for table in (gains, noise_gains)]
-    about = {"spans": spans, "p": _p_value(gains, blocks, blocks.number)}
+    if affected is None:
+        used = [np.asarray((table > min_gain) | in_all_arms) for table in (gains, noise_gains)]
+    else:
+        used = [affected, affected & (noise_gains > min_gain)]
+    about = {"spans": spans, "p": _p_value(gains, blocks, blocks.number), "affected": affected}
     return Term("blips", columns, used[0], columns, used[1], 2 * len(spans), None, about)
 
 
-def _combine(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _combine(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
     """Combine two estimates of the same level, weighted by precision."""
     weights = [1.0 / np.maximum(error, 1e-300) for _, error in (first, second)]
     total = np.maximum(weights[0] + weights[1], 1e-300)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count, format_interval, format_number, plural
+from ravenlab.common.text import format_count, format_interval, format_number, join_words, plural
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.block_means import Bools, TraceBlocks
 from ravenlab.studies.diagnosis.change_points import MAX_CHANGE_POINTS
@@ -26,6 +26,10 @@ SINGLE_PERIOD = 0.51
 MIN_ABSENCE = 0.01  # shortest absence of an arm, as a share of the rows; a shorter gap is a missing value
 MAX_ABSENCE_P = 0.01  # largest p-value of an absence
 NEVER = "200%"  # a time beyond the horizon
+MIN_ARMS_TO_AGREE = 5  # arms whose drifts have the same direction, or whose seasons have the same phase, not by chance
+SAME_PHASE = 0.9  # length of the sum of the seasons of all arms, relative to the sum of their lengths
+MAX_LISTED = 3  # maximal number of changes that are listed
+CLOSING_ROWS = 0.2  # share of the rows before an arm closes in which it is compared with the others
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,9 @@ class KindDescription:
     strength: str
     numbers: dict[str, Any]
     settings: dict[str, Any]
+    """Empty if no scenario resembles it."""
     arms: tuple[str, ...] = ()
+    variant: str = ""
 
 
 def find_absences(values: Floats) -> list[Absence]:
@@ -92,7 +98,7 @@ def list_findings(
     for kind in (*KINDS, RANDOM_WALK):
         found = kind in in_model or (kind == ARM_CHURN and bool(absences))
         if kind == ARM_CHURN:
-            description = _describe_churn(absences, blocks.rows, names, selected)
+            description = _describe_churn(absences, blocks, names)
         elif kind in in_model or kind in candidates:
             term, fitted = in_model.get(kind) or candidates[kind]
             description = DESCRIBERS[kind](FittedTerm.of(term, fitted, selected.scale, blocks, names))
@@ -105,7 +111,16 @@ def list_findings(
             reason = "within sampling noise" if p[kind] >= SIGNIFICANCE_LEVEL else "not supported by BIC"
             strength = f"{reason}: {strength}"
         findings.append(
-            Finding(kind, found, p[kind], strength, description.arms, description.numbers, description.settings)
+            Finding(
+                kind,
+                found,
+                p[kind],
+                strength,
+                arms=description.arms,
+                numbers=description.numbers,
+                settings=description.settings,
+                variant=description.variant if found else "",
+            )
         )
     return tuple(findings)
 
@@ -143,7 +158,7 @@ class FittedTerm:
 
     def largest(self) -> tuple[str, Interval]:
         """Name and coefficient of the arm with the largest coefficient, for terms with one column."""
-        k = int(np.argmax(np.where(self._reliable(), np.abs(self.weights[0]), -1.0)))
+        k = int(np.argmax(np.where(self._reliable() & (self.errors[0] > 0.0), np.abs(self.weights[0]), -1.0)))
         return self.names[k], Interval.from_error(float(self.weights[0, k]), float(self.errors[0, k]))
 
     def typical(self) -> float:
@@ -163,8 +178,8 @@ class FittedTerm:
         return float(np.median(np.diff([0, *steps])))
 
     def _reliable(self) -> Bools:
-        """Mark the arms with enough observations."""
-        return np.asarray(self.errors[0] <= 10.0 * np.median(self.errors[0]))
+        """Mark the arms with enough observations, and those without this change."""
+        return np.asarray(self.errors[0] <= 10.0 * np.median(self.errors[0][self.errors[0] > 0.0]))
 
 
 def format_share(share: float) -> str:
@@ -194,12 +209,22 @@ def _format_times(steps: Sequence[int], spacing: float) -> str:
 def _describe_incremental_drift(fitted: FittedTerm) -> KindDescription:
     arm, value = fitted.largest()
     typical = fitted.typical()
+    settings = {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"}
+    sizes = fitted.weights[0]
+    if fitted.term.common or (sizes.size >= MIN_ARMS_TO_AGREE and (np.sign(sizes) == np.sign(sizes[0])).all()):
+        direction = "up" if sizes[0] > 0 else "down"
+        settings["direction"] = direction
+        where = f"all means go {direction}, on average by {format_number(abs(float(sizes.mean())))} over all rows"
+        variant = "decay" if direction == "down" else "a common trend"
+    else:
+        where = f"means change by {format_number(typical)} over all rows (root mean square of the arms)"
+        variant = "a trend"
     return KindDescription(
-        f"means change by {format_number(typical)} over all rows (root mean square of the arms);"
-        f" {_format_largest(arm, value)}",
+        where if fitted.term.common else f"{where}; {_format_largest(arm, value)}",
         {"typical": typical, **_largest_numbers(value), "largest_arm": arm},
-        {"drift": round_digits(math.sqrt(3.0) * typical), "over": "100%"},
+        settings,
         fitted.significant_arms(),
+        variant,
     )
 
 
@@ -241,12 +266,23 @@ def _describe_periodic(fitted: FittedTerm) -> KindDescription:
     k = int(np.argmax(amplitude))
     mean = float(amplitude.mean())
     largest = Interval.from_error(float(amplitude[k]), float(error[k]))
+    settings = {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)}
+    strength = f"period {format_count(round(period))} steps, amplitude {format_number(mean)}"
+    lengths = np.hypot(*fitted.weights)
+    if fitted.term.common:
+        settings["common"] = "cycle"
+        strength += ", common to all arms"
+    else:
+        if lengths.size >= MIN_ARMS_TO_AGREE and np.hypot(*fitted.weights.sum(axis=1)) > SAME_PHASE * lengths.sum():
+            settings["common"] = "phase"
+        largest = replace(largest, low=max(0.0, largest.low))
+        strength += f" on average; {_format_largest(fitted.names[k], largest)}"
     return KindDescription(
-        f"period {format_count(round(period))} steps, amplitude {format_number(mean)} on average;"
-        f" {_format_largest(fitted.names[k], replace(largest, low=max(0.0, largest.low)))}",
+        strength,
         {"period": period, "amplitude": mean, "largest": largest.mean},
-        {"amplitude": round_digits(2.0 * mean), "period": format_share(period / fitted.rows)},
+        settings,
         fitted.significant_arms(),
+        "a common cycle" if "common" in settings else "",
     )
 
 
@@ -272,12 +308,47 @@ def _describe_blips(fitted: FittedTerm) -> KindDescription:
     lasting = float(np.median([end - start for start, end in spans]))
     every = max(fitted.spacing(at), 1.1 * lasting + 1.0)
     typical = fitted.mean_size()
+    if fitted.term.is_outage:
+        return _describe_outages(fitted, spans, lasting, every)
     return KindDescription(
         f"{plural(len(spans), 'blip')} of {format_count(round(lasting))} steps, {format_number(typical)} away on"
         f" average, {_format_times(at, every)}",
         {"at": at, "until": [end + 1 for _, end in spans], "typical": typical},
         {"every": format_share(every / fitted.rows), "lasting": format_share(lasting / fitted.rows)},
         fitted.significant_arms(),
+    )
+
+
+def _describe_outages(
+    fitted: FittedTerm, spans: Sequence[tuple[int, int]], lasting: float, every: float
+) -> KindDescription:
+    """Describe temporary changes of single arms; the scenario shifts them by the median size."""
+    used = fitted.term.mean_used
+    size = float(np.median(fitted.weights[used]))
+    count = len(fitted.names)
+    listed = []
+    for (start, end), affected, weights in zip(spans, used, fitted.weights, strict=True):
+        arms = join_words([fitted.names[k] for k in np.flatnonzero(affected).tolist()], "and")
+        change = format_number(float(weights[affected].mean()))
+        listed.append(f"{arms} by {change} from step {format_count(start + 1)} to {format_count(end)}")
+    once = len(spans) == 1
+    first = max(spans[0][0] + 1.0, lasting + 1.0)
+    return KindDescription(
+        f"{plural(len(spans), 'outage')}: {'; '.join(listed[:MAX_LISTED])}{'; …' * (len(listed) > MAX_LISTED)}",
+        {
+            "at": [start + 1 for start, _ in spans],
+            "until": [end + 1 for _, end in spans],
+            "typical": fitted.mean_size(),
+        },
+        {
+            "every": format_share((first if once else every) / fitted.rows),
+            "lasting": format_share(lasting / fitted.rows),
+            "times": "once" if once else "fixed",
+            "affected": math.ceil(1000.0 * float(np.median(used.sum(axis=1))) / count) / 1000.0,
+            "size": round_digits(size),
+        },
+        tuple(fitted.names[k] for k in np.flatnonzero(used.any(axis=0)).tolist()),
+        "a temporary change of single arms",
     )
 
 
@@ -295,27 +366,30 @@ def _describe_random_walk(fitted: FittedTerm) -> KindDescription:
     )
 
 
-def _describe_churn(
-    absences: list[Absence], rows: int, names: Sequence[str], selected: SelectedModel
-) -> KindDescription:
+def _describe_churn(absences: list[Absence], blocks: TraceBlocks, names: Sequence[str]) -> KindDescription:
     if not absences:
         return NOT_DETECTED
+    rows = blocks.rows
     opened = [absence for absence in absences if absence.first == 0]
     closed = [absence for absence in absences if absence.last == rows]
     gaps = [absence for absence in absences if absence.first > 0 and absence.last < rows]
+    came = float(np.median([absence.last + 1 for absence in opened])) if opened else 0.0
+    left = float(np.median([absence.first + 1 for absence in closed])) if closed else 0.0
+    replaced = len(opened) == len(closed) == 1 and abs(came - left) < MIN_ABSENCE * rows
     parts = [f"{names[absence.arm]} opens at step {format_count(absence.last + 1)}" for absence in opened]
     parts += [f"{names[absence.arm]} closes at step {format_count(absence.first + 1)}" for absence in closed]
+    if replaced:
+        parts = [f"{names[opened[0].arm]} replaces {names[closed[0].arm]} at step {format_count(round(came))}"]
     if gaps:
         arms = plural(len({absence.arm for absence in gaps}), "arm")
         parts.append(f"{arms} temporarily unavailable, {plural(len(gaps), 'time')} in total")
-    # The scenario has one arm that opens and one that closes.
-    settings = {
-        "opens": format_share(float(np.median([absence.last + 1 for absence in opened])) / rows) if opened else NEVER,
-        "closes": format_share(float(np.median([absence.first + 1 for absence in closed])) / rows) if closed else NEVER,
-    }
+    # The scenario has one arm that opens and one that closes, and none that is unavailable for a while.
+    settings = {}
+    if opened or closed:
+        settings["opens"] = format_share(came / rows) if opened else NEVER
+        settings["closes"] = format_share((came if replaced else left) / rows) if closed else NEVER
     if closed:
-        was_best = int(np.argmax(selected.fit.base_mean)) == closed[0].arm
-        settings["closing"] = "best" if was_best else "random"
+        settings["closing"] = "best" if _was_best(closed[0], blocks) else "random"
     numbers = {
         "came": {names[absence.arm]: absence.last + 1 for absence in opened},
         "left": {names[absence.arm]: absence.first + 1 for absence in closed},
@@ -323,7 +397,16 @@ def _describe_churn(
     }
     listed = parts if len(parts) <= 4 else [*parts[:3], f"and {len(parts) - 3} more"]
     arm_names = tuple(dict.fromkeys(names[absence.arm] for absence in absences))
-    return KindDescription("; ".join(listed), numbers, settings, arm_names)
+    variant = "a replacement" if replaced else "" if settings else "arms unavailable for a while"
+    return KindDescription("; ".join(listed), numbers, settings, arm_names, variant)
+
+
+def _was_best(closed: Absence, blocks: TraceBlocks) -> bool:
+    """Whether an arm had the largest mean of all arms in the rows before it closed."""
+    before = blocks.values[max(0, closed.first - int(CLOSING_ROWS * blocks.rows)) : closed.first]
+    known = ~np.isnan(before)
+    means = np.where(known, before, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return int(np.where(known.any(axis=0), means, -np.inf).argmax()) == closed.arm
 
 
 DESCRIBERS: dict[str, Callable[[FittedTerm], KindDescription]] = {

@@ -46,6 +46,13 @@ class Term:
     """[N] ρ(1 − ρ): a mixture of two levels adds this times their squared distance to the variance."""
     about: dict[str, Any] = field(default_factory=dict)
     """Estimates such as change points or the period, for descriptions."""
+    common: bool = False
+    """Whether the arms have the same coefficients, one per column of the means."""
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether these are temporary changes of single arms."""
+        return self.about.get("affected") is not None
 
     def main_used(self) -> Bools:
         """Return which arms use the columns that measure its strength: those of the means, if any."""
@@ -61,9 +68,9 @@ def make_term(kind: str, arms: int, mean: Floats | None = None, variance: Floats
     return Term(kind, mean, used[0], variance, used[1], **more)
 
 
-def incremental_drift_term(blocks: TraceBlocks) -> Term:
+def incremental_drift_term(blocks: TraceBlocks, common: bool = False) -> Term:
     """Linear change of the mean; the coefficient is the change over all rows."""
-    return make_term("incremental-drift", blocks.arms, mean=blocks.time[:, None])
+    return make_term("incremental-drift", blocks.arms, mean=blocks.time[:, None], shared=int(common), common=common)
 
 
 def variance_drift_term(blocks: TraceBlocks) -> Term:
@@ -131,17 +138,22 @@ def _sum_weights(weights: Floats) -> Floats:
     return np.asarray(np.maximum(weights.sum(axis=0), 1e-300))
 
 
-def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
+def periodic_term(blocks: TraceBlocks, current: FittedModel, common: bool = False) -> Term:
     """Sinusoid with the period that best explains the residuals, from two blocks to two thirds of the rows."""
     from scipy.optimize import minimize_scalar
 
     weights = blocks.counts / blocks.noise
+    residuals = current.block_residuals
+    if common:
+        total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        residuals = (weights * residuals).sum(axis=1, keepdims=True) / total
+        weights = total
     frequencies, waves = _wave_grid(blocks.number)
-    power = _periodogram(waves, current.block_residuals, weights)
+    power = _periodogram(waves, residuals, weights)
     best = float(frequencies[int(np.argmax(power))])
 
     def loss(cycles: float) -> float:
-        return -float(_periodogram(_waves(np.array([cycles]), blocks.number), current.block_residuals, weights)[0])
+        return -float(_periodogram(_waves(np.array([cycles]), blocks.number), residuals, weights)[0])
 
     low = max(MIN_CYCLES, best - CYCLE_STEP)
     high = min(blocks.number / 2, best + CYCLE_STEP)
@@ -151,7 +163,8 @@ def periodic_term(blocks: TraceBlocks, current: FittedModel) -> Term:
         "periodic",
         blocks.arms,
         mean=np.column_stack([np.sin(angle), np.cos(angle)]),
-        shared=1,
+        shared=3 if common else 1,
+        common=common,
         about={"period": blocks.rows / cycles, "searched": 2 * blocks.number},
     )
 
@@ -282,7 +295,8 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     columns = np.column_stack([np.ones(blocks.rows), *(term.mean for term in terms)])
     used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.mean_used for term in terms)])
     averages = blocks.average(columns)
-    weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise)
+    common = np.concatenate([[False], *(np.full(term.mean.shape[1], term.common) for term in terms)]).astype(bool)
+    weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise, common)
     residuals = blocks.values - multiply(columns, weights)
     block_variance = np.where(blocks.has_variances, blocks.variance_within(residuals), _overall_variance(residuals))
     mean_sizes = [term.mean.shape[1] for term in terms]
@@ -302,7 +316,7 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
         variance=variance,
         mean_errors=_split_by_term(errors, mean_sizes),
         variance_errors=_split_by_term(variance_errors, variance_sizes),
-        parameters=int(used.sum()) + variance_parameters,
+        parameters=int(used[~common].sum()) + variance_parameters,
     )
 
 
@@ -356,8 +370,13 @@ def _fit_variances(
     return fitted, weights, errors
 
 
-def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Solve weighted least squares arm by arm over the used columns: coefficients and standard errors [p, K]."""
+def _solve(
+    columns: Floats, used: Bools, target: Floats, weights: Floats, common: Bools | None = None
+) -> tuple[Floats, Floats]:
+    """Solve weighted least squares arm by arm over the used columns: coefficients and standard errors [p, K].
+
+    The coefficients of columns that are `common` are the same for all arms.
+    """
     normal = multiply(columns.T * weights.T[:, None, :], columns)
     right = multiply(columns.T, weights * target)
     both = used.T[:, :, None] & used.T[:, None, :]
@@ -370,6 +389,16 @@ def _solve(columns: Floats, used: Bools, target: Floats, weights: Floats) -> tup
     scaled = np.where(used, right / size.T, 0.0)
     coefficients = np.einsum("kpq,qk->pk", inverse, scaled) / size.T
     errors = np.sqrt(np.maximum(np.einsum("kpp->pk", inverse), 0.0)) / size.T
+    if common is not None and common.any():
+        # The joint solution is the mean of the coefficients of the arms, weighted by their precision.
+        lengths = size[:, common]
+        precision = invert(inverse[:, common][:, :, common]) * (lengths[:, :, None] * lengths[:, None, :])
+        covariance = invert(precision.sum(axis=0))
+        joint = multiply(covariance, np.einsum("kpq,qk->p", precision, coefficients[common]))
+        rest = target - multiply(columns[:, common], joint)[:, None]
+        coefficients[common] = joint[:, None]
+        errors[common] = np.sqrt(np.diag(covariance))[:, None]
+        coefficients[~common], errors[~common] = _solve(columns[:, ~common], used[~common], rest, weights)
     return np.where(used, coefficients, 0.0), np.where(used, errors, 0.0)
 
 

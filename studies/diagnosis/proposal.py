@@ -40,7 +40,9 @@ def propose_study(diagnosis: Diagnosis, source: str = "", horizon: int | None = 
     """
     if not diagnosis.conclusive:
         raise InputError(f"there is no study file to propose: {diagnosis.reason}")
-    findings = [finding for finding in diagnosis.findings if finding.found]
+    if diagnosis.mismatch:
+        raise InputError(f"simulated worlds of the scenario do not resemble the data: {diagnosis.mismatch}.")
+    findings = [finding for finding in diagnosis.findings if finding.modeled]
     opened = any(finding.numbers.get("came") for finding in findings)
     lines = [
         f"# A scenario that resembles {escape_unprintable(source) or 'the trace'}: {diagnosis.verdict}.",
@@ -97,7 +99,7 @@ def _collect_levels(fitted: FittedModel, base: Floats, weights: list[Floats], us
     """Collect the base levels and the new levels after jumps, blips and gradual drifts."""
     levels = [base.ravel()]
     for term, weight, columns in zip(fitted.terms, weights, used, strict=True):
-        if term.kind in REDRAWN_KINDS:
+        if term.kind in REDRAWN_KINDS and not term.is_outage:
             new = base + (np.cumsum(weight, axis=0) if term.kind == "localized-jump" else weight)
             levels.append(new[columns].ravel())
     return np.concatenate(levels)

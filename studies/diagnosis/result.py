@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,20 @@ class Finding:
     """Strength in numbers, for programs."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Settings of a scenario with a similar change."""
+    variant: str = ""
+    """What distinguishes it from other changes of this kind, such as "a common cycle"."""
     found_in_halves: int = 0
     """Number of random halves of the rows in which it was found."""
+
+    @property
+    def modeled(self) -> bool:
+        """Whether it was found and there is a scenario that resembles it."""
+        return self.found and bool(self.settings)
+
+    @property
+    def label(self) -> str:
+        """The kind, and in parentheses what distinguishes it."""
+        return f"{self.kind} ({self.variant})" if self.variant else self.kind
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,8 @@ class Diagnosis(Result):
     """Ranges of the arms' means and variances, as settings of a scenario."""
     reason: str = ""
     """Why the diagnosis is inconclusive; empty otherwise."""
+    mismatch: str = ""
+    """How the data differ from simulated worlds of a scenario with these kinds; empty if they resemble them."""
     agreeing_halves: int = 0
     """Number of random halves of the rows with the same result."""
     halves: int = 0
@@ -87,6 +102,11 @@ class Diagnosis(Result):
     def conclusive(self) -> bool:
         """Whether the data sufficed for a diagnosis."""
         return not self.reason
+
+    @property
+    def proposes(self) -> bool:
+        """Whether there is a scenario that resembles the data."""
+        return not self.reason and not self.mismatch
 
     @property
     def verdict(self) -> str:
@@ -115,6 +135,7 @@ class Diagnosis(Result):
             "rows": self.rows,
             "arms": list(self.names),
             "agreeing_halves": self.agreeing_halves,
+            "mismatch": self.mismatch,
             "halves": self.halves,
             "noise": self.noise,
             "base": self.base,
@@ -126,6 +147,7 @@ class Diagnosis(Result):
                     "in_halves": finding.found_in_halves,
                     "strength": finding.strength,
                     "arms": list(finding.arms),
+                    "variant": finding.variant,
                     **finding.numbers,
                     "settings": finding.settings,
                 }
@@ -161,6 +183,7 @@ class Diagnosis(Result):
 
 
 FINDING_COLUMNS = ("kind", "found", "strength", "p", "halves")  # columns of `tabulate_findings`
+CONFIRMED = 0.5  # share of the random halves from which a kind is confirmed
 MAX_NAMES = 6  # maximal number of arms listed by name
 
 
@@ -172,15 +195,41 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
     """
     if not diagnosis.conclusive:
         return [f"Inconclusive: {diagnosis.reason}"]
-    if diagnosis.kinds:
-        lines = [f"The data show {join_words(diagnosis.kinds, 'and')}."]
-    else:
-        lines = ["The data are stationary: no change exceeds sampling noise."]
+    lines = [_describe_kinds(diagnosis)]
     if diagnosis.halves:
         lines.append(
             f"{diagnosis.agreeing_halves} of {diagnosis.halves} random halves of the rows give the same result."
         )
     return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
+
+
+def _describe_kinds(diagnosis: Diagnosis) -> str:
+    """Say which kinds the data show, and how sure that is."""
+    found = [finding for finding in diagnosis.findings if finding.found]
+    kinds = join_words([finding.label for finding in found] or ["constant means"], "and")
+    if diagnosis.mismatch:
+        return f"It is not known how the data change: {kinds} fit best, but {diagnosis.mismatch}."
+    if not found:
+        return "The data are stationary: no change exceeds sampling noise."
+    sure = [finding for finding in found if finding.found_in_halves >= CONFIRMED * diagnosis.halves]
+    unsure = [finding for finding in found if finding not in sure]
+    halves = "random halves of the rows"
+    if not sure:
+        counts = f"{_count_halves(unsure)} of {diagnosis.halves} {halves}"
+        return f"It is not known how the data change: {kinds} fit best, but only in {counts}."
+    confidence = f" (found in {_count_halves(sure)} of {diagnosis.halves} {halves})" if diagnosis.halves else ""
+    text = f"The data show {join_words([finding.label for finding in sure], 'and')}{confidence}"
+    if unsure:
+        verb = "is" if len(unsure) == 1 else "are"
+        names = join_words([finding.label for finding in unsure], "and")
+        text += f"; {names} {verb} uncertain ({_count_halves(unsure)} of {diagnosis.halves})"
+    return f"{text}."
+
+
+def _count_halves(findings: Sequence[Finding]) -> str:
+    """Format the numbers of halves in which kinds were found."""
+    counts = [finding.found_in_halves for finding in findings]
+    return f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
 
 
 def tabulate_findings(diagnosis: Diagnosis) -> list[list[str]]:

@@ -7,7 +7,6 @@ from pydantic import Field
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import find_scenario
 from ravenlab.studies.results.expected import Advice
-from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.fields import FrozenModel, optional
 
 
@@ -22,7 +21,7 @@ class Deployment(FrozenModel):
 
 def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
-    recorded = recommendation.source if isinstance(recommendation, Recommendation) else None
+    recorded = recommendation.recorded
     assumptions = recommendation.holds_for
     if recorded is None:
         later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)

@@ -173,6 +173,8 @@ def describe_differences(scenario: Scenario) -> list[str]:
         if isinstance(effect, LocalizedJump | Blips) and effect.times != "fixed"
     ]
     for effect in scenario.effects:
+        if isinstance(effect, Blips) and effect.is_outage:
+            found.append("blips change only some arms, or by a given size")
         if isinstance(effect, IncrementalDrift) and effect.direction != "both":
             found.append(f"all means drift {effect.direction}")
         if isinstance(effect, Periodic) and effect.common != "nothing":

@@ -221,13 +221,11 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     if facts is not None:
         lines += _describe_file(recommendation, facts)
     lines += describe_unit(recommendation)
-    costs = recommendation.source is not None and recommendation.source.minimize
-    if costs:
-        what = "Rewards in the log" if isinstance(facts, LogFacts) else "Cells"
+    if facts is not None and facts.minimize:
+        what = "Cells" if isinstance(facts, TraceFacts) else "Rewards in the log"
         lines.append(f"{what} are costs; a policy loaded from the export takes costs.")
-    lines += recommendation.evidence
     lines += recommendation.holds_for
-    unit = "costs" if costs else "rewards"
+    unit = "costs" if facts is not None and facts.minimize else "rewards"
     scale = recommendation.scale
     lines.append(
         f"Tuned on {unit} with mean {format_number(scale.mean)} and spread {format_number(scale.spread)}"

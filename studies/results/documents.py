@@ -69,7 +69,6 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         describe_regret(recommendation)[0],
         *([f"Extra regret of {join_words(changes, 'and')}."] if changes else []),
         *describe_unit(recommendation),
-        *recommendation.evidence,
         *recommendation.holds_for,
     ]
     tabulated = {*facts, *map(describe_baseline, [*comparisons, *alternatives])}
@@ -153,11 +152,7 @@ def recommendations_document(recommendations: Sequence[Recommendation]) -> Docum
     sentences = []
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
-        stated = [
-            describe_verdict(recommendation),
-            *describe_unit(recommendation),
-            *recommendation.evidence,
-        ]
+        stated = [describe_verdict(recommendation), *describe_unit(recommendation)]
         if recommendation.recorded is not None:
             stated += describe_regret(recommendation)
         elif recommendation.failures is not None and not recommendation.failures.reliable:

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from ravenlab.common.documents import Document, Result, make_frame
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count, format_interval, plural
+from ravenlab.common.text import format_count
 from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, describe_windows
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.verdict import Verdict
@@ -163,41 +163,6 @@ class TraceFacts(FrozenModel):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
-class KeptState(FrozenModel):
-    """The trace that parameters for a policy that keeps running are for, and what decided between them."""
-
-    file: str = Field(description="File name.")
-    digest: str = Field(description="SHA-256 of the arms' names and the values.")
-    rows: int
-    arms: dict[str, int] = Field(description="Missing cells by arm, in the order of the columns.")
-    minimize: bool = Field(description="Whether cells are costs.")
-    model: str = Field(description="The simulated scenario, which resembles the trace.")
-    refits: int = Field(description="Diagnoses of resampled rows, whose spread is in the intervals.")
-    evidence: Literal["replay", "simulation"] = Field(description="What decided.")
-    replayed: tuple[int, int] = Field(description="First and last replayed row, counted from 1.")
-    measured: int = Field(description="Number of the last replayed rows, over which regret is summed.")
-    difference: float = Field(description="Regret of the defaults minus that of the parameters on these rows.")
-    low: float = Field(description="Lower end of its 95 % confidence interval.")
-    high: float = Field(description="Upper end.")
-    decidable: bool = Field(description="Whether the effective sample size of the difference suffices.")
-
-    @property
-    def interval(self) -> Interval:
-        """The difference with its interval."""
-        return Interval(self.difference, self.low, self.high, of="difference")
-
-    def describe(self) -> list[str]:
-        """Describe the simulated scenario and the replay."""
-        first, last = map(format_count, self.replayed)
-        outcome = "which decides" if self.evidence == "replay" else "which does not decide, so the simulation does"
-        return [
-            f"Simulated in worlds that resemble {self.file} ({format_count(self.rows)} rows): {self.model}. Intervals"
-            f" contain the uncertainty of this diagnosis ({plural(self.refits, 'refit')} to resampled rows).",
-            f"Replayed with its state kept on rows {first} to {last}: on the last {format_count(self.measured)} rows"
-            f" the regret of the defaults is {format_interval(self.interval)} higher, {outcome}.",
-        ]
-
-
 class RequiredSample(FrozenModel):
     """Sample size at which a difference would be significant: n·(half-width / difference)²."""
 
@@ -275,7 +240,6 @@ class Recommendation(Result, FrozenModel):
     log: LogFacts | None = optional(
         "Present if tuned on a log; `regret` is then the mean of the logging policy minus the score."
     )
-    kept: KeptState | None = optional("Present if tuned for a policy that keeps running on a trace.")
     failures: Failures | None = optional("Present if tuned on simulated worlds.")
 
     @model_validator(mode="before")
@@ -300,19 +264,8 @@ class Recommendation(Result, FrozenModel):
     @property
     def holds_for(self) -> list[str]:
         """What the parameters hold for, in sentences."""
-        starts = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
-        starts += [] if self.kept is None else [f"The policy keeps its state over {format_count(self.horizon)} steps."]
-        return [*starts, describe_feedback([self.scenario])]
-
-    @property
-    def evidence(self) -> list[str]:
-        """What decided for a policy that keeps running on a trace, in sentences; empty otherwise."""
-        return [] if self.kept is None else self.kept.describe()
-
-    @property
-    def source(self) -> TraceFacts | LogFacts | KeptState | None:
-        """The file it was tuned on or for; None for simulated worlds."""
-        return self.recorded if self.kept is None else self.kept
+        windows = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
+        return [*windows, describe_feedback([self.scenario])]
 
     @property
     def stated(self) -> tuple[str, Interval]:

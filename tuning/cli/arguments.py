@@ -71,34 +71,21 @@ def scenario_settings(pairs: Sequence[Assignment] | None, noise: str | None) -> 
 
 
 def recorded_fields(
-    trace: str | None,
-    log: str | None,
-    window: int | None,
-    minimize: bool,
-    scenarios: bool,
-    horizon: bool,
-    keep_state: bool = False,
+    trace: str | None, log: str | None, window: int | None, minimize: bool, scenarios: bool, horizon: bool
 ) -> dict[str, Any]:
-    """Return the fields of a study on a trace or a log; without `keep_state`, its horizon is the length of a window."""
-    for name in drop_unset({"window": window, "keep-state": keep_state}):
-        if trace is None:
-            raise InputError(f"--{name} requires --trace.")
-        if window is not None and keep_state:
-            raise InputError("--window is for a policy that is restarted, so --keep-state can't be combined with it.")
+    """Return the fields of a study on a trace or a log; the length of a window is its horizon."""
+    if window is not None and trace is None:
+        raise InputError("--window requires --trace.")
     if trace is None and log is None:
         if minimize:
             raise InputError("--minimize requires --trace or --log.")
         return {}
     kind, file = ("log", log) if trace is None else ("trace", trace)
-    excluded = {
-        "SCENARIO": scenarios,
-        "--horizon": horizon and not keep_state,
-        "--log": trace is not None and log is not None,
-    }
+    excluded = {"SCENARIO": scenarios, "--horizon": horizon, "--log": trace is not None and log is not None}
     for name in drop_unset(excluded):
-        advice = "; use --window or --keep-state" if (kind, name) == ("trace", "--horizon") else ""
+        advice = "; use --window" if (kind, name) == ("trace", "--horizon") else ""
         raise InputError(f"--{kind} replaces the scenario, so {name} can't be combined with it{advice}.")
-    return {kind: file, "minimize": minimize, **drop_unset({"horizon": window, "keep_state": keep_state})}
+    return {kind: file, "minimize": minimize, **drop_unset({"horizon": window})}
 
 
 def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:
@@ -135,9 +122,7 @@ def plan_from_options(
     try:
         return combine(parse_study_spec, scenarios, steps, fields)
     except InputError as error:
-        if (
-            recorded is not None and error.field == "horizon" and "keep_state" not in fields
-        ):  # the length of a window, which --window sets
+        if recorded is not None and error.field == "horizon":  # the length of a window, which --window sets
             error.field = "window"
         raise
 

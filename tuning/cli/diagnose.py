@@ -68,7 +68,7 @@ def diagnose(
         if path is not None:
             check_file_writable(path)
     diagnosis = diagnose_file(file, minimize=minimize, halves=halves)
-    proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.conclusive else ""
+    proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.proposes else ""
     recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
     parameters = [] if recommendation is None else recommendation.describe()
     parameters += [] if check is None else [check.describe()]
@@ -107,7 +107,7 @@ def _recommend(
     from ravenlab.studies.laws.axes import NoLawError
     from ravenlab.tuning.diagnosed import check_on_trace, recommend_for_diagnosis
 
-    if not diagnosis.conclusive:
+    if not diagnosis.proposes:
         return None, None, ""
     try:
         result = recommend_for_diagnosis(diagnosis, horizon)

@@ -259,7 +259,6 @@ PluginOption = Annotated[
 TraceOption = Annotated[str | None, option("--trace", STUDY["trace"], DATA, metavar="FILE")]
 LogOption = Annotated[str | None, option("--log", STUDY["log"], DATA, metavar="FILE")]
 WindowOption = Annotated[int | None, count_option("window", "W", DATA)]
-KeepStateOption = Annotated[bool, option("--keep-state", STUDY["keep_state"], DATA)]
 MinimizeOption = Annotated[bool, option("--minimize", STUDY["minimize"], DATA)]
 EstimatorOption = Annotated[
     str | None, choice_option("--estimator", STUDY["estimator"], ESTIMATORS, DATA, DEFAULT_ESTIMATOR)

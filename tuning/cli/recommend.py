@@ -19,7 +19,6 @@ from ravenlab.tuning.cli.options import (
     ArmsOption,
     JobsOption,
     JsonOption,
-    KeepStateOption,
     MinimizeOption,
     NoiseOption,
     QuietOption,
@@ -81,7 +80,6 @@ def recommend(
     changes: Annotated[
         int | None, integer_option("--changes", "N", "Number of changes within the horizon.", DESCRIPTION)
     ] = None,
-    keep_state: KeepStateOption = False,
     minimize: MinimizeOption = False,
     form: Annotated[str | None, choice_option("--format", "Format", FORMATS)] = None,
     output: Annotated[
@@ -133,7 +131,7 @@ def recommend(
         }
     )
     settings = scenario_settings(setting, noise)
-    question = Question(about, horizon, policy, arms, settings, quantities, minimize, keep_state)
+    question = Question(about, horizon, policy, arms, settings, quantities, minimize)
     result = answer_question(
         question, storage, lambda note: _open_progress(note, quiet), internal=show_all, search=not no_search, jobs=jobs
     )

@@ -38,7 +38,6 @@ def tune(
     trace: options.TraceOption = None,
     log: options.LogOption = None,
     window: options.WindowOption = None,
-    keep_state: options.KeepStateOption = False,
     minimize: options.MinimizeOption = False,
     estimator: options.EstimatorOption = None,
     policy: options.PolicyOption = None,
@@ -78,8 +77,6 @@ def tune(
         ravenlab tune --study quick --cluster tcp://localhost:8786
         # recorded response times of servers in milliseconds, where less is better
         ravenlab tune --trace latency.csv --minimize
-        # the same for a policy that runs 50,000 steps without a restart
-        ravenlab tune --trace latency.csv --minimize --horizon 50k --keep-state
         # one setting for three scenarios
         ravenlab tune blips periodic variance-drift --robust
     """
@@ -112,7 +109,7 @@ def tune(
             "fixed": assignments("--fix", fix),
         }
     )
-    fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None, keep_state)
+    fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
     robust_fields = drop_unset({"measure": measure})
     if not robust:
         for option in [*robust_fields, *drop_unset({"csv": csv})]:

@@ -32,7 +32,6 @@ from ravenlab.tuning.validation.choice import (
     nominate_lowest,
 )
 from ravenlab.tuning.validation.held_out import ChosenParameters, HeldOutData, Result, Screening, Selection
-from ravenlab.tuning.validation.kept_state import KeptStateData
 from ravenlab.tuning.validation.log import LogData
 from ravenlab.tuning.validation.race import Race
 from ravenlab.tuning.validation.trace import TraceData
@@ -74,8 +73,6 @@ def open_held_out(
             return TraceData(spec, trace, evaluator, alternatives)
         case LogScenario() as log:
             return LogData(spec, log, evaluator, alternatives)
-        case Scenario() as scenario if spec.keep_state:
-            return KeptStateData(spec, scenario, evaluator, alternatives)
         case Scenario() as scenario:
             return SimulatedWorlds(spec, scenario, evaluator, alternatives)
 

@@ -15,7 +15,6 @@ from ravenlab.studies.results.recommendation import (
     BaselineName,
     Estimate,
     Failures,
-    KeptState,
     LogFacts,
     Recommendation,
     RewardStatistics,
@@ -51,7 +50,6 @@ class Report:
     scale: RewardStatistics
     trace: TraceFacts | None = None
     log: LogFacts | None = None
-    kept: KeptState | None = None
     alternatives: Sequence[Alternative] = ()
     """On recorded data: what may be used instead of the policy."""
     failures: Failures | None = None
@@ -130,7 +128,6 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
         scale=report.scale,
         trace=report.trace,
         log=report.log,
-        kept=report.kept,
         failures=report.failures,
         attainable=report.attainable,
     )
