@@ -3,15 +3,13 @@
 `tuning.driver` registers the function that runs each kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from ravenlab.common.compat.optuna import study_id
+from ravenlab.common.compat.optuna import AnyStudy, BaseStorage, Study, study_id
 from ravenlab.common.errors import InputError
 from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
@@ -27,13 +25,6 @@ from ravenlab.studies.spec.robust import RobustSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.trials import read_comparison, read_grid
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.storages import BaseStorage
-
-    from ravenlab.common.compat.optuna import FrozenStudy
-
 
 Spec = TypeVar("Spec", bound=Specification)
 Result = TypeVar("Result")
@@ -62,7 +53,7 @@ class StudyKind(Generic[Spec, Result]):
     """Attribute that is stored last, and makes the study complete."""
     spec: type[Spec]
     result: type[Result]
-    read_stored: Callable[[BaseStorage, optuna.Study | FrozenStudy], Result | None]
+    read_stored: Callable[[BaseStorage, AnyStudy], Result | None]
     """Reads the result; None before it is complete."""
     nested: bool = False
     """Whether it runs studies of its own first."""
@@ -74,7 +65,7 @@ class StudyKind(Generic[Spec, Result]):
         """Whether the result recommends parameters."""
         return not self.files
 
-    def read_spec(self, study: optuna.Study | FrozenStudy) -> Spec | None:
+    def read_spec(self, study: AnyStudy) -> Spec | None:
         """Read the specification.
 
         None if the study is of another kind, or if it can't be shown because its plugin is not loaded.
@@ -100,20 +91,20 @@ class StudyKind(Generic[Spec, Result]):
         except ValueError:
             raise unreadable from None
 
-    def write_spec(self, study: optuna.Study, spec: Specification) -> None:
+    def write_spec(self, study: Study, spec: Specification) -> None:
         """Store the specification, and the version of ravenlab."""
         study.set_user_attr(keys.VERSION, keys.project_version())
         study.set_user_attr(self.key, spec.as_object())
 
-    def is_complete(self, study: optuna.Study | FrozenStudy) -> bool:
+    def is_complete(self, study: AnyStudy) -> bool:
         """Whether the study has its result."""
         return study.user_attrs.get(self.result_key) is not None
 
-    def read_result(self, storage: BaseStorage, study: optuna.Study | FrozenStudy) -> Result | None:
+    def read_result(self, storage: BaseStorage, study: AnyStudy) -> Result | None:
         """Read the result; None before the study is complete."""
         return self.read_stored(storage, study) if self.is_complete(study) or keys.is_front(study) else None
 
-    def drop_result(self, study: optuna.Study) -> None:
+    def drop_result(self, study: Study) -> None:
         """Delete the result of a study that is to be continued."""
         if self.is_complete(study):
             study.set_user_attr(self.result_key, None)
@@ -133,13 +124,13 @@ def _needs_plugin(stored: Any) -> bool:
     return False
 
 
-def _load_grid(storage: BaseStorage, study: optuna.Study | FrozenStudy) -> Grid | None:
+def _load_grid(storage: BaseStorage, study: AnyStudy) -> Grid | None:
     spec = GRID.read_spec(study)
     trials = storage.get_all_trials(study_id(study), deepcopy=False)
     return None if spec is None else read_grid(study, spec, trials)
 
 
-def _load_comparison(storage: BaseStorage, study: optuna.Study | FrozenStudy) -> ComparisonResult | None:
+def _load_comparison(storage: BaseStorage, study: AnyStudy) -> ComparisonResult | None:
     spec = COMPARISON.read_spec(study)
     trials = storage.get_all_trials(study_id(study), deepcopy=False)
     comparison = None if spec is None else read_comparison(study, spec, trials)
@@ -205,7 +196,7 @@ COMPARISON = StudyKind(
 KINDS: tuple[StudyKind[Any, Any], ...] = (TUNE, ROBUST, GRID, COMPARISON)
 
 
-def find_kind(study: optuna.Study | FrozenStudy) -> StudyKind[Any, Any] | None:
+def find_kind(study: AnyStudy) -> StudyKind[Any, Any] | None:
     """Return the kind of a stored study; None if ravenlab did not create it.
 
     >>> import optuna

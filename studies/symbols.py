@@ -65,7 +65,12 @@ def to_ascii(text: str) -> str:
     >>> to_ascii("α₀ 0.5 ± 0.1 ★")
     'alpha0 0.5 +/- 0.1 *'
     """
-    return "".join(letter if letter.isascii() else ASCII.get(letter) or _decompose(letter) for letter in text)
+
+    def spell(letter: str) -> str:
+        decomposed = unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii")
+        return ASCII.get(letter) or decomposed or "?"
+
+    return "".join(letter if letter.isascii() else spell(letter) for letter in text)
 
 
 def to_encoding(text: str, encoding: str) -> str:
@@ -87,10 +92,6 @@ def use_ascii_where_needed() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=ERROR_HANDLER)
-
-
-def _decompose(letter: str) -> str:
-    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode("ascii") or "?"
 
 
 def _replace_by_ascii(error: UnicodeError) -> tuple[str, int]:

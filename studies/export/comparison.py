@@ -1,11 +1,9 @@
 """Files of comparisons in JSON, CSV, Markdown and LaTeX."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common import latex, markdown
 from ravenlab.common.documents import Document, ResultList, Table
@@ -21,11 +19,7 @@ from ravenlab.studies.results.describe_comparison import (
     overview_table,
 )
 from ravenlab.studies.storage.keys import project_version
-from ravenlab.studies.tables import make_table, to_csv
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
+from ravenlab.studies.tables import DataFrame, make_table, to_csv
 
 LATEX_LEGEND = (
     "% bold: lowest mean regret; dagger: statistically indistinguishable from it (paired tests, Holm correction)"

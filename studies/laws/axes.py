@@ -5,12 +5,13 @@ Rewards are measured in units of the range of the means, R = mean_high − mean_
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ravenlab.common.checks import parse_share, parse_steps
 from ravenlab.environments import Scenario
+from ravenlab.environments.base import Effect
 from ravenlab.environments.effects.arm_churn import ArmChurn
 from ravenlab.environments.effects.blips import Blips
 from ravenlab.environments.effects.gradual_drift import GradualDrift
@@ -46,8 +47,8 @@ class Axis:
         >>> round(Axis("horizon", "steps", 100, 10_000).position(10_000), 9)
         1.0
         """
-        low, high, x = (self._scaled(number) for number in (self.low, self.high, value))
-        return 2.0 * (x - low) / (high - low) - 1.0
+        low, high = self.scaled_ends
+        return 2.0 * (self._scaled(value) - low) / (high - low) - 1.0
 
     def value(self, position: float) -> float:
         """Return the value at a position.
@@ -55,10 +56,14 @@ class Axis:
         >>> round(Axis("horizon", "steps", 100, 10_000).value(0.0))
         1000
         """
-        low = self._scaled(self.low)
-        high = self._scaled(self.high)
+        low, high = self.scaled_ends
         x = low + (high - low) * (position + 1.0) / 2.0
         return math.exp(x) if self.logarithmic else x
+
+    @property
+    def scaled_ends(self) -> tuple[float, float]:
+        """The ends of the range, or their logarithms."""
+        return self._scaled(self.low), self._scaled(self.high)
 
     def _scaled(self, value: float) -> float:
         if not self.logarithmic:
@@ -83,14 +88,8 @@ RATES: dict[str, tuple[Axis, ...]] = {
         Axis("changes", "T / every", 2.0, 50.0),
         Axis("share", "share of the arms that jump", 0.1, 1.0),
     ),
-    Periodic.name: (
-        Axis("cycles", "T / period", 1.0, 50.0),
-        Axis("amplitude", "amplitude / R", 0.1, 1.0),
-    ),
-    Blips.name: (
-        Axis("changes", "T / every", 2.0, 50.0),
-        Axis("share", "lasting / every", 0.05, 0.5),
-    ),
+    Periodic.name: (Axis("cycles", "T / period", 1.0, 50.0), Axis("amplitude", "amplitude / R", 0.1, 1.0)),
+    Blips.name: (Axis("changes", "T / every", 2.0, 50.0), Axis("share", "lasting / every", 0.05, 0.5)),
     ArmChurn.name: (
         Axis("opens", "opens / T", 0.1, 0.9, logarithmic=False),
         Axis("closes", "closes / T", 0.1, 0.9, logarithmic=False),
@@ -140,7 +139,7 @@ def measure(scenario: Scenario, horizon: int, arms: int) -> dict[str, float]:
             rates = {"growth": growth / variance if variance > 0.0 else math.inf}
             variance += growth / 2.0
         else:
-            rates = _MEASURES[type(effect)](effect, horizon, arms, scale)
+            rates = _measure_rates(effect, horizon, arms, scale)
     return {"horizon": horizon, "arms": arms, "noise": math.sqrt(variance) / scale, **rates}
 
 
@@ -214,43 +213,27 @@ def largest_crowding() -> float:
     return math.log1p(CROWDING * ARMS.high / HORIZON.low)
 
 
-def _measure_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    return {"drift": effect.drift * horizon / parse_steps("over", effect.over, horizon) / scale}
+def _measure_rates(effect: Effect, horizon: int, arms: int, scale: float) -> dict[str, float]:
+    """Return the rates of change of an effect by the names of their axes."""
 
+    def steps(name: str) -> int:
+        return parse_steps(name, getattr(effect, name), horizon)
 
-def _measure_gradual_drift(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    start = parse_steps("start", effect.start, horizon)
-    end = parse_steps("end", effect.end, horizon)
-    return {"start": start / horizon, "length": (end - start) / (horizon - start) if start < horizon else math.inf}
-
-
-def _measure_jumps(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    count = max(1, math.floor(parse_share("fraction", effect.fraction) * arms))
-    return {"changes": horizon / parse_steps("every", effect.every, horizon), "share": count / arms}
-
-
-def _measure_periods(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    return {"cycles": horizon / parse_steps("period", effect.period, horizon), "amplitude": effect.amplitude / scale}
-
-
-def _measure_blips(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    every = parse_steps("every", effect.every, horizon)
-    lasting = parse_steps("lasting", effect.lasting, horizon)
-    return {"changes": horizon / every, "share": lasting / every}
-
-
-def _measure_churn(effect: Any, horizon: int, arms: int, scale: float) -> dict[str, float]:
-    return {name: parse_steps(name, getattr(effect, name), horizon) / horizon for name in ("opens", "closes")}
-
-
-_MEASURES: dict[type, Callable[[Any, int, int, float], dict[str, float]]] = {
-    IncrementalDrift: _measure_drift,
-    GradualDrift: _measure_gradual_drift,
-    LocalizedJump: _measure_jumps,
-    Periodic: _measure_periods,
-    Blips: _measure_blips,
-    ArmChurn: _measure_churn,
-}
+    match effect:
+        case IncrementalDrift():
+            return {"drift": effect.drift * horizon / steps("over") / scale}
+        case GradualDrift():
+            start = steps("start")
+            length = (steps("end") - start) / (horizon - start) if start < horizon else math.inf
+            return {"start": start / horizon, "length": length}
+        case LocalizedJump():
+            count = max(1, math.floor(parse_share("fraction", effect.fraction) * arms))
+            return {"changes": horizon / steps("every"), "share": count / arms}
+        case Periodic():
+            return {"cycles": horizon / steps("period"), "amplitude": effect.amplitude / scale}
+        case Blips():
+            return {"changes": horizon / steps("every"), "share": steps("lasting") / steps("every")}
+    return {name: steps(name) / horizon for name in ("opens", "closes")}
 
 
 def settings_at(scenario: str, coordinates: Mapping[str, float]) -> dict[str, Any]:
@@ -267,34 +250,28 @@ def settings_at(scenario: str, coordinates: Mapping[str, float]) -> dict[str, An
     if scenario == VarianceDrift.name:
         variance /= 1.0 + coordinates["growth"] / 2.0
     low = variance * 2.0 / (1.0 + VARIANCE_RATIO)
-    noise = {"variance_low": _shorten(low), "variance_high": _shorten(low * VARIANCE_RATIO)}
-    return {**noise, **_rate_settings(scenario, coordinates, horizon, scale, variance)}
-
-
-def _rate_settings(
-    scenario: str, coordinates: Mapping[str, float], horizon: int, scale: float, variance: float
-) -> dict[str, Any]:
+    settings: dict[str, Any] = {"variance_low": _shorten(low), "variance_high": _shorten(low * VARIANCE_RATIO)}
     match scenario:
         case IncrementalDrift.name:
-            return {"drift": _shorten(coordinates["drift"] * scale)}
+            settings |= {"drift": _shorten(coordinates["drift"] * scale)}
         case VarianceDrift.name:
-            return {"growth": _shorten(coordinates["growth"] * variance * 2.0)}
+            settings |= {"growth": _shorten(coordinates["growth"] * variance * 2.0)}
         case GradualDrift.name:
             start = max(1, round(coordinates["start"] * horizon))
-            return {"start": start, "end": start + max(1, round(coordinates["length"] * (horizon - start)))}
+            settings |= {"start": start, "end": start + max(1, round(coordinates["length"] * (horizon - start)))}
         case LocalizedJump.name:
             every = max(1, round(horizon / coordinates["changes"]))
             arms = round(coordinates["arms"])
-            return {"every": every, "fraction": f"{max(1, round(coordinates['share'] * arms))}/{arms}"}
+            settings |= {"every": every, "fraction": f"{max(1, round(coordinates['share'] * arms))}/{arms}"}
         case Periodic.name:
             period = max(2, round(horizon / coordinates["cycles"]))
-            return {"amplitude": _shorten(coordinates["amplitude"] * scale), "period": period}
+            settings |= {"amplitude": _shorten(coordinates["amplitude"] * scale), "period": period}
         case Blips.name:
             every = max(2, round(horizon / coordinates["changes"]))
-            return {"every": every, "lasting": max(1, round(coordinates["share"] * every))}
+            settings |= {"every": every, "lasting": max(1, round(coordinates["share"] * every))}
         case ArmChurn.name:
-            return {name: max(2, round(coordinates[name] * horizon)) for name in ("opens", "closes")}
-    return {}
+            settings |= {name: max(2, round(coordinates[name] * horizon)) for name in ("opens", "closes")}
+    return settings
 
 
 def _shorten(value: float) -> float:

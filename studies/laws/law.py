@@ -123,14 +123,17 @@ class Law:
         axes = axes_of(self.scenario)
         slopes = list(self.params[name][1:])
         crowding = slopes.pop(3) / largest_crowding()
-        exponents = {axis.name: slope / _half_width(axis) for axis, slope in zip(axes, slopes, strict=True)}
+        exponents = {}
+        for axis, slope in zip(axes, slopes, strict=True):
+            low, high = axis.scaled_ends
+            exponents[axis.name] = slope / ((high - low) / 2.0)
         return {**exponents, "crowding": crowding}
 
     def factor(self, name: str) -> float:
         """Return the constant c in front of the powers of the coordinates."""
         exponents = self.exponents(name)
-        axes = axes_of(self.scenario)
-        return math.exp(self.params[name][0] - math.fsum(exponents[axis.name] * _center(axis) for axis in axes))
+        centers = {axis.name: sum(axis.scaled_ends) / 2.0 for axis in axes_of(self.scenario)}
+        return math.exp(self.params[name][0] - math.fsum(exponents[key] * center for key, center in centers.items()))
 
 
 def linear(coefficients: Sequence[float], places: Sequence[float]) -> float:
@@ -170,6 +173,10 @@ class LawAnswer:
     regret: Interval
     """Expected mean regret."""
     excess: Mapping[str, float] | None
+
+    def as_object(self) -> dict[str, Any]:
+        """Convert to plain JSON data."""
+        return {"policy": self.policy, "params": dict(self.params), "regret": self.regret.as_object()}
 
 
 @dataclass(frozen=True)
@@ -212,8 +219,7 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     'interpolated'
     """
     coordinates = measure(scenario, horizon, arms)
-    law = load_laws().get((scenario.name, policy))
-    if law is None:
+    if (scenario.name, policy) not in load_laws():
         with_law = sorted({name for place, name in load_laws() if place == scenario.name})
         raise NoLawError(f"there is no law for {policy}; laws exist for {', '.join(with_law)}")
     axes = axes_of(scenario.name)
@@ -222,9 +228,10 @@ def answer(scenario: Scenario, horizon: int, arms: int, policy: str) -> ProblemA
     scale = reward_range(scenario)
     uniform = scale * uniform_regret(horizon, arms)
     reward_unit = scenario_scale(scenario, find_scenario(scenario.name), horizon).factor
+    unit = {} if reward_unit == 1.0 else {"unit": reward_unit}
     answers = {
-        name: _ask(other, places, horizon, scale, uniform, reward_unit)
-        for (place, name), other in load_laws().items()
+        name: LawAnswer(name, law.at(places, horizon, scale) | unit, law.expected_regret(places, uniform), law.excess)
+        for (place, name), law in load_laws().items()
         if place == scenario.name
     }
     answers = {name: _at_most_raven(found, answers[BASE], horizon) for name, found in answers.items()}
@@ -262,15 +269,6 @@ def nearest_params(scenario: Scenario, horizon: int, arms: int, policy: str) -> 
     return found
 
 
-def _ask(
-    law: Law, places: Sequence[float], horizon: int, scale: float, uniform: float, reward_unit: float
-) -> LawAnswer:
-    params = law.at(places, horizon, scale)
-    if reward_unit != 1.0:
-        params["unit"] = reward_unit
-    return LawAnswer(law.policy, params, law.expected_regret(places, uniform), law.excess)
-
-
 def _at_most_raven(found: LawAnswer, raven: LawAnswer, horizon: int) -> LawAnswer:
     """Return RAVEN-UCB as the limit of a policy that forgets, where RAVEN-UCB is expected to have less regret.
 
@@ -293,16 +291,6 @@ def _find_outside(scenario: Scenario, axes: Sequence[Axis], coordinates: Mapping
             raise NoLawError(f"{text}, the range of the law for {scenario.name}")
         outside.append(text)
     return outside
-
-
-def _center(axis: Axis) -> float:
-    low, high = (math.log(axis.low), math.log(axis.high)) if axis.logarithmic else (axis.low, axis.high)
-    return (low + high) / 2.0
-
-
-def _half_width(axis: Axis) -> float:
-    low, high = (math.log(axis.low), math.log(axis.high)) if axis.logarithmic else (axis.low, axis.high)
-    return (high - low) / 2.0
 
 
 def _round(value: float) -> float:

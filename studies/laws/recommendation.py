@@ -22,7 +22,7 @@ from ravenlab.common.text import (
 )
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.studies.laws.axes import NoLawError
-from ravenlab.studies.laws.law import COORDINATES, LawAnswer, ProblemAnswer, answer
+from ravenlab.studies.laws.law import COORDINATES, ProblemAnswer, answer
 from ravenlab.studies.registry import StudyDefaults, describe_untuned
 from ravenlab.studies.results.assumptions import describe_feedback
 from ravenlab.studies.results.baselines import USUAL, describe_scale
@@ -132,14 +132,9 @@ class RecommendedParameters(Result):
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
+        problem = ("kind", "policy", "scenario", "settings", "horizon", "arms", "params")
         out: dict[str, Any] = {
-            "kind": self.kind,
-            "policy": self.policy,
-            "scenario": self.scenario,
-            "settings": self.settings,
-            "horizon": self.horizon,
-            "arms": self.arms,
-            "params": self.params,
+            **{name: getattr(self, name) for name in problem},
             "regret": self.regret.as_object(),
             "study": self.study.study if self.study is not None and self.kind == "stored" else None,
             "excess": None,
@@ -151,7 +146,7 @@ class RecommendedParameters(Result):
         if self.law is not None:
             out |= {"excess": self.law.answer.excess, "outside": self.law.outside}
             if self.law.better is not None:
-                out["better_policy"] = _law_object(self.law.better)
+                out["better_policy"] = self.law.better.as_object()
         return out
 
     def describe(self) -> list[str]:
@@ -245,12 +240,14 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     """
     scenario, arms = query.open()
     problem = (query.policy, query.scenario, dict(query.settings), query.horizon, arms)
-    if query.policy not in COORDINATES and not _is_tunable(query.policy):
+    if query.policy not in COORDINATES:
+        from ravenlab.studies.spec.comparison import is_tunable
         from ravenlab.studies.statistics.intervals import mean_interval
 
-        (regrets,) = _play_all(query, scenario, arms, [{}])
-        simulated = mean_interval(regrets, COMPARISON_SEED)
-        return RecommendedParameters("nothing to set", *problem, params={}, simulated=simulated)
+        if not is_tunable(query.policy):
+            (regrets,) = _play_all(query, scenario, arms, [{}])
+            simulated = mean_interval(regrets, COMPARISON_SEED)
+            return RecommendedParameters("nothing to set", *problem, params={}, simulated=simulated)
     studies = _find_stored(query, scenario, arms, stored)
     if not studies:
         law = answer(scenario, query.horizon, arms, query.policy)
@@ -260,7 +257,8 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     if len(studies) > 1:
         regrets = _play_all(query, scenario, arms, [item.params for item in studies])
         study = studies[int(regrets.mean(axis=1).argmin())]
-        reason = f"Of {len(studies)} stored studies it has the lowest regret on the same {_worlds(regrets)}. "
+        worlds = format_count(regrets.shape[1])
+        reason = f"Of {len(studies)} stored studies it has the lowest regret on the same {worlds} worlds. "
     from_study = RecommendedParameters(
         "stored", *problem, params=dict(study.params), study=study, reason=reason.strip()
     )
@@ -278,7 +276,7 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     of_study, of_law = regrets
     difference = paired_interval(of_study, of_law, COMPARISON_SEED)
     evidence = (
-        f"on the same {_worlds(regrets)} (difference {format_signed(difference.mean)}, 95 % CI"
+        f"on the same {format_count(regrets.shape[1])} worlds (difference {format_signed(difference.mean)}, 95 % CI"
         f" {format_ends(difference, format_signed)})."
     )
     if difference.low <= 0.0:
@@ -286,16 +284,6 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
         return replace(from_study, reason=f"{reason}{doubt}")
     reason = f"These parameters of the law have less regret than those of the stored study {study.study} {evidence}"
     return RecommendedParameters(law.kind, *problem, params=dict(law.answer.params), law=law, reason=reason)
-
-
-def _is_tunable(policy: str) -> bool:
-    from ravenlab.studies.spec.comparison import is_tunable
-
-    return is_tunable(policy)
-
-
-def _worlds(regrets: Floats) -> str:
-    return f"{format_count(regrets.shape[1])} worlds"
 
 
 def _play_all(
@@ -342,7 +330,9 @@ def find_parameters(
         found = _find_stored_or_law(query, storage, internal)
     except NoLawError as error:
         if search is None:
-            raise _describe_missing(query, error, storage) from None
+            untuned = describe_untuned(query.open()[0].largest_rate)
+            command = query.tune_command(storage)
+            raise InputError(f"{error}; without tuning use {untuned}; to tune, run: {command}") from None
         reason = str(error)
     else:
         if search is None or found.law is None or found.kind != "extrapolated":
@@ -385,12 +375,6 @@ def _find_stored(
     return sorted(matching, key=lambda item: (item.regret.high, item.study))[:MAX_COMPARED_STUDIES]
 
 
-def _describe_missing(query: RecommendationQuery, reason: NoLawError, storage: str | None) -> InputError:
-    """Return the error that names the command which would answer a query that no law answers."""
-    untuned = describe_untuned(query.open()[0].largest_rate)
-    return InputError(f"{reason}; without tuning use {untuned}; to tune, run: {query.tune_command(storage)}")
-
-
 def describe_excess(excess: Mapping[str, float]) -> str:
     """Describe the excess regret of a law that was measured in held-out settings.
 
@@ -401,7 +385,3 @@ def describe_excess(excess: Mapping[str, float]) -> str:
         f"a {excess['trials']:.0f}-trial study: {format_percent(excess['median'])} in the median and"
         f" {format_percent(excess['high'])} at the 90th percentile of {excess['settings']:.0f} held-out settings"
     )
-
-
-def _law_object(better: LawAnswer) -> dict[str, Any]:
-    return {"policy": better.policy, "params": dict(better.params), "regret": better.regret.as_object()}

@@ -1,10 +1,8 @@
 """Results of a comparison of policies: entries, leaderboards with tests, and their description in sentences."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,9 +15,7 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.export import SingleDocument
 from ravenlab.studies.spec.comparison import FILE_FIELDS, ComparisonSpec, SettingKind, is_tunable
 from ravenlab.studies.statistics.failures import FailureSample
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from ravenlab.studies.tables import DataFrame
 
 
 @dataclass(frozen=True)
@@ -30,17 +26,17 @@ class RegretCurve:
     mean: tuple[float, ...]
     stderr: tuple[float, ...]
 
-    @staticmethod
-    def of(steps: Floats | list[int], regret: Floats) -> RegretCurve:
+    @classmethod
+    def of(cls, steps: Floats | list[int], regret: Floats) -> Self:
         """Average cumulative regrets [R, steps] over worlds.
 
         >>> RegretCurve.of([1, 5], np.array([[0.0, 1.0], [0.0, 3.0]]))
         RegretCurve(steps=(1, 5), mean=(0.0, 2.0), stderr=(0.0, 1.0))
         """
         error = regret.std(axis=0, ddof=1) / np.sqrt(regret.shape[0])
-        return RegretCurve(tuple(int(t) for t in steps), tuple(regret.mean(axis=0).tolist()), tuple(error.tolist()))
+        return cls(tuple(int(t) for t in steps), tuple(regret.mean(axis=0).tolist()), tuple(error.tolist()))
 
-    def pool(self, worlds: int, other: RegretCurve, more: int) -> RegretCurve:
+    def pool(self, worlds: int, other: Self, more: int) -> Self:
         """Return the curve over the worlds of this curve and `more` worlds of another one.
 
         >>> first, second = np.array([[1.0], [3.0]]), np.array([[2.0], [8.0]])
@@ -56,7 +52,8 @@ class RegretCurve:
         )
         squares += worlds * more / count * (means - others) ** 2
         pooled = (worlds * means + more * others) / count
-        return RegretCurve(self.steps, tuple(pooled.tolist()), tuple(np.sqrt(squares / (count * (count - 1))).tolist()))
+        errors = np.sqrt(squares / (count * (count - 1)))
+        return replace(self, mean=tuple(pooled.tolist()), stderr=tuple(errors.tolist()))
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ class ComparisonEntry:
         """Whether rare failures are well enough represented for the interval of the mean to be trusted."""
         return self.failure_sample is None or self.failure_sample.reliable
 
-    def pool(self, more: ComparisonEntry) -> ComparisonEntry:
+    def pool(self, more: Self) -> Self:
         """Return the entry on the worlds of both, in this order."""
         worlds = self.regret.size
         further = more.regret.size
@@ -173,7 +170,7 @@ class DifferenceFromBest:
     difference: Interval
     """Its interval is simultaneous for all pairs and excludes 0 exactly if the corrected p-value is below 5 %."""
     share: Interval | None
-    """The difference as a share of the regret of the best entry; None if that regret is zero."""
+    """The difference as a share of the regret of the best entry; None if that regret is zero, and on recorded data."""
     p: float
     holm: float
     """p after Holm's correction for all pairs, which accounts for choosing the best entry on the same worlds."""

@@ -1,9 +1,7 @@
 """The result of a sensitivity grid."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +19,7 @@ from ravenlab.environments.world import Floats
 from ravenlab.studies.results.baselines import USUAL, describe_scale
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
 from ravenlab.studies.symbols import format_params
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from ravenlab.studies.tables import DataFrame
 
 MAX_PERCENT = 1e6
 MAX_LISTED_CELLS = 12  # of a grid that is too large for a map

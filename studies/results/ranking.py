@@ -11,11 +11,8 @@
   effective sample size no difference is significant.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -73,21 +70,14 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
     tests = compare_pairs(samples, failures)
     standings = []
     for i, entry in enumerate(listed):
-        behind = None if i == 0 else _behind(tests[0, i], listed[0])
-        standings.append(Standing(i + 1, entry, _mean_with_unseen(entry, seed), behind, float(mean_ranks[i])))
+        standings.append(
+            Standing(i + 1, entry, _mean_with_unseen(entry, seed), tests.get((0, i)), float(mean_ranks[i]))
+        )
     for entry in anchors:
         pair = compare_pairs([listed[0].regret, entry.regret], [failures[0], entry.failure_sample])
-        behind = _behind(pair[0, 1], listed[0])
         rank = 1.0 + float((samples < entry.regret).sum(axis=0).mean())
-        standings.append(Standing(0, entry, _mean_with_unseen(entry, seed), behind, rank, anchor=True))
+        standings.append(Standing(0, entry, _mean_with_unseen(entry, seed), pair[0, 1], rank, anchor=True))
     return Leaderboard(setting, description, tuple(standings), ranks)
-
-
-def _behind(test: PairTest, best: ComparisonEntry) -> DifferenceFromBest:
-    """Return the difference of an entry from the best one, also as a share of the best one's regret."""
-    least = float(best.regret.mean())
-    share = test.difference / least if least > MIN_MEAN else None
-    return DifferenceFromBest(test.difference, share, test.p, test.holm)
 
 
 def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> Interval:
@@ -106,19 +96,12 @@ def needs_worlds(entries: Sequence[ComparisonEntry]) -> bool:
     return not all(entry.reliable for entry in entries)
 
 
-@dataclass(frozen=True)
-class PairTest:
-    """The difference of two entries with its simultaneous interval, and its p-value before and after correction."""
-
-    difference: Interval
-    p: float
-    holm: float
-
-
 def compare_pairs(
     samples: Floats | Sequence[Floats], failures: Sequence[FailureSample | None] = ()
-) -> dict[tuple[int, int], PairTest]:
+) -> dict[tuple[int, int], DifferenceFromBest]:
     """Test the differences (second minus first) of all pairs of samples [R] together, worlds being the same.
+
+    Differences are also stated as shares of the mean of the first sample.
 
     Two explanations of a difference must be implausible: sampling error, and failures of the better one that its
     sample has missed. The p-value is the larger of the two.
@@ -140,7 +123,8 @@ def compare_pairs(
         first, second = failed[pair]
         if first is not None and second is not None:
             difference = include_unseen(difference, second, first, 1.0 - level)
-        tests[pair] = PairTest(difference, raw, holm)
+        least = float(samples[pair[0]].mean())
+        tests[pair] = DifferenceFromBest(difference, difference / least if least > MIN_MEAN else None, raw, holm)
     return tests
 
 
@@ -151,7 +135,7 @@ def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTe
     >>> analyze_ranks(["a", "b", "c"], worlds)[1].groups
     (('b', 'a'),)
     """
-    from scipy.stats import rankdata, studentized_range
+    from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
     count, worlds = samples.shape
     mean_ranks = np.asarray(rankdata(samples, axis=0).mean(axis=1))
@@ -159,21 +143,14 @@ def analyze_ranks(names: Sequence[str], samples: Floats) -> tuple[Floats, RankTe
         return mean_ranks, None
     quantile = float(studentized_range.ppf(1.0 - ERROR_RATE, count, math.inf)) / math.sqrt(2.0)
     critical = quantile * math.sqrt(count * (count + 1) / (6.0 * worlds))
-    friedman = _friedman(samples) if count > 2 else None
+    friedman = None
+    if count > 2:
+        friedman = float(friedmanchisquare(*samples).pvalue) if np.ptp(samples, axis=0).max() > 0.0 else 1.0
     order = sorted(range(count), key=lambda i: (float(mean_ranks[i]), i))
     if friedman is not None and friedman >= ERROR_RATE:
         return mean_ranks, RankTest(friedman, critical, (tuple(names[i] for i in order),))
     groups = rank_groups([float(mean_ranks[i]) for i in order], critical)
     return mean_ranks, RankTest(friedman, critical, tuple(tuple(names[order[i]] for i in group) for group in groups))
-
-
-def _friedman(samples: Floats) -> float:
-    """Return the p-value of Friedman's test; 1 if all rows are equal."""
-    from scipy.stats import friedmanchisquare
-
-    if np.ptp(samples, axis=0).max() == 0.0:
-        return 1.0
-    return float(friedmanchisquare(*samples).pvalue)
 
 
 def rank_groups(ranks: Sequence[float], critical: float) -> list[range]:
@@ -205,13 +182,13 @@ def build_recorded_board(
     mean_ranks = rankdata(np.stack([entry.regret for entry in listed]), axis=0).mean(axis=1)
     pairs = list(combinations(range(len(listed)), 2))
     found = [_estimate_difference(spec, listed[j], listed[i]) for i, j in pairs]
-    p = [difference.estimate.p_value for difference in found]
-    behind: list[DifferenceFromBest | None] = [None]
-    for (i, _), difference, level, holm in zip(pairs, found, simultaneous_levels(p), holm_adjust(p), strict=True):
-        if i == 0:
-            estimate = difference.estimate
-            interval = estimate.interval(level)
-            behind.append(DifferenceFromBest(interval, None, estimate.p_value, holm, difference.enough))
+    p = [estimate.p_value for estimate, _ in found]
+    tests = zip(found, p, simultaneous_levels(p), holm_adjust(p), strict=True)
+    differences = [
+        DifferenceFromBest(estimate.interval(level), None, raw, holm, enough)
+        for (estimate, enough), raw, level, holm in tests
+    ]
+    behind = [None, *differences[: len(listed) - 1]]  # pairs of the best come first
     standings = [
         Standing(i + 1, entry, means[order[i]], behind[i], float(mean_ranks[i])) for i, entry in enumerate(listed)
     ]
@@ -228,17 +205,10 @@ def _estimate_mean(spec: ComparisonSpec, entry: ComparisonEntry) -> Interval:
     return sum_interval(float(entry.regret.mean()), parts, dependence, spec.seed)
 
 
-@dataclass(frozen=True)
-class RecordedDifference:
-    """The difference of two entries on recorded data."""
-
-    estimate: StudentEstimate
-    enough: bool
-    """Whether there are enough independent rows or events for a conclusion."""
-
-
-def _estimate_difference(spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry) -> RecordedDifference:
-    """Estimate the mean regret of an entry minus that of another one."""
+def _estimate_difference(
+    spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry
+) -> tuple[StudentEstimate, bool]:
+    """Estimate the mean regret of an entry minus that of another one, and whether the data suffice for a conclusion."""
     own = entry.recorded
     theirs = other.recorded
     assert own is not None
@@ -246,7 +216,7 @@ def _estimate_difference(spec: ComparisonSpec, entry: ComparisonEntry, other: Co
     sample = entry.regret - other.regret
     if own.parts is None or theirs.parts is None:
         enough = own.inconclusive is None and theirs.inconclusive is None
-        return RecordedDifference(estimate_log_difference(sample, own.simulated), enough)
+        return estimate_log_difference(sample, own.simulated), enough
     parts = own.parts - theirs.parts
     dependence = row_autocorrelation(own.rows, spec.horizon, parts, Stream.REPORT)
-    return RecordedDifference(estimate_sum(float(sample.mean()), parts, dependence, spec.seed), dependence.enough)
+    return estimate_sum(float(sample.mean()), parts, dependence, spec.seed), dependence.enough

@@ -1,11 +1,9 @@
 """The recommendation of a study: parameters, their regret on held-out data, and the evidence for them."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -16,9 +14,7 @@ from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, 
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel, optional
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from ravenlab.studies.tables import DataFrame
 
 Parameters = dict[str, float | str]
 FIXED_ARM = "fixed arm"
@@ -31,25 +27,6 @@ class Estimate(Interval):
     """A mean with its 95 % confidence interval."""
 
     replications: int
-
-
-class Outcome(NamedTuple):
-    """The regret of recommended parameters in one scenario."""
-
-    scenario: str
-    regret: Interval
-    scale: RewardStatistics | None = None
-
-
-class WithoutBaselines:
-    """What a recommendation without recorded data, failures and baselines states about them."""
-
-    recorded: ClassVar[None] = None
-    failures: ClassVar[None] = None
-    alternatives: ClassVar[Sequence[Alternative]] = ()
-    comparisons: ClassVar[Sequence[BaselineComparison]] = ()
-    alternative_comparisons: ClassVar[Sequence[BaselineComparison]] = ()
-    regret_unit: ClassVar[str] = ""
 
 
 class Baseline(FrozenModel):
@@ -136,6 +113,25 @@ class Alternative(FrozenModel):
         if self.name == LOGGING_POLICY:
             return "the logging policy"
         return f"{self.name} with its {defaults}" if self.params else f"{self.name}, which has nothing to set"
+
+
+class Outcome(NamedTuple):
+    """The regret of recommended parameters in one scenario."""
+
+    scenario: str
+    regret: Interval
+    scale: RewardStatistics | None = None
+
+
+class WithoutBaselines:
+    """What a recommendation without recorded data, failures and baselines states about them."""
+
+    recorded: ClassVar[None] = None
+    failures: ClassVar[None] = None
+    alternatives: ClassVar[Sequence[Alternative]] = ()
+    comparisons: ClassVar[Sequence[BaselineComparison]] = ()
+    alternative_comparisons: ClassVar[Sequence[BaselineComparison]] = ()
+    regret_unit: ClassVar[str] = ""
 
 
 class TraceFacts(FrozenModel):

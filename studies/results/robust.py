@@ -1,10 +1,8 @@
 """Results of a search over several scenarios: one robust setting and its price."""
 
-from __future__ import annotations
-
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -21,9 +19,7 @@ from ravenlab.studies.results.recommendation import (
 )
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from ravenlab.studies.tables import DataFrame
 
 
 class TunedSetting(FrozenModel):

@@ -5,18 +5,14 @@ near 1, of which 1 − x is searched on a log scale: it is stored as `one_minus_
 figures see the searched variable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ravenlab.common.compat.optuna import BaseDistribution
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.spec.space import Range
 from ravenlab.studies.spec.study import StudySpec
-
-if TYPE_CHECKING:
-    from optuna.distributions import BaseDistribution
 
 ONE_MINUS = "one_minus_"
 

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -275,7 +276,12 @@ def shipped_studies() -> dict[str, str]:
     """
     order = ["quick", "paper", "all-scenarios", "logistics", "figure2"]
     names = sorted((path.stem for path in FOLDER.glob("*.toml")), key=lambda name: ([*order, name].index(name), name))
-    return {name: _first_comment(FOLDER / f"{name}.toml") for name in names}
+    comments = {}
+    for name in names:
+        lines = (FOLDER / f"{name}.toml").read_text(encoding="utf-8").splitlines()
+        first = takewhile(lambda line: line.startswith("#") and line.strip() != "#", lines)
+        comments[name] = " ".join(line.removeprefix("#").strip() for line in first)
+    return comments
 
 
 def find_study_file(name: str | Path) -> Path:
@@ -322,13 +328,3 @@ def _describe_choices(choices: Mapping[str, Choice]) -> str:
     width = max(map(len, names)) + 2
     rows = zip(names, choices.values(), strict=True)
     return "\n".join(f"#   {name:{width}}{choice.description}" for name, choice in rows)
-
-
-def _first_comment(path: Path) -> str:
-    """Return the first paragraph of the comment at the top of a file."""
-    lines = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#") or line.strip() == "#":
-            break
-        lines.append(line.removeprefix("#").strip())
-    return " ".join(lines)

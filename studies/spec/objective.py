@@ -68,20 +68,12 @@ def _mean(sample: Floats, level: float) -> Floats:
     return np.asarray(sample.mean(axis=-1))
 
 
-def _quantile(sample: Floats, level: float) -> Floats:
-    return np.asarray(np.quantile(sample, level, axis=-1))
-
-
-def _cvar(sample: Floats, level: float) -> Floats:
-    return mean_of_largest(sample, tail_count(sample.shape[-1], level))
-
-
 # The function that computes each registered objective over the last axis of a sample.
 STATISTICS: dict[str, Callable[[Floats, float], Floats]] = {
     "mean": _mean,
     "reward": _mean,
-    "quantile": _quantile,
-    "cvar": _cvar,
+    "quantile": lambda sample, level: np.asarray(np.quantile(sample, level, axis=-1)),
+    "cvar": lambda sample, level: mean_of_largest(sample, tail_count(sample.shape[-1], level)),
     "after": _mean,
 }
 

@@ -88,8 +88,10 @@ class Quantities:
         counted = []
         for key, value in find_scenario(scenario).parameters().items():
             name = key.rpartition(".")[2]
-            if key not in settings and name in UNIT_POWERS and self._has(name):
-                settings[key] = _round(value * self._factor(name, unit))
+            applies = name in UNIT_POWERS and (self.rate is None or not name.startswith("variance"))
+            if applies and key not in settings:  # the growth is relative to the variance of the noise
+                factor = (self.sd or 0.0) ** 2 / BASE_VARIANCE if name == "growth" else unit ** UNIT_POWERS[name]
+                settings[key] = _round(value * factor)
             elif self.changes is not None and name in INTERVALS:
                 counted.append(key)
                 intervals = self.changes + (name != "period")  # n changes divide the horizon into n + 1 parts
@@ -101,14 +103,6 @@ class Quantities:
                 field="changes",
             )
         return settings
-
-    def _has(self, name: str) -> bool:
-        return self.rate is None or not name.startswith("variance")
-
-    def _factor(self, name: str, unit: float) -> float:
-        if name == "growth":  # relative to the variance of the noise
-            return (self.sd or 0.0) ** 2 / BASE_VARIANCE
-        return float(unit ** UNIT_POWERS[name])
 
     def describe(self, scenario: str, horizon: int, arms: int) -> str:
         """Describe what was understood, in one sentence.

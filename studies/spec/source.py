@@ -185,32 +185,22 @@ def name_scenario_after_file(fields: Any) -> Any:
 
     >>> name_scenario_after_file({"log": "/data/ads.csv"})["scenario"]
     'log:ads'
-    """
-    if not isinstance(fields, Mapping):
-        return fields
-    name = check_one_source(fields)
-    return fields if name is None else {**fields, "scenario": name}
-
-
-def check_one_source(fields: Mapping[str, Any]) -> str | None:
-    """Return the name that a trace or log gives to the scenario. Raises ValueError for more than one source.
-
-    >>> check_one_source({"log": "/data/ads.csv"})
-    'log:ads'
-    >>> check_one_source({"trace": "a.csv", "scenario": "blips"})
+    >>> name_scenario_after_file({"trace": "a.csv", "scenario": "blips"})
     Traceback (most recent call last):
     ...
     ValueError: a study must have one source (scenario, trace or log) but got scenario 'blips' and trace 'a.csv'
     """
+    if not isinstance(fields, Mapping):
+        return fields
     files = {kind: fields[kind] for kind in ("trace", "log") if isinstance(fields.get(kind), str)}
-    names = {recording_name(kind, path) for kind, path in files.items()}
+    names = [recording_name(kind, path) for kind, path in files.items()]
     scenario = fields.get("scenario")
     sources = [f"{kind} {path!r}" for kind, path in files.items()]
     if files and scenario is not None and scenario not in names:
         sources.insert(0, f"scenario {scenario!r}")
     if len(sources) > 1:
         raise ValueError(f"a study must have one source (scenario, trace or log) but got {' and '.join(sources)}")
-    return next(iter(names), None)
+    return {**fields, "scenario": names[0]} if names else fields
 
 
 class HasSource(Protocol):

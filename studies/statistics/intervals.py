@@ -116,7 +116,9 @@ def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floa
         differences = _group(samples - samples[best])
         deviations = _resample_means(differences, seed) - differences.mean(axis=-1)
     else:
-        deviations = _resample_values(samples, seed, value) - values
+        count, replications = samples.shape
+        draws = _draw_indices(replications, count, seed)  # all candidates in the same resampled worlds
+        deviations = np.concatenate([value(samples[:, indices]).T for indices in draws]) - values
     return step_down(values, deviations)
 
 
@@ -188,12 +190,6 @@ def _studentize(sample: Floats, seed: int) -> Floats:
         spread = np.sqrt(np.maximum(squares * count / (count - 1), MIN_SPREAD**2))
         out.append(means * count**0.5 / spread)
     return np.concatenate(out)
-
-
-def _resample_values(samples: Floats, seed: int, value: Callable[[Floats], Floats]) -> Floats:
-    """Compute the values of all candidates [resamples, C] on the same resampled worlds."""
-    count = samples.shape[1]
-    return np.concatenate([value(samples[:, indices]).T for indices in _draw_indices(count, samples.shape[0], seed)])
 
 
 def _resample_means(samples: Floats, seed: int) -> Floats:

@@ -4,21 +4,15 @@ The rows of all of Optuna's tables are copied unchanged, except for their ids. C
 takes 10 ms per trial and leaves a partial study when the connection is lost.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ravenlab.common.compat.optuna import RDBStorage, Table
 from ravenlab.common.errors import InputError
 from ravenlab.studies.storage.hardening import parse_attribute
 from ravenlab.studies.storage.keys import COMPARISON, FRONT, GRID, RECOMMENDATION, ROBUST, ROBUST_RECOMMENDATION, SPEC
 from ravenlab.studies.storage.rows import Row, Rows, insert_rows, insert_trials, optuna_tables
-
-if TYPE_CHECKING:
-    from optuna.storages import RDBStorage
-    from sqlalchemy import Table
-
 
 # Optuna's dashboard stores the note of a trial with the study, under the id of the trial, which changes in a copy.
 TRIAL_NOTE_KEY = re.compile(r"dashboard:(\d+):(.+)", re.DOTALL)

@@ -1,7 +1,5 @@
 """Opening and creating storages."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import tempfile
@@ -10,20 +8,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from ravenlab.common.compat.optuna import avoid_alembic
+from ravenlab.common.compat.optuna import BaseStorage, RDBStorage, avoid_alembic
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import allow_usual_access, hold_lock_file, new_file, resolve_path
 from ravenlab.studies.storage.faults import StorageReplaced, translate_errors
 from ravenlab.studies.storage.hardening import find_foreign_sql, protect_connection, tolerate_damaged_values
 from ravenlab.studies.storage.postgres import open_postgres
 from ravenlab.studies.storage.urls import is_postgres, mask_url, optuna_url, parse_url, sqlite_file, storage_url
-
-if TYPE_CHECKING:
-    import optuna
-
 
 BUSY_SECONDS = 60
 
@@ -47,7 +41,7 @@ TEXT_COLUMNS = {"studies": "study_name", "trial_params": "param_name"}
 _COMPATIBLE: set[str] = set()
 
 
-def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
+def open_storage(url: str, *, create: bool) -> RDBStorage:
     """Open a storage, and create it if it is missing and `create` is set."""
     path = sqlite_file(url)
     if path is not None:
@@ -70,7 +64,7 @@ def open_storage(url: str, *, create: bool) -> optuna.storages.RDBStorage:
 
 
 @contextmanager
-def use_storage(storage: str | None, *, create: bool = False) -> Iterator[optuna.storages.RDBStorage]:
+def use_storage(storage: str | None, *, create: bool = False) -> Iterator[RDBStorage]:
     """Open a storage for a block and close it afterwards; database errors in the block get one-line messages.
 
     Args:
@@ -88,7 +82,7 @@ def use_storage(storage: str | None, *, create: bool = False) -> Iterator[optuna
 
 
 @contextmanager
-def guard_file(url: str, storage: optuna.storages.RDBStorage) -> Iterator[None]:
+def guard_file(url: str, storage: RDBStorage) -> Iterator[None]:
     """Raise StorageReplaced if an SQLite file is removed or replaced while a block writes to it.
 
     SQLite reports no error: it continues to write to the removed file. The identity of the file is therefore checked
@@ -144,7 +138,7 @@ def _remove_log(log_path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage:
+def _open_file(path: Path, url: str, create: bool) -> RDBStorage:
     """Open an SQLite file. Its journal mode is changed only for writing.
 
     Each version of the tables is checked once per process.
@@ -160,7 +154,8 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
         )
     if not path.exists() or path.stat().st_size == 0:
         create_sqlite_file(path)
-    version = _table_version(path)
+    with closing(connect_sqlite(_read_only(path))) as connection:
+        version = str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
     storage = optuna.storages.RDBStorage(
         url,
         engine_kwargs={
@@ -174,7 +169,7 @@ def _open_file(path: Path, url: str, create: bool) -> optuna.storages.RDBStorage
     return storage
 
 
-def has_study(storage: optuna.storages.BaseStorage, name: str) -> bool:
+def has_study(storage: BaseStorage, name: str) -> bool:
     """Return whether a study exists, without loading all studies as Optuna's list of names does.
 
     >>> import optuna
@@ -186,11 +181,6 @@ def has_study(storage: optuna.storages.BaseStorage, name: str) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _table_version(path: Path) -> str:
-    with closing(connect_sqlite(_read_only(path))) as connection:
-        return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
 def connect_sqlite(uri: str, seconds: float = BUSY_SECONDS) -> sqlite3.Connection:

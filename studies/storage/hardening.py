@@ -58,7 +58,9 @@ def _run_signal_handlers() -> int:
 
 def find_foreign_sql(connection: sqlite3.Connection) -> str | None:
     """Return the name of something in the schema of a database that Optuna does not create; None if there is none."""
-    words = SQL_WORDS | _optuna_names()
+    tables = database_tables().values()
+    columns = {column.name for table in tables for column in table.columns}
+    words = SQL_WORDS | columns | {table.name for table in tables}
     for name, statement in connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
         rest = IGNORED.sub("", STATEMENT.sub("", str(statement), count=1))
         known = all(word in words for word in re.findall(r"[^\W\d]\w*", rest.lower()))
@@ -74,12 +76,6 @@ def has_computed_values(connection: sqlite3.Connection) -> bool:
     """
     statements = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     return not all(STATEMENT.match(str(sql)) and not GENERATED.search(str(sql)) for (sql,) in statements)
-
-
-def _optuna_names() -> set[str]:
-    """Return the names of Optuna's tables and their columns."""
-    tables = database_tables().values()
-    return {table.name for table in tables} | {column.name for table in tables for column in table.columns}
 
 
 @cache

@@ -3,24 +3,17 @@
 No other module contains these keys.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from ravenlab.common.compat.optuna import AnyStudy, Study
 from ravenlab.common.errors import InputError
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation, TunedSetting
 from ravenlab.studies.storage.hardening import UNREADABLE
-
-if TYPE_CHECKING:
-    import optuna
-
-    from ravenlab.common.compat.optuna import FrozenStudy
-
 
 Value = TypeVar("Value")
 
@@ -49,7 +42,7 @@ REGRETS = "regrets"
 ENTRY = "entry"
 
 
-def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Value], owner: str, content: str) -> Value | None:
+def _read(study: AnyStudy, key: str, kind: type[Value], owner: str, content: str) -> Value | None:
     """Read the value of a key; None if there is none."""
     stored = study.user_attrs.get(key)
     if stored is None:
@@ -60,12 +53,12 @@ def _read(study: optuna.Study | FrozenStudy, key: str, kind: type[Value], owner:
         raise InputError(f"{owner} {study.study_name!r} has a {content} that this version cannot read.") from None
 
 
-def read_recommendation(study: optuna.Study | FrozenStudy) -> Recommendation | None:
+def read_recommendation(study: AnyStudy) -> Recommendation | None:
     """Read the recommendation; None if there is no current one."""
     return _read(study, RECOMMENDATION, Recommendation, "study", "recommendation")
 
 
-def write_recommendation(study: optuna.Study, recommendation: Recommendation) -> None:
+def write_recommendation(study: Study, recommendation: Recommendation) -> None:
     """Store a recommendation."""
     study.set_user_attr(RECOMMENDATION, recommendation.as_object())
 
@@ -82,17 +75,17 @@ class RaceState:
     """Blocks that it plays."""
 
 
-def read_race(study: optuna.Study) -> RaceState | None:
+def read_race(study: Study) -> RaceState | None:
     """Read the state of the race; None before its first batch."""
     return _read(study, RACE, RaceState, "study", "race")
 
 
-def write_race(study: optuna.Study, state: RaceState) -> None:
+def write_race(study: Study, state: RaceState) -> None:
     """Store the state of the race."""
     study.set_user_attr(RACE, vars(state))
 
 
-def read_further_worlds(study: optuna.Study | FrozenStudy) -> list[dict[str, Any]] | None:
+def read_further_worlds(study: AnyStudy) -> list[dict[str, Any]] | None:
     """Read the results of a comparison's entries on further worlds; None before it was decided whether to play any."""
     results = _read(study, FURTHER_WORLDS, list[dict[str, Any]], "comparison", "list of results")
     if results is None:
@@ -102,7 +95,7 @@ def read_further_worlds(study: optuna.Study | FrozenStudy) -> list[dict[str, Any
     return [{"regret": regret, **result} for regret, result in zip(regrets, results, strict=True)]
 
 
-def write_further_worlds(study: optuna.Study, results: list[dict[str, Any]]) -> None:
+def write_further_worlds(study: Study, results: list[dict[str, Any]]) -> None:
     """Store the results of a comparison's entries on further worlds, which completes the comparison.
 
     The regrets of each entry are an attribute of their own, because the size of a value is limited. Earlier versions
@@ -114,12 +107,12 @@ def write_further_worlds(study: optuna.Study, results: list[dict[str, Any]]) -> 
     study.set_user_attr(FURTHER_WORLDS, others)
 
 
-def read_indistinguishable(study: optuna.Study | FrozenStudy) -> list[int] | None:
+def read_indistinguishable(study: AnyStudy) -> list[int] | None:
     """Read the numbers of the cells that are indistinguishable from the best; None before they were tested."""
     return _read(study, INDISTINGUISHABLE, list[int], "grid", "list of cells")
 
 
-def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
+def write_indistinguishable(study: Study, numbers: list[int]) -> None:
     """Store the numbers of the cells that are indistinguishable from the best, which completes a grid."""
     study.set_user_attr(INDISTINGUISHABLE, numbers)
 
@@ -127,30 +120,30 @@ def write_indistinguishable(study: optuna.Study, numbers: list[int]) -> None:
 UNSUPPORTED_FRONT = "Pareto fronts are no longer supported."
 
 
-def is_front(study: optuna.Study | FrozenStudy) -> bool:
+def is_front(study: AnyStudy) -> bool:
     """Whether an earlier version searched a Pareto front instead of one setting."""
     stored = study.user_attrs.get(ROBUST)
     return FRONT in study.user_attrs or (isinstance(stored, dict) and stored.get("pareto") is True)
 
 
-def read_tuned(study: optuna.Study | FrozenStudy) -> list[TunedSetting] | None:
+def read_tuned(study: AnyStudy) -> list[TunedSetting] | None:
     """Read the tuned settings that a study's relative regrets refer to; None before they are known."""
     return _read(study, TUNED, list[TunedSetting], "study", "list of tuned settings")
 
 
-def write_tuned(study: optuna.Study, tuned: list[TunedSetting]) -> None:
+def write_tuned(study: Study, tuned: list[TunedSetting]) -> None:
     """Store the tuned settings; all trials of a study must refer to the same ones."""
     study.set_user_attr(TUNED, [setting.as_object() for setting in tuned])
 
 
-def read_robust(study: optuna.Study | FrozenStudy) -> RobustRecommendation | None:
+def read_robust(study: AnyStudy) -> RobustRecommendation | None:
     """Read the result of a robust search; None before it has ended."""
     if is_front(study):
         raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
     return _read(study, ROBUST_RECOMMENDATION, RobustRecommendation, "study", "result")
 
 
-def write_robust(study: optuna.Study, result: RobustRecommendation) -> None:
+def write_robust(study: Study, result: RobustRecommendation) -> None:
     """Store the result of a robust search."""
     study.set_user_attr(ROBUST_RECOMMENDATION, result.as_object())
 

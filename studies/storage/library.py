@@ -1,34 +1,24 @@
 """Finding, listing and summarizing the studies of a storage."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from ravenlab.common.compat.optuna import study_id
+from ravenlab.common.compat.optuna import BaseStorage, FrozenStudy, FrozenTrial, RDBStorage, study_id
 from ravenlab.common.errors import InputError, did_you_mean
 from ravenlab.common.text import escape_unprintable
 from ravenlab.studies.kinds import COMPARISON, KINDS, TUNE, StudyKindName, StudyResult, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy, find_better_policy, is_evidence
+from ravenlab.studies.results.comparison import Comparison
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
-from ravenlab.studies.spec.comparison import is_search_name
+from ravenlab.studies.spec.comparison import ComparisonSpec, is_search_name
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.lock import find_running
-
-if TYPE_CHECKING:
-    from optuna.storages import BaseStorage, RDBStorage
-    from optuna.trial import FrozenTrial
-
-    from ravenlab.common.compat.optuna import FrozenStudy
-    from ravenlab.studies.results.comparison import Comparison
-    from ravenlab.studies.spec.comparison import ComparisonSpec
-
 
 MAX_NAMES_SHOWN = 5  # in error messages
 
@@ -319,31 +309,22 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
     return replace(row, **spec.summary(), planned=spec.planned, regret=regret, state=state, kind=kind.name)
 
 
+COUNTS = (
+    "SELECT study_id, COUNT(*), MAX(datetime_complete) FROM trials"
+    " WHERE state IN ('COMPLETE', 'PRUNED') GROUP BY study_id",
+    "SELECT t.study_id, SUM(CAST(a.value_json AS FLOAT)) FROM trials t JOIN trial_user_attributes a"
+    f" ON a.trial_id = t.trial_id WHERE a.key = '{keys.SECONDS}' GROUP BY t.study_id",
+    "SELECT t.study_id, MIN(v.value), MAX(v.value) FROM trials t JOIN trial_values v ON v.trial_id = t.trial_id"
+    " WHERE t.state = 'COMPLETE' AND v.objective = 0 AND v.value_type = 'FINITE' GROUP BY t.study_id",
+)
+
+
 def _count_trials(storage: RDBStorage) -> dict[int, TrialCounts]:
     """Summarize the trials of all studies in three queries."""
     from sqlalchemy import text
 
     with storage.engine.connect() as connection:
-        counts = connection.execute(
-            text(
-                "SELECT study_id, COUNT(*), MAX(datetime_complete) FROM trials"
-                " WHERE state IN ('COMPLETE', 'PRUNED') GROUP BY study_id"
-            )
-        ).all()
-        durations = connection.execute(
-            text(
-                "SELECT t.study_id, SUM(CAST(a.value_json AS FLOAT)) FROM trials t JOIN trial_user_attributes a"
-                " ON a.trial_id = t.trial_id WHERE a.key = :key GROUP BY t.study_id"
-            ),
-            {"key": keys.SECONDS},
-        ).all()
-        values = connection.execute(
-            text(
-                "SELECT t.study_id, MIN(v.value), MAX(v.value) FROM trials t JOIN trial_values v"
-                " ON v.trial_id = t.trial_id WHERE t.state = 'COMPLETE' AND v.objective = 0"
-                " AND v.value_type = 'FINITE' GROUP BY t.study_id"
-            )
-        ).all()
+        counts, durations, values = (connection.execute(text(query)).all() for query in COUNTS)
     ends = {study: (smallest, largest) for study, smallest, largest in values}
     seconds = {study: round(float(total), 3) for study, total in durations}
     return {

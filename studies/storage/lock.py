@@ -5,8 +5,6 @@ connection reopens the storage, takes its lock again and resumes from the stored
 trial is stored twice, even if the outcome of its commit is unknown.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
@@ -15,18 +13,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from ravenlab.common.compat.optuna import RDBStorage
 from ravenlab.common.errors import ExternalError, InputError
 from ravenlab.common.paths import hold_lock_file, user_cache_folder
 from ravenlab.studies.storage.database import check_sqlite_file, guard_file, open_storage
 from ravenlab.studies.storage.faults import LostConnection, StorageUnreachable, translate_errors
 from ravenlab.studies.storage.postgres import LockedConnection, ServerSession, held_locks, lock_key, open_locked
 from ravenlab.studies.storage.urls import is_postgres, mask_url, parse_url, sqlite_file
-
-if TYPE_CHECKING:
-    from optuna.storages import RDBStorage
-
 
 # Seconds that a driver may spend without a connection since the last stored trial.
 PATIENCE = 60.0

@@ -4,8 +4,6 @@ The connection that stores the trials of a study also holds its lock. A driver t
 store anything. A driver that takes the lock again knows that its former session has ended, with all its transactions.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time
@@ -13,16 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ravenlab.common.compat.optuna import Connection, RDBStorage
 from ravenlab.common.errors import InputError
 from ravenlab.studies.storage.faults import LostConnection, database_message
 from ravenlab.studies.storage.urls import mask_url, optuna_url, parse_url
-
-if TYPE_CHECKING:
-    from optuna.storages import RDBStorage
-    from sqlalchemy import Connection
-
 
 # Connection parameters, unless the URL or an environment variable sets them; a dead network is noticed in a minute.
 CONNECT_DEFAULTS: dict[str, tuple[Any, str]] = {

@@ -5,22 +5,14 @@ object-relational mapper in one transaction per trial. A batch that is stored he
 and has the rows that Optuna would write. Tables of an unknown version are left to Optuna.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ravenlab.common.compat import optuna as compat
+from ravenlab.common.compat.optuna import Connection, FrozenTrial, RDBStorage, Study, Table
 from ravenlab.common.errors import ExternalError
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.storages import RDBStorage
-    from optuna.trial import FrozenTrial
-    from sqlalchemy import Connection, Table
-
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]  # by table
@@ -29,7 +21,7 @@ TABLE_VERSION = "v3.2.0.a"
 """Version of Optuna's tables that this module writes, as in the table `alembic_version`."""
 
 
-def store_trials(study: optuna.Study, trials: Sequence[FrozenTrial]) -> None:
+def store_trials(study: Study, trials: Sequence[FrozenTrial]) -> None:
     """Append finished trials to a study, all or none of them.
 
     Raises:
@@ -48,7 +40,7 @@ def store_trials(study: optuna.Study, trials: Sequence[FrozenTrial]) -> None:
         study.add_trials(trials)
 
 
-def _store(storage: RDBStorage, study: optuna.Study, rows: Rows) -> bool:
+def _store(storage: RDBStorage, study: Study, rows: Rows) -> bool:
     """Insert trials with the next numbers; return False if the tables have an unknown version."""
     from sqlalchemy import func, select, text
 

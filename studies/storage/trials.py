@@ -3,16 +3,14 @@
 Trials and attributes hold the complete result: a grid or comparison that is read back equals the computed one.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from ravenlab.common.compat.optuna import contains
+from ravenlab.common.compat.optuna import AnyStudy, BaseDistribution, FrozenTrial, Study, contains
 from ravenlab.common.errors import InputError
 from ravenlab.environments.world import Floats
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RecordedResult, RegretCurve
@@ -21,13 +19,6 @@ from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.rows import store_trials
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.distributions import BaseDistribution
-    from optuna.trial import FrozenTrial
-
-    from ravenlab.common.compat.optuna import FrozenStudy
 
 LARGEST = sys.float_info.max
 
@@ -48,7 +39,7 @@ def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in bounds.items()}
 
 
-def store_cells(study: optuna.Study, spec: GridSpec, first: int, samples: Floats, seconds: float) -> None:
+def store_cells(study: Study, spec: GridSpec, first: int, samples: Floats, seconds: float) -> None:
     """Store cells first, first + 1, … with the samples [cells, replications] as finished trials, in one transaction.
 
     Cells must be stored in order. `seconds` is the time per cell.
@@ -83,7 +74,7 @@ def _finished_trial(
     )
 
 
-def read_grid(study: optuna.Study | FrozenStudy, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Grid | None:
+def read_grid(study: AnyStudy, spec: GridSpec, trials: Sequence[FrozenTrial]) -> Grid | None:
     """Return the grid of a study; None before it is complete."""
     indistinguishable = keys.read_indistinguishable(study)
     if indistinguishable is None:
@@ -148,7 +139,7 @@ def check_trials(
         )
 
 
-def store_entry(study: optuna.Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
+def store_entry(study: Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
     """Store one entry as a finished trial; entries must be stored in order."""
     from optuna.distributions import CategoricalDistribution
 
@@ -251,7 +242,7 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
     )
 
 
-def store_further_worlds(study: optuna.Study, further: Sequence[ComparisonEntry]) -> None:
+def store_further_worlds(study: Study, further: Sequence[ComparisonEntry]) -> None:
     """Store what all entries of a comparison play beyond the worlds of their trials; nothing if that is enough."""
     results = [
         {
@@ -266,9 +257,7 @@ def store_further_worlds(study: optuna.Study, further: Sequence[ComparisonEntry]
     keys.write_further_worlds(study, results)
 
 
-def add_further_worlds(
-    study: optuna.Study | FrozenStudy, entries: Sequence[ComparisonEntry]
-) -> tuple[ComparisonEntry, ...]:
+def add_further_worlds(study: AnyStudy, entries: Sequence[ComparisonEntry]) -> tuple[ComparisonEntry, ...]:
     """Return the entries on all worlds, those of their trials and the stored further ones."""
     stored = keys.read_further_worlds(study)
     if not stored:
@@ -291,9 +280,7 @@ def add_further_worlds(
         ) from None
 
 
-def read_comparison(
-    study: optuna.Study | FrozenStudy, spec: ComparisonSpec, trials: Sequence[FrozenTrial]
-) -> Comparison | None:
+def read_comparison(study: AnyStudy, spec: ComparisonSpec, trials: Sequence[FrozenTrial]) -> Comparison | None:
     """Return the comparison of a study; None before it is complete."""
     if keys.read_further_worlds(study) is None or len(trials) < len(spec.entries()):
         return None

@@ -9,15 +9,22 @@ import re
 from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    import optuna
-    from optuna.distributions import BaseDistribution
-    from optuna.storages import BaseStorage, RDBStorage
-    from optuna.study._frozen import FrozenStudy as FrozenStudy
-    from sqlalchemy import Table
+    import optuna.study._frozen
+    import sqlalchemy
 
+# Types in annotations.
+Study: TypeAlias = "optuna.Study"
+FrozenStudy: TypeAlias = "optuna.study._frozen.FrozenStudy"
+AnyStudy: TypeAlias = "optuna.Study | FrozenStudy"
+FrozenTrial: TypeAlias = "optuna.trial.FrozenTrial"
+BaseDistribution: TypeAlias = "optuna.distributions.BaseDistribution"
+BaseStorage: TypeAlias = "optuna.storages.BaseStorage"
+RDBStorage: TypeAlias = "optuna.storages.RDBStorage"
+Connection: TypeAlias = "sqlalchemy.Connection"
+Table: TypeAlias = "sqlalchemy.Table"
 
 PRIVATE = (
     "optuna.study._frozen.FrozenStudy",
@@ -46,7 +53,7 @@ METRIC_NAMES = "study:metric_names"
 VERSION_TABLE = "alembic_version"
 
 
-def study_id(study: optuna.Study | FrozenStudy) -> int:
+def study_id(study: AnyStudy) -> int:
     """Return the number of a study in its storage.
 
     >>> import optuna
