@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from ravenlab.common.fingerprint import package_folder
@@ -27,10 +28,16 @@ def python(*words: str | Path, folder: Path = ROOT, **more: str) -> subprocess.C
     )
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    """Parse a file, once per process: several tests check all modules."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported_names(path: Path) -> set[str]:
     """Return all dotted names that a file imports, anywhere in the file."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

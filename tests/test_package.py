@@ -23,6 +23,9 @@ CHILDREN = resource.RUSAGE_CHILDREN
 PLAIN = {"PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
 """Environment variables of a new user."""
 
+UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
+"""For tests of imports: another folder of sources would be compiled again."""
+
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -155,7 +158,7 @@ def test_package_works_in_a_separate_environment(installed: Path, tmp_path: Path
 def test_installed_package_is_beside_a_project_with_the_same_names(installed: Path, order: str, tmp_path: Path) -> None:
     """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
     code = write_project(tmp_path, order) + "; print(ravenlab.__file__)"
-    done = run(installed, "-c", code, folder=tmp_path, env=environment_without_project())
+    done = run(installed, "-c", code, folder=tmp_path, env={**environment_without_project(), **UNCOMPILED})
     first, second = done.stdout.splitlines() or [done.stderr, ""]
     assert first == "True ravenlab.policies", done.stderr
     assert Path(second).is_relative_to(installed.parent.parent)
@@ -167,7 +170,7 @@ def write_project(folder: Path, order: str) -> str:
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text("MINE = True\n")
     mine = f"import {', '.join(PACKAGES[1:])}; from policies import MINE"
-    ours = "import ravenlab; ravenlab.simulate('ucb1', 'blips', horizon=20, arms=2, replications=1)"
+    ours = "import ravenlab; (ravenlab.simulate, ravenlab.report, ravenlab.tune, ravenlab.RavenUCB(arms=2).select())"
     alone = f"assert all(package.MINE for package in ({', '.join(PACKAGES[1:])}))"
     return f"{order.format(mine=mine, ours=ours)}; {alone}; print(MINE, ravenlab.policies.__name__)"
 
@@ -232,7 +235,7 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
     """After cloning, the current folder contains a folder called ravenlab."""
     (tmp_path / "ravenlab").mkdir()
     code = "import ravenlab; print(ravenlab.RavenUCB(arms=2))"
-    done = run(sys.executable, "-c", code, folder=tmp_path)
+    done = run(sys.executable, "-c", code, folder=tmp_path, env={**os.environ, **UNCOMPILED})
     assert done.stdout.startswith("RavenUCB(arms=2, alpha0=1.0"), done.stderr
 
 
@@ -240,7 +243,7 @@ def test_clone_in_the_current_folder_does_not_shadow_the_package(tmp_path: Path)
 def test_packages_of_a_user_have_the_same_names(order: str, tmp_path: Path) -> None:
     """A project of the user has its own `policies`, `environments`, …, imported before or after ravenlab."""
     code = write_project(tmp_path, order)
-    done = run(sys.executable, "-c", code, folder=tmp_path)
+    done = run(sys.executable, "-c", code, folder=tmp_path, env={**os.environ, **UNCOMPILED})
     assert done.stdout == "True ravenlab.policies\n", done.stderr
 
 
@@ -250,7 +253,7 @@ def test_a_copy_without_links_works(tmp_path: Path) -> None:
     for link in find_links(folder):
         link.unlink()
     code = "import ravenlab.policies; print(ravenlab.policies.__file__, ravenlab.RavenUCB(arms=2).select())"
-    done = run(sys.executable, "-c", code, folder=folder)
+    done = run(sys.executable, "-c", code, folder=folder, env={**os.environ, **UNCOMPILED})
     assert done.stdout == f"{folder}/policies/__init__.py 0\n", done.stderr
 
 

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 import ravenlab
+from ravenlab.tuning import short_search
 from ravenlab.tuning.cli import app
 from tests.dashboards.dashboard_process import send_request, start_dashboard
 from tests.docs.markdown import Block
-from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, reduce_budget
+from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, SMALL_SEARCHES, reduce_budget
 from tests.project import DOCS, ROOT
 
 
@@ -40,6 +41,8 @@ class PageRunner:
         for kind in ("trace", "log"):
             self._ravenlab(["init", f"a_{kind}.csv", f"--{kind}"])
         if not full:
+            for limit, count in SMALL_SEARCHES.items():
+                monkeypatch.setattr(short_search, limit, count)
             for name, counts in SMALL_CALLS.items():
                 monkeypatch.setattr(ravenlab, name, with_counts(getattr(ravenlab, name), counts), raising=False)
 

@@ -33,6 +33,9 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
 }
 """Counts of calls of `ravenlab.…` in Python."""
 
+SMALL_SEARCHES = {"MAX_SEARCH_WORLDS": 40, "MAX_VALIDATION_WORLDS": 200}
+"""Limits of the searches of `ravenlab recommend`, which has no options for them."""
+
 PLUGIN_HORIZON = "100"
 """Horizon for plugins, which run in plain Python."""
 

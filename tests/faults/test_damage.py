@@ -8,6 +8,7 @@ write-ahead log.
 
 import faulthandler
 import json
+import math
 import os
 import re
 import shutil
@@ -23,12 +24,12 @@ import pytest
 
 from ravenlab.dashboards.optuna_dashboard.server import DashboardServer
 from tests.command import printed, run_command
-from tests.faults.damage import write_damaged
+from tests.faults.damage import KINDS, write_damaged
 from tests.faults.template import COMPARE, GRID, ROBUST, SMALL_TUNE, make_storage
 from tests.messages import assert_names
 from tests.project import python
 
-COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "300"))
+COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "150"))
 """Number of commands, each on a storage with other damage."""
 MAX_SECONDS = 60  # of a command; a signal then has to end it
 END_SECONDS = 90  # after which the process is ended if the signal did not end the command
@@ -60,6 +61,7 @@ WRITE_COMMANDS += SLOW_COMMANDS[2:]
 COMMANDS = [*READ_COMMANDS, *WRITE_COMMANDS]
 QUICK_COMMANDS = [words for words in COMMANDS if words not in SLOW_COMMANDS]
 COMMANDS_PER_TEST = len(QUICK_COMMANDS) + 1  # and one slow command in rotation
+assert math.gcd(COMMANDS_PER_TEST + 1, len(KINDS)) == 1, "every command gets every kind of damage in turn"
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +168,7 @@ def test_damaged_storage(seed: int, intact: Path, tmp_path: Path) -> None:
     for turn, words in enumerate([*QUICK_COMMANDS, SLOW_COMMANDS[seed % len(SLOW_COMMANDS)]]):
         for old in tmp_path.glob("*.sqlite3*"):
             old.unlink()
-        damage = write_damaged(intact, path, seed * COMMANDS_PER_TEST + turn)
+        damage = write_damaged(intact, path, seed * (COMMANDS_PER_TEST + 1) + turn)
         try:
             with limits():
                 code, err = run_and_check(words, path)

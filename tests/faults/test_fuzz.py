@@ -17,7 +17,7 @@ from tests.faults.argument_lists import argument_lists, names
 from tests.faults.sandbox import CommandResult, Sandbox
 from tests.faults.template import make_template
 
-LISTS = int(os.environ.get("RAVENLAB_FUZZ", "40"))
+LISTS = int(os.environ.get("RAVENLAB_FUZZ", "25"))
 """Argument lists per command; 1,000 in `make stress`."""
 
 SLOW = {"tune", "grid", "compare", "report", "reproduce", "copy", "delete", "dashboard", "export", "doctor"}

@@ -24,7 +24,7 @@ from ravenlab.studies.spec.files import load_robust_studies, load_study_file
 pytestmark = pytest.mark.filterwarnings("ignore:.*exported by an earlier version:UserWarning")
 
 CORPUS = Path(__file__).with_name("corpus")
-CHANGED_FILES = 4 * int(os.environ.get("RAVENLAB_FUZZ", "40"))
+CHANGED_FILES = 4 * int(os.environ.get("RAVENLAB_FUZZ", "25"))
 """Changed files per reader; 4,000 in `make stress`."""
 
 MAX_MESSAGE = 2000

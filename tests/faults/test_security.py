@@ -46,7 +46,7 @@ from tests.dashboards.outline import Outline
 from tests.faults.sandbox import watch_activity
 from tests.faults.template import tiny
 from tests.messages import assert_names
-from tests.project import ROOT, source_files
+from tests.project import ROOT, parse, source_files
 from tests.studies.examples import make_recommendation, store_study
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ ALLOWED = {
 def test_only_listed_code_unpickles_or_executes() -> None:
     calls = {}
     for path in source_files():
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(ROOT / path)):
             if not isinstance(node, ast.Call):
                 continue
             called, owner = node.func, ""

@@ -23,7 +23,7 @@ from tests.project import ROOT, python
 
 BERNOULLI = [(name, {"likelihood": "bernoulli"}) for name in ("thompson", "kl-ucb", "sw-ts", "d-ts", "glr-klucb")]
 VARIANTS: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in ONLINE), *BERNOULLI]
-EXAMPLES = 8 * int(os.environ.get("RAVENLAB_FUZZ", "40"))
+EXAMPLES = 8 * int(os.environ.get("RAVENLAB_FUZZ", "25"))
 """Mutated states; 8,000 in `make stress`."""
 
 FIELDS = ("open", "pending", "asked", "stats", "cells", "memory")

@@ -50,16 +50,6 @@ def stored_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "studies.sqlite3"
 
 
-@pytest.mark.parametrize("damage", ["half", "zeros"])
-def test_damaged_study_is_not_resumed(damage: str, stored_study: Path, tmp_path: Path) -> None:
-    path = tmp_path / "studies.sqlite3"
-    content = stored_study.read_bytes()
-    path.write_bytes(content[: len(content) // 2] if damage == "half" else content[:4096] + bytes(len(content) - 4096))
-    before = path.read_bytes()
-    check_refused(run_in_process(*SMALL, "--trials=8", folder=tmp_path), "storage")
-    assert path.read_bytes() == before
-
-
 def test_locked_database_is_reported(stored_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(stored_study, tmp_path)
     blocker = sqlite3.connect(tmp_path / "studies.sqlite3", isolation_level=None)
@@ -239,11 +229,6 @@ def test_changed_settings_are_refused_with_the_difference(stored_study: Path, tm
     ):
         check_refused(run_in_process(*SMALL, "--trials=8", *words, folder=tmp_path), *names)
     assert export_json(tmp_path) == expected
-
-
-def test_reading_creates_no_storage(tmp_path: Path) -> None:
-    check_refused(run_in_process("export", folder=tmp_path), "studies.sqlite3", "does not exist")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("size", [0, 100, 60_000])

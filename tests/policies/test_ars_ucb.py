@@ -1,6 +1,5 @@
 import itertools
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,15 +8,15 @@ import pytest
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.simulation import simulate
 from tests.policies.reference import check_against_reference
+from tests.policies.reference_parts import ReferenceBase
 
 
-class ReferenceARSUCB:
+class ReferenceARSUCB(ReferenceBase):
     """F/N + sqrt(a·ln t / N), then the same arm for as many steps as it has had rounds."""
 
-    def __init__(self, arms: int, horizon: int, values: Mapping[str, Any], rng: np.random.Generator) -> None:
-        self.a = values["a"]
-        self.feedback: list[list[float]] = [[] for _ in range(arms)]
-        self.rounds = [1] * arms
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.rounds = [1] * len(self.rewards)
         self.plan: list[int] = []
         self.choosing = False
 
@@ -26,8 +25,7 @@ class ReferenceARSUCB:
             return self.plan.pop()
         self.choosing = True
         return {
-            k: float(np.sum(self.feedback[k]) / len(self.feedback[k]))
-            + math.sqrt(self.a * math.log(t) / len(self.feedback[k]))
+            k: float(np.mean(self.rewards[k])) + math.sqrt(self.values["a"] * math.log(t) / len(self.rewards[k]))
             for k in open_arms
         }
 
@@ -36,7 +34,7 @@ class ReferenceARSUCB:
             self.rounds[k] += 1
             self.plan = [k] * (self.rounds[k] - 1)
             self.choosing = False
-        self.feedback[k].append(x)
+        super().learn(t, k, x)
 
 
 @pytest.mark.parametrize("scenario", ["stationary", "delayed", "localized-jump", "arm-churn", "bernoulli"])

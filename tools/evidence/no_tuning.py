@@ -22,31 +22,7 @@ recommends over the nine single scenarios at the T and K of the setting, with th
 `tools.docs` writes the tables and the picture of docs/evidence/no-tuning.md: the excess of each policy without tuning
 over the best tuned policy of each setting, with 95 % intervals, those of means from a bootstrap over settings.
 
-raven-auto was designed in these settings (scenario, T, K, level of the noise), with normal noise and fixed times:
-stationary (2,000, 10, 1), (10,000, 5, 1), (4,000, 10, 2), (2,000, 50, 1); localized-jump (10,000, 10, 1), (2,000, 5,
-1), (5,000, 20, ½), (3,000, 50, 1); variance-drift (10,000, 10, 1), (2,000, 5, 1); periodic (10,000, 10, 1), (20,000, 4,
-1); gradual-drift (5,000, 5, 1); incremental-drift (10,000, 10, 1); random-walk (5,000, 5, 1); blips (5,000, 10, 1);
-periodic+blips (5,000, 5, 1); stationary (700, 30, 1), (5,000, 5, 2), (20,000, 20, ½), (30,000, 60, 2); localized-jump
-(600, 4, 2), (30,000, 5, 1), (20,000, 60, 1); variance-drift (600, 20, 1), (4,000, 5, 1), (20,000, 20, ½), (40,000, 5,
-2); periodic (700, 20, 1), (4,000, 5, ½), (20,000, 20, 2); gradual-drift (600, 5, 1), (5,000, 30, ½), (40,000, 5, 1);
-incremental-drift (700, 5, ½), (5,000, 20, 1), (50,000, 5, 1), (20,000, 50, 2); random-walk (700, 20, 1), (5,000, 5, 2),
-(30,000, 20, ½); blips (600, 5, ½), (5,000, 20, 1), (50,000, 5, 2); arm-churn (700, 5, 1), (5,000, 20, 2), (20,000, 5,
-½); random-walk+variance-drift (20,000, 20, 1); gradual-drift+blips (700, 20, 2); variance-drift+blips (20,000, 5, 1);
-incremental-drift+arm-churn (3,000, 50, 1); gradual-drift+localized-jump (20,000, 30, 1); and, since the last change of
-its rule: stationary (6,000, 4, ½), (800, 80, 1), (4,000, 60, ½), (30,000, 6, 1); localized-jump (1,500, 120, 1),
-(20,000, 80, ½), (8,000, 6, 2); variance-drift (4,000, 60, 1), (8,000, 6, ½), (1,500, 120, 2), (30,000, 8, 1); periodic
-(4,000, 60, 1), (8,000, 30, ½); gradual-drift (20,000, 80, 2), (8,000, 8, 1); incremental-drift (4,000, 60, ½), (25,000,
-6, ½); random-walk (30,000, 60, 1), (4,000, 80, 2), (1,500, 4, ½); blips (1,500, 120, 1), (8,000, 30, 2); arm-churn
-(4,000, 60, 1), (25,000, 8, 1); localized-jump+blips (8,000, 15, 1); periodic+incremental-drift (6,000, 8, 1);
-random-walk+localized-jump (15,000, 40, ½); variance-drift+arm-churn (3,000, 30, 1).
-
-The ideas that were measured last and not kept were played in stationary (6,000, 4, ½), (8,000, 5, ½), (5,000, 10, 1),
-(4,000, 60, ½), (3,000, 30, 1), (800, 80, 1); variance-drift (8,000, 6, ½), (2,000, 5, 1), (6,000, 10, 1), (1,500, 4,
-2), (20,000, 8, ½); localized-jump (8,000, 6, 2), (5,000, 20, ½), (10,000, 4, ½), (20,000, 4, ½), (10,000, 10, 1),
-(20,000, 5, 1); incremental-drift (4,000, 60, ½), (10,000, 10, 1), (5,000, 5, ½); random-walk (5,000, 5, 2), (4,000, 20,
-1); periodic (8,000, 30, ½), (4,000, 5, ½); gradual-drift (8,000, 8, 1), (5,000, 30, ½); blips (5,000, 10, 1), (1,500,
-120, 1); arm-churn (4,000, 60, 1), (5,000, 20, 2); localized-jump+blips (8,000, 15, 1); variance-drift+blips (6,000, 5,
-1).
+docs/evidence/no-tuning.md lists the settings in which raven-auto was designed.
 """
 
 import json

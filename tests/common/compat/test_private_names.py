@@ -18,7 +18,7 @@ from ravenlab.common.compat import distributed, joblib, numba_cache, numba_setti
 from ravenlab.common.compat import numba as compat_numba
 from ravenlab.common.compat import optuna as compat_optuna
 from ravenlab.common.fingerprint import installed_version
-from tests.project import PACKAGES, ROOT, imported_names, list_modules
+from tests.project import PACKAGES, ROOT, imported_names, list_modules, parse
 
 MODULES = (compat_numba, compat_optuna, distributed, joblib, numba_cache, numba_settings, optuna_dashboard)
 FOLDER = ROOT / "ravenlab" / "common" / "compat"
@@ -74,10 +74,6 @@ def defined_names(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own(node):
             yield node.attr
-
-
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def listed_names(module: ModuleType) -> set[str]:

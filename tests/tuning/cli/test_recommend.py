@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import ravenlab
+from ravenlab.tuning import short_search
 from ravenlab.tuning.cli.app import run
 from tests.command import printed, refused
+from tests.docs.substitutions import SMALL_SEARCHES
 from tests.messages import assert_names
 from tests.studies.examples import make_recommendation, store_recommendations
 
@@ -18,8 +20,13 @@ Captured = pytest.CaptureFixture[str]
 RARE = ["--noise", "bernoulli", "--set", "mean_low=0.01", "--set", "mean_high=0.06"]
 JUMPS = ["recommend", "localized-jump", "--horizon", "10k", "--set", "every=5%", "--set", "variance_high=0.09"]
 
-
 pytestmark = pytest.mark.usefixtures("here")
+
+
+@pytest.fixture(autouse=True)
+def _small_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, count in SMALL_SEARCHES.items():
+        monkeypatch.setattr(short_search, limit, count)
 
 
 def test_a_stored_study_is_used(tmp_path: Path) -> None:
