@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ravenlab.common.cells import Cell, Values
-from ravenlab.common.text import capitalize_first, keep_pairs_together
+from ravenlab.common.text import capitalize_first, format_range, keep_pairs_together
 from ravenlab.dashboards.figures import THEMES, get_alt_text
 from ravenlab.dashboards.figures.style import Figure
 
@@ -211,6 +211,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["capitalize_first"] = capitalize_first
     environment.filters["format_cell"] = format_cell
     environment.filters["keep_equations"] = keep_equations
+    environment.filters["range"] = format_range
     return environment
 
 

@@ -292,23 +292,12 @@ def _simulate_oracle(defaults: Simulation, scenario: Scenario, seed: int) -> dic
 def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:
     """Play the recommended parameters and the lowest cell in the worlds of a grid; None if that would take too long."""
     spec = grid.spec
-    scenario = spec.source.open()
     if recommendation is None or spec.replications * spec.horizon > MAX_POINT_STEPS:
         return None
     i, j = grid.best
     lowest = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j], "epsilon": spec.epsilon}
     regret, least = (
-        simulate(
-            GRID_POLICY,
-            scenario,
-            horizon=spec.horizon,
-            arms=spec.arms,
-            replications=spec.replications,
-            seed=spec.seed,
-            params=params,
-            stream=Stream.GRID,
-        ).regret
-        for params in (recommendation.params, lowest)
+        _simulate_point(spec, params, spec.replications, Stream.GRID) for params in (recommendation.params, lowest)
     )
     stderr = float(regret.std(ddof=1) / math.sqrt(regret.size))
     return PlayedPoint(float(regret.mean()), stderr, paired_interval(regret, least, spec.seed))
@@ -326,18 +315,23 @@ def simulate_best_cells(grid: Grid, grids: int) -> dict[str, Floats]:
     for cell in order:
         row, column = np.unravel_index(int(cell), grid.mean.shape)
         params = {"alpha0": spec.alpha0[int(row)], "beta0": spec.beta0[int(column)], "epsilon": spec.epsilon}
-        simulation = simulate(
-            GRID_POLICY,
-            scenario,
-            horizon=spec.horizon,
-            arms=spec.arms,
-            replications=worlds,
-            seed=spec.seed,
-            params=params,
-        )
         label = f"α₀ {format_number(params['alpha0'])}, β₀ {format_number(params['beta0'])}"
-        samples[label] = simulation.regret
+        samples[label] = _simulate_point(spec, params, worlds, Stream.SIMULATE)
     return samples
+
+
+def _simulate_point(spec: GridSpec, params: Mapping[str, Any], worlds: int, stream: Stream) -> Floats:
+    """Return the regret of some parameters in the scenario of a grid."""
+    return simulate(
+        GRID_POLICY,
+        spec.source.open(),
+        horizon=spec.horizon,
+        arms=spec.arms,
+        replications=worlds,
+        seed=spec.seed,
+        params=params,
+        stream=stream,
+    ).regret
 
 
 def _affordable_worlds(work_per_world: int, sharing: int) -> int:

@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 from ravenlab.common.errors import InputError
@@ -21,8 +23,7 @@ from ravenlab.common.text import (
 )
 from ravenlab.dashboards.figures import apply_theme
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
-from ravenlab.dashboards.pages.report.data import ReportData, StudyData
-from ravenlab.dashboards.pages.report.methods import LIMITATIONS, describe_methods
+from ravenlab.dashboards.pages.report.data import ReportData, StudyData, count_curve_worlds
 from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from ravenlab.dashboards.pages.report.studies import (
     ReportSection,
@@ -57,6 +58,19 @@ UNREADABLE = (
     "Omitted: not a study of ravenlab, made by an incompatible version, or a grid of a custom scenario that is not"
     " loaded."
 )
+
+SECTIONS = {
+    "summary": "Recommendations",
+    "studies": "Studies",
+    "robust": "Robust settings",
+    "grids": "Sensitivity grids",
+    "parameters": "Table and export",
+    "scenarios": "Scenarios",
+    "methods": "Methods and limitations",
+}
+"""Ids and titles of the sections in the order of the page; those without content are left out."""
+
+LIBRARIES = ("numpy", "numba", "scipy", "optuna", "plotly")  # whose versions the report states
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 IMAGE_WIDTH = 1000
@@ -104,8 +118,6 @@ class ReportPage:
     grids: list[ReportSection]
     robust: list[ReportSection]
     studies: list[ReportSection]
-    methods: list[tuple[str, str]]
-    limitations: Sequence[str] = LIMITATIONS
     contents: list[ContentsEntry] = field(default_factory=list)
     has_log: bool = False
     has_trace: bool = False
@@ -126,18 +138,18 @@ def build_report(data: ReportData) -> ReportPage:
     robust = make_robust_sections(data, slugs)
     grids = make_grid_sections(data, slugs)
     findings = [
-        make_verdict_row(study, section.short, section.id, section.filters)
+        make_verdict_row(study, section.title, section.id, section.filters)
         for study, section in zip(data.studies, studies, strict=True)
     ]
     findings += [
-        make_robust_row(result, section.short, section.id, section.filters)
+        make_robust_row(result, section.title, section.id, section.filters)
         for result, section in zip(data.robust, robust, strict=True)
     ]
     recommended = [
         section for study, section in zip(data.studies, studies, strict=True) if study.recommendation is not None
     ]
     columns, rows = make_recommendation_table(
-        data.recommendations, [section.id for section in recommended], [section.short for section in recommended]
+        data.recommendations, [section.id for section in recommended], [section.title for section in recommended]
     )
     page = ReportPage(
         title=_format_title(data),
@@ -156,7 +168,6 @@ def build_report(data: ReportData) -> ReportPage:
         grids=grids,
         robust=robust,
         studies=studies,
-        methods=describe_methods(data),
     )
     page.contents.extend(_list_contents(page))
     return page
@@ -169,7 +180,19 @@ def render_report(data: ReportData, page: ReportPage | None = None) -> str:
         row.id: {form: export([recommendation], form) for form in ("json", "toml")}
         for row, recommendation in zip(page.rows, data.recommendations, strict=True)
     }
-    return render_page("report", page.all_panels, exports, page=page)
+    curves = count_curve_worlds(data.studies)
+    return render_page(
+        "report", page.all_panels, exports, page=page, data=data, curves=curves, versions=_list_versions(data)
+    )
+
+
+def _list_versions(data: ReportData) -> str:
+    """List the versions that rendered this report, and those that made its recommendations if they differ."""
+    current = project_version()
+    others = sorted({recommendation.version for recommendation in data.recommendations} - {current})
+    libraries = "".join(f", {name} {version(name)}" for name in LIBRARIES)
+    made = f" Some recommendations were made by version {', '.join(others)}." if others else ""
+    return f"ravenlab {current}, Python {platform.python_version()}{libraries}.{made}"
 
 
 def _list_facets(sections: Sequence[ReportSection]) -> dict[str, list[str]]:
@@ -253,22 +276,19 @@ def _explain_missing_curves(study: StudyData, recommendation: Recommendation) ->
 
 
 def _list_contents(page: ReportPage) -> list[ContentsEntry]:
-    def list_sections(sections: Sequence[ReportSection]) -> list[ContentsEntry]:
-        return [ContentsEntry(section.id, section.short) for section in sections]
-
-    entries = [ContentsEntry("summary", "Recommendations")]
-    if page.studies:
-        entries.append(ContentsEntry("studies", "Studies", list_sections(page.studies)))
-    if page.robust:
-        entries.append(ContentsEntry("robust", "Robust settings", list_sections(page.robust)))
-    if page.grids:
-        entries.append(ContentsEntry("grids", "Sensitivity grids", list_sections(page.grids)))
-    if page.rows:
-        entries.append(ContentsEntry("parameters", "Table and export"))
-    if page.scenarios:
-        children = [ContentsEntry(section.id, section.title) for section in page.scenarios]
-        entries.append(ContentsEntry("scenarios", "Scenarios", children))
-    return [*entries, ContentsEntry("methods", "Methods and limitations")]
+    """List the sections that have content, with their parts."""
+    parts: dict[str, Sequence[ReportSection | ScenarioSection]] = {
+        "studies": page.studies,
+        "robust": page.robust,
+        "grids": page.grids,
+        "scenarios": page.scenarios,
+    }
+    has_content = {name: bool(found) for name, found in parts.items()} | {"parameters": bool(page.rows)}
+    return [
+        ContentsEntry(name, title, [ContentsEntry(part.id, part.title) for part in parts.get(name, [])])
+        for name, title in SECTIONS.items()
+        if has_content.get(name, True)
+    ]
 
 
 def make_recommendation_table(

@@ -39,11 +39,11 @@ LINKED_HEIGHT = 430  # pixels; low, so that linked figures are visible together
 
 @dataclass(frozen=True)
 class ReportSection:
-    """Section of one study, grid or robust recommendation. `short` is its title in headings and contents."""
+    """Section of one study, grid or robust recommendation; `title` is short, for headings and contents."""
 
     id: str
+    name: str
     title: str
-    short: str
     lines: list[str]
     panels: list[Panel]
     """Figures whose hover marks are linked, if there are several of the same parameters."""
