@@ -1,7 +1,5 @@
 """Reward processes: scenarios, effects, worlds, traces and logs. Names are imported on first use."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import generator
 
 if TYPE_CHECKING:
@@ -74,15 +73,6 @@ class Change(NamedTuple):
 
 CHANGE_TIMES = ("fixed", "geometric", "jittered", "once")
 """Values of the parameter `times` of effects that change at several times."""
-
-
-def check_times(times: object) -> None:
-    """Raise InputError if `times` is not one of `CHANGE_TIMES`.
-
-    >>> check_times("geometric")
-    """
-    if times not in CHANGE_TIMES:
-        raise InputError(f"times must be one of {', '.join(CHANGE_TIMES)} but got {times!r}.", field="times")
 
 
 def most_changes(times: str, every: int, horizon: int) -> int:
@@ -160,11 +150,11 @@ class Draft:
         return self._draw(key, True, shape)
 
     def _draw(self, key: str, normal: bool, shape: tuple[int, ...]) -> Floats:
-        from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals, draw_uniforms
+        from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_numbers
 
         out = np.empty((self.replications, math.prod(shape)))
         if self.first + self.replications <= NUMBERED_REPLICATIONS:
-            (draw_normals if normal else draw_uniforms)(self.seed, self.stream, self.first, key, out)
+            draw_numbers(self.seed, self.stream, self.first, key, normal, out)
         else:
             for r, rng in self.generators(key):
                 out[r] = rng.standard_normal(out.shape[1]) if normal else rng.random(out.shape[1])

@@ -1,7 +1,5 @@
 """Drawing worlds of simulated and recorded scenarios in blocks of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +11,7 @@ from ravenlab.environments.recorded.log_world import LogScenario, LogWorlds
 from ravenlab.environments.recorded.trace_world import TraceScenario, TraceWorlds
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import Worlds, mean_and_variance_of
+from ravenlab.environments.world import Worlds, mean_and_variance_of, schedule_of
 
 RecordedScenario = TraceScenario | LogScenario
 AnyScenario = Scenario | RecordedScenario
@@ -69,15 +67,8 @@ def draw_any(
 @compiled
 def fill_averages(worlds, out):  # type: ignore[no-untyped-def]
     """Write the mean and the variance of each world, averaged over its steps and open arms."""
-    kind = worlds.kind
-    season = worlds.season
-    share = worlds.share
     for r in range(out.shape[0]):
-        starts = worlds.starts[r]
-        rows = worlds.row[r]
-        blips = worlds.blip[r]
-        level = worlds.level[r]
-        motion = worlds.motion[r]
+        (kind, level, motion, season, share), starts, rows, blips = schedule_of(worlds, r)
         means = 0.0
         variances = 0.0
         count = 0

@@ -1,7 +1,5 @@
 """All scenarios by name: built-in, published, combined from effects, and from plugins."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Drawing worlds: from the draft that effects modify to the arrays that the loops read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -10,33 +8,13 @@ from ravenlab.common.checks import check_replications
 from ravenlab.common.errors import InputError
 from ravenlab.common.plugins import plugin_errors
 from ravenlab.common.text import format_bytes
+from ravenlab.environments import world
 from ravenlab.environments.base import Change, Draft, add_steps
 from ravenlab.environments.noise import NOISES
-from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_normals
+from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS, draw_numbers
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import (
-    BERNOULLI,
-    COS_WEIGHT,
-    DELAYED,
-    GRADUAL,
-    GROWTH,
-    MEAN,
-    NEW_MEAN,
-    NEW_VARIANCE,
-    PER_STEP,
-    SEASON,
-    SIN_WEIGHT,
-    SLOPE,
-    VARIANCE,
-    VARIANCE_PER_STEP,
-    WALK,
-    Floats,
-    Ints,
-    Worlds,
-    fill_best,
-    mean_of,
-)
+from ravenlab.environments.world import Floats, Ints, Worlds
 
 PARTS = 3  # of a reward with delayed feedback
 
@@ -94,16 +72,7 @@ def build_draft(
 def means_at(draft: Draft, step: int) -> Floats:
     """Return the means [R, K] of all arms of a draft at one step, computed as in the loop."""
     worlds = _schedule(draft)
-    out = np.empty((draft.replications, draft.arms))
-    for r in range(draft.replications):
-        segment = int(np.searchsorted(worlds.starts[r], step, side="right")) - 1
-        row = worlds.row[r, segment]
-        blip = worlds.blip[r, segment]
-        level = worlds.level[r]
-        motion = worlds.motion[r]
-        for k in range(draft.arms):
-            out[r, k] = mean_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, step)
-    return out
+    return np.stack([world.moments_at(worlds, r, step)[0] for r in range(draft.replications)])
 
 
 def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
@@ -112,7 +81,7 @@ def _segments(draft: Draft) -> tuple[Ints, Ints, Ints]:
     blips = [change for change in draft.changes if change.until is not None]
     fixed = not any(change.is_random for change in draft.changes)
     worlds = 1 if fixed else draft.replications
-    moves = _moves(draft)
+    moves = add_steps(draft.walk, draft.shifts)
     walk = moves[0] if moves is not None else np.empty(0, dtype=np.int64)
     level_at = _times(worlds, [change.at for change in lasting])
     level_row = _rows(lasting)
@@ -165,11 +134,6 @@ def _segments_of_world(
     return starts, rows, marks.astype(np.int64)
 
 
-def _moves(draft: Draft) -> tuple[Ints, Floats] | None:
-    """Return the sum of random walk and shifts: first steps of segments and offsets; None if there are neither."""
-    return add_steps(draft.walk, draft.shifts)
-
-
 def _add_moves(
     moves: tuple[Ints, Floats], draft: Draft, starts: Ints, rows: Ints, blips: Ints, level: Floats
 ) -> tuple[Ints, Floats]:
@@ -178,8 +142,8 @@ def _add_moves(
     worlds = np.arange(draft.replications)[:, None]
     moved = level[worlds, rows]
     offset = offsets[worlds, np.searchsorted(steps, starts[:, :-1], side="right") - 1]
-    moved[..., MEAN] += offset
-    moved[..., NEW_MEAN] += offset
+    moved[..., world.MEAN] += offset
+    moved[..., world.NEW_MEAN] += offset
     own_row = level.shape[1] + np.arange(rows.shape[1])
     return np.where(blips == 1, rows, own_row), np.concatenate([level, moved], axis=1)
 
@@ -189,39 +153,39 @@ def _schedule(draft: Draft) -> Worlds:
     count = draft.replications
     horizon = draft.horizon
     starts, row, blip = _segments(draft)
-    kind = BERNOULLI if draft.noise == "bernoulli" else 0
+    kind = world.BERNOULLI if draft.noise == "bernoulli" else 0
     level = np.zeros((count, draft.mean.shape[1], draft.arms, 4))
-    level[..., MEAN] = draft.mean
-    level[..., VARIANCE] = draft.variance
+    level[..., world.MEAN] = draft.mean
+    level[..., world.VARIANCE] = draft.variance
     motion = np.zeros((count, draft.arms, 4))
     share = np.empty(0)
     season = np.empty((0, 2))
     if draft.ramp is not None and draft.new_mean is not None and draft.new_variance is not None:
-        kind |= GRADUAL
-        level[..., NEW_MEAN] = draft.new_mean
-        level[..., NEW_VARIANCE] = draft.new_variance
+        kind |= world.GRADUAL
+        level[..., world.NEW_MEAN] = draft.new_mean
+        level[..., world.NEW_VARIANCE] = draft.new_variance
         begin, end = draft.ramp
         share = np.clip((np.arange(1, horizon + 1) - begin) / (end - begin), 0.0, 1.0)
     if draft.walk is not None:
-        kind |= WALK
-    moves = _moves(draft)
+        kind |= world.WALK
+    moves = add_steps(draft.walk, draft.shifts)
     if moves is not None:
         row, level = _add_moves(moves, draft, starts, row, blip, level)
     if draft.slope is not None:
-        kind |= SLOPE
-        motion[..., PER_STEP] = draft.slope
+        kind |= world.SLOPE
+        motion[..., world.PER_STEP] = draft.slope
     if draft.growth is not None:
-        kind |= GROWTH
-        motion[..., VARIANCE_PER_STEP] = draft.growth
+        kind |= world.GROWTH
+        motion[..., world.VARIANCE_PER_STEP] = draft.growth
     if draft.amplitude is not None and draft.phase is not None:
-        kind |= SEASON
-        motion[..., SIN_WEIGHT] = draft.amplitude * np.cos(draft.phase)
-        motion[..., COS_WEIGHT] = draft.amplitude * np.sin(draft.phase)
+        kind |= world.SEASON
+        motion[..., world.SIN_WEIGHT] = draft.amplitude * np.cos(draft.phase)
+        motion[..., world.COS_WEIGHT] = draft.amplitude * np.sin(draft.phase)
         # A period longer than the horizon is never completed: t mod (T + 1) is t.
         angle = 2.0 * np.pi * np.arange(min(draft.period, horizon + 1)) / draft.period
         season = np.stack([np.sin(angle), np.cos(angle)], axis=1)
     if draft.longest_delay is not None:
-        kind |= DELAYED
+        kind |= world.DELAYED
     return Worlds(
         kind=kind,
         starts=starts,
@@ -247,14 +211,14 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
     horizon = draft.horizon
     noise, best = np.empty((2, count, horizon))  # one array: NumPy uses huge pages from 4 MB on
     if draft.noise == "normal" and draft.first + count <= NUMBERED_REPLICATIONS:
-        draw_normals(draft.seed, draft.stream, draft.first, "noise", noise)
+        draw_numbers(draft.seed, draft.stream, draft.first, "noise", True, noise)
     else:
         for r, rng in draft.generators("noise"):
             noise[r] = NOISES[draft.noise].draw(rng, horizon)
     coin = worlds.coin
     parts = worlds.parts
     delay = worlds.delay
-    if worlds.kind & GRADUAL:
+    if worlds.kind & world.GRADUAL:
         coin = np.empty((count, horizon), dtype=np.uint8)
         for r, rng in draft.generators("coin"):
             coin[r] = rng.random(horizon) < worlds.share
@@ -267,7 +231,7 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
             # Parts that arrive after the horizon are lost; a delay of T suffices and keeps the ring buffer small.
             delay[r] = np.minimum(rng.integers(0, draft.longest_delay + 1, (horizon, PARTS)), horizon)
     worlds = worlds._replace(noise=noise, best=best, coin=coin, parts=parts, delay=delay)
-    fill_best(worlds)
+    world.fill_best(worlds)
     return worlds
 
 

@@ -5,8 +5,6 @@ ziggurat method. NumPy hashes a seed in Python and calls PCG64 through a pointer
 compiled function, so that threads that draw worlds do not wait for each other either.
 """
 
-from __future__ import annotations
-
 from math import exp, log1p
 from typing import Any
 
@@ -49,31 +47,15 @@ TAIL, INVERSE_TAIL = ziggurat_tail()
 TABLES = ziggurat_tables()
 
 
-def draw_normals(seed: int, stream: int, first: int, key: str, out: Floats) -> None:
-    """Write the normal numbers of replications first, first + 1, … to the rows of an array.
+def draw_numbers(seed: int, stream: int, first: int, key: str, normal: bool, out: Floats) -> None:
+    """Write normal or uniform numbers of replications first, first + 1, … to the rows of an array.
 
     >>> from ravenlab.environments.streams import generator
     >>> out = np.empty((2, 3))
-    >>> draw_normals(7, 1, 4, "noise", out)
+    >>> draw_numbers(7, 1, 4, "noise", True, out)
     >>> bool((out[1] == generator(7, 1, 5, "noise").standard_normal(3)).all())
     True
     """
-    _draw(seed, stream, first, key, True, out)
-
-
-def draw_uniforms(seed: int, stream: int, first: int, key: str, out: Floats) -> None:
-    """Write the uniform numbers of replications first, first + 1, … to the rows of an array.
-
-    >>> from ravenlab.environments.streams import generator
-    >>> out = np.empty((2, 3))
-    >>> draw_uniforms(7, 1, 4, "base", out)
-    >>> bool((out[1] == generator(7, 1, 5, "base").random(3)).all())
-    True
-    """
-    _draw(seed, stream, first, key, False, out)
-
-
-def _draw(seed: int, stream: int, first: int, key: str, normal: bool, out: Floats) -> None:
     words = [seed & 0xFFFFFFFF]
     while seed := seed >> 32:
         words.append(seed & 0xFFFFFFFF)

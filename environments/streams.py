@@ -5,8 +5,6 @@ time and in any order. Search, selection, report and grid streams never share wo
 out where they are used and never derived from the name of a class, module or scenario.
 """
 
-from __future__ import annotations
-
 import zlib
 from enum import IntEnum
 

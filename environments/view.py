@@ -1,14 +1,12 @@
 """Steps at which a scenario changes, and the means and variances of a world for plots."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
 from ravenlab.environments.draw import build_draft
 from ravenlab.environments.scenario import Scenario
-from ravenlab.environments.world import Floats, Ints, Worlds, mean_and_variance_of
+from ravenlab.environments.world import Floats, Ints, Worlds, moments_at
 
 
 def change_steps(scenario: Scenario, horizon: int) -> list[int]:
@@ -59,19 +57,11 @@ def view_world(worlds: Worlds) -> View:
     True
     """
     steps = _steps(worlds)
-    arms = worlds.level.shape[2]
-    means = np.full((steps.size, arms), np.nan)
-    variances = np.full_like(means, np.nan)
-    level = worlds.level[0]
-    motion = worlds.motion[0]
+    means = np.empty((steps.size, worlds.level.shape[2]))
+    variances = np.empty_like(means)
     for i, t in enumerate(steps):
-        segment = int(np.searchsorted(worlds.starts[0], t, side="right")) - 1
-        row = worlds.row[0, segment]
-        blip = worlds.blip[0, segment]
-        for k in range(arms):
-            if worlds.opens[0, k] <= t < worlds.closes[0, k]:
-                law = mean_and_variance_of(worlds.kind, level, motion, worlds.season, worlds.share, row, blip, k, t)
-                means[i, k], variances[i, k] = law
+        is_open = (worlds.opens[0] <= t) & (t < worlds.closes[0])
+        means[i], variances[i] = np.where(is_open, moments_at(worlds, 0, t), np.nan)
     return View(steps, means, variances)
 
 

@@ -7,8 +7,6 @@ Compiled functions take the arrays they read as separate arguments: numba counts
 out of a tuple, which costs more than the arithmetic.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import NamedTuple
 
@@ -74,6 +72,13 @@ class Worlds(NamedTuple):
 
 
 @inner_inlined
+def schedule_of(worlds, r):  # type: ignore[no-untyped-def]
+    """What `mean_of` reads in world r, and first steps, level rows and blip marks of its segments."""
+    laws = worlds.kind, worlds.level[r], worlds.motion[r], worlds.season, worlds.share
+    return laws, worlds.starts[r], worlds.row[r], worlds.blip[r]
+
+
+@inner_inlined
 def level_of(kind, level, motion, season, row, blip, k, t, column):  # type: ignore[no-untyped-def]
     """Mean of arm k at step t for the level in one column (MEAN or NEW_MEAN)."""
     mean = level[row, k, column]
@@ -126,15 +131,8 @@ def fill_best(worlds):  # type: ignore[no-untyped-def]
 
     Where means are constant or linear, an arm that is below another one at both ends of a segment is never the best.
     """
-    kind = worlds.kind
-    season = worlds.season
-    share = worlds.share
     for r in range(worlds.noise.shape[0]):
-        starts = worlds.starts[r]
-        rows = worlds.row[r]
-        blips = worlds.blip[r]
-        level = worlds.level[r]
-        motion = worlds.motion[r]
+        (kind, level, motion, season, share), starts, rows, blips = schedule_of(worlds, r)
         best = worlds.best[r]
         opens = worlds.opens[r]
         closes = worlds.closes[r]
@@ -204,17 +202,19 @@ def mean_and_variance_of(kind, level, motion, season, share, row, blip, k, t):  
     return mean, variance
 
 
+def moments_at(worlds: Worlds, r: int, step: int) -> Floats:
+    """Return mean and variance [2, K] of all arms, open or closed, of one world at one step."""
+    segment = int(np.searchsorted(worlds.starts[r], step, side="right")) - 1
+    laws = (worlds.kind, worlds.level[r], worlds.motion[r], worlds.season, worlds.share)
+    place = (worlds.row[r, segment], worlds.blip[r, segment])
+    arms = range(worlds.level.shape[2])
+    return np.array([mean_and_variance_of(*laws, *place, k, step) for k in arms]).T
+
+
 @compiled
 def fill_tables(worlds, r, means, variances):  # type: ignore[no-untyped-def]
     """Write means and variances of all arms at all steps of one world, [T, K]; NaN where an arm is closed."""
-    kind = worlds.kind
-    season = worlds.season
-    share = worlds.share
-    starts = worlds.starts[r]
-    rows = worlds.row[r]
-    blips = worlds.blip[r]
-    level = worlds.level[r]
-    motion = worlds.motion[r]
+    (kind, level, motion, season, share), starts, rows, blips = schedule_of(worlds, r)
     segment = 0
     for t in range(1, means.shape[0] + 1):
         while t >= starts[segment + 1]:
@@ -237,15 +237,8 @@ def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-
 
     `totals` and `counts` are working memory, one number per step.
     """
-    kind = worlds.kind
-    season = worlds.season
-    share = worlds.share
     for r in range(out.shape[0]):
-        starts = worlds.starts[r]
-        rows = worlds.row[r]
-        blips = worlds.blip[r]
-        level = worlds.level[r]
-        motion = worlds.motion[r]
+        (kind, level, motion, season, share), starts, rows, blips = schedule_of(worlds, r)
         best = worlds.best[r]
         opens = worlds.opens[r]
         closes = worlds.closes[r]
@@ -281,14 +274,7 @@ def fill_uniform_regret(worlds, first, totals, counts, out):  # type: ignore[no-
 @compiled
 def fill_rewards(worlds, r, first, means, rewards):  # type: ignore[no-untyped-def]
     """Write means and rewards of all arms, open or closed, of one world from step `first` on."""
-    kind = worlds.kind
-    season = worlds.season
-    share = worlds.share
-    starts = worlds.starts[r]
-    rows = worlds.row[r]
-    blips = worlds.blip[r]
-    level = worlds.level[r]
-    motion = worlds.motion[r]
+    (kind, level, motion, season, share), starts, rows, blips = schedule_of(worlds, r)
     coin = worlds.coin[r]
     noise = worlds.noise[r]
     segment = 0

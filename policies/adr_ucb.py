@@ -17,8 +17,6 @@ those of `glr-klucb`, tested at every eighth reward of an arm (the authors' code
 step).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import ceil, log, log2, sqrt
 
@@ -27,14 +25,7 @@ from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.limits import COUNT_OF_PULLS, COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
 from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
-from ravenlab.policies.engine.rules import (
-    UNIT_PARAMETERS,
-    UnitPolicy,
-    argmax_score_above,
-    count_open,
-    first_below,
-    to_unit,
-)
+from ravenlab.policies.engine.rules import UnitPolicy, argmax_row, count_open, first_below, first_or_argmax, to_unit
 from ravenlab.policies.glr_klucb import LEVELS, PERIOD, RING, SUM, store_split
 
 DRAWN = ROWS  # row after those of `engine/restart.py`: pulls since the restart, other than for monitoring; SUM follows
@@ -66,17 +57,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     monitored = monitored_arm(since, open_, cells)
     if monitored >= 0:
         return monitored
-    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(p[XI] * log(since)))
-
-
-@inlined
-def most_drawn(open_, arms):  # type: ignore[no-untyped-def]
-    """1 + the open arm with the most pulls since the restart, other than for monitoring; lowest index on a tie."""
-    best, chosen = -1.0, -1
-    for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[DRAWN, k] > best:
-            best, chosen = arms[DRAWN, k], k
-    return chosen + 1
+    return first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(p[XI] * log(since)))
 
 
 @inlined
@@ -85,12 +66,12 @@ def advance_block(s, open_, arms, cells, p):  # type: ignore[no-untyped-def]
     length = max(1, count_open(open_)) * p[N0]  # a late reward may arrive while all arms are closed
     if cells[BLOCK] == 0.0:
         if s >= length:
-            cells[MONITORED] = most_drawn(open_, arms)
+            cells[MONITORED] = 1 + argmax_row(open_, arms, DRAWN)
             cells[BLOCK] = 1.0
         return
     size = 2.0 ** (cells[BLOCK] + 1.0)
     if cells[NEXT] == 0.0 and s >= (size - 2.0) * length:
-        cells[NEXT] = most_drawn(open_, arms)
+        cells[NEXT] = 1 + argmax_row(open_, arms, DRAWN)
     if s >= (size - 1.0) * length:
         cells[MONITORED] = cells[NEXT]
         cells[NEXT] = 0.0
@@ -162,13 +143,12 @@ class ADRUCB(UnitPolicy):
     \text{restart if } |m_1 - m_2| > \sqrt{\frac{\ln(1/\delta)}{2i}} + \sqrt{\frac{\ln(1/\delta)}{2(n - i)}}$$
     """
 
-    name = "adr-ucb"
     reference = "Komiyama, Fouché and Honda 2024"
     parameters = (
         Param("delta", confidence, 1e-10, 1.0, most=1.0, meaning="δ, confidence of the test of each split"),
         Param("n0", monitoring_length, least=1.0, integer=True, meaning="N₀, a first block has K·N₀ steps"),
         Param("xi", 2.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
     rows = ROWS + 2
     row_limits = {**ROW_LIMITS, MEAN: UNIT, DRAWN: COUNT_OF_PULLS, SUM: NONNEGATIVE}
@@ -178,8 +158,6 @@ class ADRUCB(UnitPolicy):
         BLOCK: Limit(0.0, 64.0, whole=True),
         **dict.fromkeys((MONITORED, NEXT), Limit(0.0, "arms", whole=True)),
     }
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -9,8 +9,6 @@ First pulls belong to no round and change no weight. A round ends early when its
 are used. K is the number of open arms. Opening and closing of arms: `policies/engine/exp3.py`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import ceil, log, sqrt
 
@@ -18,12 +16,10 @@ from ravenlab.common.checks import MAX_STEPS
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.exp3 import (
-    CELL_LIMITS,
     CELLS,
     COUNT,
     GAIN,
-    ROW_LIMITS,
-    ROWS,
+    EXP3Policy,
     draw_by_weight,
     multiply_weight,
     normalize_weights,
@@ -33,7 +29,7 @@ from ravenlab.policies.engine.exp3 import (
 )
 from ravenlab.policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, to_unit
 
 ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(CELLS, CELLS + 6)
 """Cells after those of EXP3: rounds started, current arm, steps left, rewards observed in the round, x̄, and J."""
@@ -88,26 +84,21 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[MEAN] += (to_unit(x, p[LOW], p[HIGH]) - cells[MEAN]) / cells[OBSERVED]
 
 
-class ARSEXP3(UnitPolicy):
+class ARSEXP3(EXP3Policy):
     r"""EXP3 that keeps an arm for longer and longer rounds, so that delayed rewards mostly belong to the current arm.
 
     $$w \leftarrow w \exp\Bigl(-\eta\sqrt{\frac{\ln K}{K J}} \frac{1 - \bar x}{p}\Bigr)$$
     """
 
-    name = "ars-exp3"
-    family = "sampling"
     reference = "Wang, Wang and Huang 2021"
     parameters = (
         replace(HORIZON_PARAMETER, most=float(MAX_STEPS)),
         Param("eta", 1.0, 0.01, 10.0, meaning="η, factor of the learning rate"),
-        *UNIT_PARAMETERS,
+        *EXP3Policy.parameters,
     )
-    random = True
-    rows = ROWS
-    row_limits = ROW_LIMITS
     cells = CELLS + 6
     cell_limits = {
-        **CELL_LIMITS,
+        **EXP3Policy.cell_limits,
         ROUNDS: COUNT_OF_STEPS,
         ARM: ARM_INDEX,
         LEFT: COUNT_OF_STEPS,
@@ -115,6 +106,3 @@ class ARSEXP3(UnitPolicy):
         MEAN: UNIT,
         FIT: CONSTANT,
     }
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -7,8 +7,6 @@ The first pull of an arm is its first round. If an arm opens during a round, its
 continues. If the current arm closes, the round ends and a new arm is selected.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -48,13 +46,10 @@ class ARSUCB(Policy):
     $$\frac{F}{N} + \sqrt{\frac{a \ln t}{N}}$$
     """
 
-    name = "ars-ucb"
     reference = "Wang, Wang and Huang 2021"
     parameters = (Param("a", 4.0, 0.01, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     rows = 4
     row_limits = {WIDTH: UNIT, ROUNDS: Limit(1.0, whole=True)}
     cells = 2
     cell_limits = {ARM: ARM_INDEX, LEFT: Limit(0.0, whole=True)}
-    start = staticmethod(start)
-    choose = staticmethod(select)
     learn = staticmethod(update)

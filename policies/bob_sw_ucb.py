@@ -8,8 +8,6 @@ the block. γ = min(1, sqrt(J·ln J / ((e−1)·⌈T/H⌉))) is the original's. 
 for linear bandits. An arm without rewards in the window is pulled immediately.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import ceil, e, exp, floor, log, sqrt
 
@@ -20,13 +18,7 @@ from ravenlab.common.errors import InputError
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.limits import ARM_INDEX, COUNT_OF_PULLS, NONNEGATIVE, UNIT, Limit, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
-from ravenlab.policies.engine.rules import (
-    HORIZON_PARAMETER,
-    UNIT_PARAMETERS,
-    UnitPolicy,
-    first_below_or_argmax,
-    to_unit,
-)
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UnitPolicy, first_or_argmax, to_unit
 
 COUNT, SUM, MEAN, WIDTH = 1, 2, 3, 4  # rows: N_w, sum of z in the window, m_w, and 1/sqrt(N_w)
 SEEN, TOTAL, WINDOW, PLACE, CHANCE = range(5)  # cells: rewards of the block, their sum, w (0 before its draw), j and p
@@ -37,7 +29,7 @@ HORIZON, BLOCK, XI, LOW, HIGH = range(5)  # parameters
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm without rewards in the window, else argmax of m_w + sqrt(ξ·ln min(i, w))·(1/sqrt(N_w))."""
     bonus = sqrt(p[XI] * log(max(1.0, min(cells[SEEN] + 1.0, cells[WINDOW]))))
-    return first_below_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -124,13 +116,12 @@ class BobSWUCB(UnitPolicy):
     $$m_w + \sqrt{\frac{\xi \ln\min(i, w)}{N_w}}, \qquad w \sim \text{EXP3 over } \lfloor H^{j/\Delta} \rfloor$$
     """
 
-    name = "bob-sw-ucb"
     reference = "Cheung, Simchi-Levi and Zhu 2019"
     parameters = (
         HORIZON_PARAMETER,
         Param("block", block_length, least=1.0, integer=True, meaning="H, rewards per block"),
         Param("xi", 0.6, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
     random = True
     rows = 5
@@ -143,8 +134,6 @@ class BobSWUCB(UnitPolicy):
         PLACE: Limit(0.0, "block", whole=True),
         CHANCE: UNIT,
     }
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -4,8 +4,6 @@
 m + r ≥ max(m − r), r = sqrt(ln(TΔ²)/(2n_Δ)); then Δ ← Δ/2 and D ← t + n_Δ·count. Halving stops once TΔ² ≤ e.
 """
 
-from __future__ import annotations
-
 from math import e, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -78,7 +76,6 @@ class CCB(Policy):
     $$m + a \frac{\Delta}{2}\sqrt{\sqrt{T/N}}$$
     """
 
-    name = "ccb"
     reference = "Liu and Tsuruoka 2016"
     scalable = False
     parameters = (
@@ -89,6 +86,3 @@ class CCB(Policy):
     row_limits = {WIDTH: NONNEGATIVE}
     cells = 2
     cell_limits = {DELTA: UNIT, DEADLINE: FINITE_NONNEGATIVE}
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

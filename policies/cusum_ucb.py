@@ -9,8 +9,6 @@ uniformly (one random number decides, a second one, drawn only then, selects the
 m + sqrt(ξ·ln n / N), n the sum of N over all arms.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -19,11 +17,10 @@ from ravenlab.policies.engine.parameters import Param, ParamContext
 from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
 from ravenlab.policies.engine.rules import (
     CHANGES_PARAMETER,
-    UNIT_PARAMETERS,
     UnitPolicy,
-    argmax_score_above,
     count_open,
     first_below,
+    first_or_argmax,
     to_unit,
     uniform_arm,
 )
@@ -44,7 +41,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     if rng.random() < p[A]:
         return uniform_arm(open_, count_open(open_), rng.random())
     bonus = sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -87,7 +84,6 @@ class CUSUMUCB(UnitPolicy):
     \text{restart at } g^\pm \ge h$$
     """
 
-    name = "cusum-ucb"
     family = "sampling"
     reference = "Liu, Lee and Shroff 2018"
     parameters = (
@@ -99,12 +95,9 @@ class CUSUMUCB(UnitPolicy):
         Param("h", log_steps_per_change, 1.0, 50.0, unit_power=1, meaning="alarm threshold of the cumulative sum"),
         Param("a", exploration_rate, 0.0001, 0.5, most=1.0, meaning="probability of uniform exploration"),
         Param("xi", 1.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
-    random = True
     rows = ROWS + 3
     row_limits = {**ROW_LIMITS, MEAN: UNIT, REFERENCE: UNIT, RISE: NONNEGATIVE, FALL: NONNEGATIVE}
     cells = 2
     cell_limits = {TOTAL: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -11,8 +11,6 @@ P/W and S² = QW/P, which is constant between pulls of the arm. Before u becomes
 u = 1.
 """
 
-from __future__ import annotations
-
 from math import inf, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -129,21 +127,11 @@ class DRaven(IndexPolicy):
     S^2 = \frac{\sum w (x - m)^2}{W - \sum w^2 / W}$$
     """
 
-    name = "d-raven"
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999), UNIT_PARAMETER)
     rows = 7
     row_limits = {**dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE), SCORE: FINITE}
     cells = 2
     cell_limits = {UNIT_OF_WEIGHT: UNIT, DECAY: CONSTANT}
-    start = staticmethod(start)
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    choose = staticmethod(select)
-    learn = staticmethod(update)
-    accumulate = staticmethod(accumulate)
-    refresh = staticmethod(refresh)
-    least_bonus = staticmethod(least_bonus)
-    prepare = staticmethod(prepare)
     mean_row = MEAN
     few_arms = FEWER

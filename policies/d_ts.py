@@ -1,7 +1,5 @@
 """Discounted Thompson sampling: the posterior given rewards discounted by γ per step (Raj and Kalyani 2017)."""
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.discounting import SQUARES, WEIGHT, add_reward, discount_row, gamma_parameter
 from ravenlab.policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
@@ -23,7 +21,5 @@ class DTS(ForgettingTS):
     $$w_i = \gamma^{t - t_i}, \qquad \theta \sim p(\theta \mid w, x)$$
     """
 
-    name = "d-ts"
     reference = "Raj and Kalyani 2017"
     parameters = (*PRIOR_PARAMETERS, gamma_parameter(0.99))
-    learn = staticmethod(update)

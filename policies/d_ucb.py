@@ -4,8 +4,6 @@ N_γ of an idle arm shrinks by γ per step, so 1/sqrt(N_γ) grows by 1/sqrt(γ):
 instead of a root and a division. ΣN_γ follows n ← γn + 1 and is at least 1.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -13,7 +11,7 @@ from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.discounting import MEAN, NOTHING, WEIGHT, discount_row, gamma_parameter
 from ravenlab.policies.engine.limits import CONSTANT, NONNEGATIVE, Limit
 from ravenlab.policies.engine.parameters import ParamContext
-from ravenlab.policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_below_or_argmax
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER, XI_PARAMETER, first_or_argmax
 
 WIDTH = 3  # row after weight and mean: 1/sqrt(N_γ)
 WIDEST = 1e150  # upper limit of 1/sqrt(N_γ), so that scores stay finite
@@ -31,7 +29,7 @@ def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm whose weight has vanished, else argmax of m_γ + 2·sqrt(ξ·ln n)·(1/sqrt(N_γ))."""
     bonus = 2.0 * sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    return first_below_or_argmax(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
+    return first_or_argmax(open_, arms, WEIGHT, NOTHING, MEAN, WIDTH, bonus)
 
 
 @inlined
@@ -57,13 +55,9 @@ class DUCB(Policy):
     $$m_\gamma + 2\sqrt{\frac{\xi \ln \sum N_\gamma}{N_\gamma}}$$
     """
 
-    name = "d-ucb"
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, gamma_parameter(discount_for_changes))
     rows = 4
     row_limits = {WEIGHT: NONNEGATIVE, WIDTH: Limit(0.0, WIDEST)}
     cells = 2
     cell_limits = {TOTAL: NONNEGATIVE, GROWTH: CONSTANT}
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -3,12 +3,10 @@
 One random number decides whether to explore; a second one, drawn only then, selects the arm.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from ravenlab.policies.engine.rules import MEAN, argmax_row, count_open, uniform_arm, update_mean
 
 
 @inlined
@@ -17,7 +15,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     count = count_open(open_)
     if rng.random() < min(1.0, p[0] * count / t):
         return uniform_arm(open_, count, rng.random())
-    return best_mean_arm(open_, arms)
+    return argmax_row(open_, arms, MEAN)
 
 
 class EpsilonDecreasing(Policy):
@@ -26,11 +24,8 @@ class EpsilonDecreasing(Policy):
     $$\varepsilon_t = \min\Bigl(1, \frac{rK}{t}\Bigr)$$
     """
 
-    name = "epsilon-decreasing"
     family = "sampling"
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (ε_n-greedy)"
     parameters = (Param("r", 10.0, 0.01, 1e4, meaning="steps of pure exploration per open arm"),)
-    random = True
     rows = 2
-    choose = staticmethod(select)
     learn = staticmethod(update_mean)

@@ -3,12 +3,10 @@
 One random number decides whether to explore; a second one, drawn only then, selects the arm.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from ravenlab.policies.engine.rules import MEAN, argmax_row, count_open, uniform_arm, update_mean
 
 
 @inlined
@@ -16,7 +14,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     """A uniform open arm with probability ε, else argmax m."""
     if rng.random() < p[0]:
         return uniform_arm(open_, count_open(open_), rng.random())
-    return best_mean_arm(open_, arms)
+    return argmax_row(open_, arms, MEAN)
 
 
 class EpsilonGreedy(Policy):
@@ -25,11 +23,8 @@ class EpsilonGreedy(Policy):
     $$P(\text{uniform open arm}) = \varepsilon, \qquad \text{else } \arg\max m$$
     """
 
-    name = "epsilon-greedy"
     family = "sampling"
     reference = "Sutton and Barto 1998"
     parameters = (Param("epsilon", 0.1, 0.001, 0.5, most=1.0, meaning="ε, probability of exploration"),)
-    random = True
     rows = 2
-    choose = staticmethod(select)
     learn = staticmethod(update_mean)

@@ -6,29 +6,23 @@ keeps every weight above about e·α/K of the total, so a formerly bad arm can r
 arms. Opening and closing of arms, and first pulls: `policies/engine/exp3.py`.
 """
 
-from __future__ import annotations
-
 from math import e, log, sqrt
 
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.exp3 import (
     ACTIVE,
-    CELL_LIMITS,
-    CELLS,
     COUNT,
     GAIN,
-    ROW_LIMITS,
-    ROWS,
     TOTAL,
     WEIGHT,
+    EXP3Policy,
     claim_draw,
     draw_arm,
     multiply_weight,
     normalize_weights,
-    start,
 )
 from ravenlab.policies.engine.parameters import Param, ParamContext
-from ravenlab.policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, to_unit
 
 HORIZON, _, GAMMA, LOW, HIGH = range(5)  # parameters
 
@@ -57,26 +51,16 @@ def rate_for_changes(context: ParamContext) -> float:
     return min(1.0, sqrt(arms * (changes * log(arms * horizon) + e) / ((e - 1.0) * horizon)))
 
 
-class EXP3S(UnitPolicy):
+class EXP3S(EXP3Policy):
     r"""EXP3 with a regret guarantee against any sequence of arms with few changes, even for adversarial rewards.
 
     $$w \leftarrow w e^{\gamma \hat x / K} + \frac{e}{TK} W, \qquad p = (1 - \gamma) \frac{w}{W} + \frac{\gamma}{K}$$
     """
 
-    name = "exp3-s"
-    family = "sampling"
     reference = "Auer, Cesa-Bianchi, Freund and Schapire 2002"
     parameters = (
         HORIZON_PARAMETER,
         CHANGES_PARAMETER,
         Param("gamma", rate_for_changes, 0.001, 1.0, most=1.0, meaning="γ, exploration share and learning rate"),
-        *UNIT_PARAMETERS,
+        *EXP3Policy.parameters,
     )
-    random = True
-    rows = ROWS
-    row_limits = ROW_LIMITS
-    cells = CELLS
-    cell_limits = CELL_LIMITS
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -12,8 +12,6 @@ slots. s is the sum of the rewards since the last wrap-around plus the sum of th
 latter is stored in the ring, because at each wrap-around rewards are replaced by their suffix sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -25,7 +23,7 @@ from ravenlab.policies.engine.base import CLOSED, PULLS
 from ravenlab.policies.engine.limits import NONNEGATIVE, Limit, Memory, Part
 from ravenlab.policies.engine.parameters import Param, Value
 from ravenlab.policies.engine.posterior import draw_beta
-from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import UnitPolicy, to_unit
 
 SUCCESSES, FAILURES, HOT, TURN = 1, 2, 3, 4
 """Rows: S, F, s, and the sum of the rewards since the last wrap-around of the ring."""
@@ -96,16 +94,14 @@ class FDSWTS(UnitPolicy):
     \theta_2 \sim \mathrm{Beta}(s + 1, f + 1)$$
     """
 
-    name = "f-dsw-ts"
     family = "sampling"
     reference = "Cavenaghi, Sottocornola, Stella and Zanker 2021"
     parameters = (
         Param("g", "min", choices=FUNCTIONS, meaning="function that combines the two draws"),
         Param("gamma", 0.95, 1e-6, 0.3, "one-minus", most=1.0, meaning="γ, discount per step"),
         Param("n", 75.0, 10.0, 5000.0, least=1.0, integer=True, meaning="rewards in an arm's window"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
-    random = True
     rows = 5
     row_limits = {
         SUCCESSES: NONNEGATIVE,
@@ -113,8 +109,6 @@ class FDSWTS(UnitPolicy):
         HOT: Limit(0.0, ("pulls", "n")),
         TURN: Limit(0.0, ("pulls", "n")),
     }
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -24,8 +24,6 @@ ring of 16 pairs (i, P_i), so memory per arm is constant. Sums are of difference
 means lose no digits. Beyond 16·2^31 rewards the oldest splits are not tried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf, log, nan, sqrt
 
@@ -48,7 +46,6 @@ from ravenlab.policies.engine.rules import (
     CHANGES_PARAMETER,
     GAUSSIAN,
     LIKELIHOOD_PARAMETER,
-    UNIT_PARAMETERS,
     UnitPolicy,
     first_below,
     to_unit,
@@ -284,7 +281,6 @@ class GLRKLUCB(IndexPolicy, UnitPolicy):
     \text{restart if } i\, d(m_1, m) + (n - i)\, d(m_2, m) > \ln\frac{3 n^{3/2}}{\delta}$$
     """
 
-    name = "glr-klucb"
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
         CHANGES_PARAMETER,
@@ -293,19 +289,12 @@ class GLRKLUCB(IndexPolicy, UnitPolicy):
         LIKELIHOOD_PARAMETER,
         Param("s2", 0.0, power=2, meaning="s², variance of the rewards (Gaussian); 0 estimates it for each arm"),
         Param("xi", 1.0, 0.001, 5.0, meaning="ξ, factor of ln(t − τ) in the index"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
     rows = ROWS + 5
     row_limits = {**ROW_LIMITS, RESTART: COUNT_OF_STEPS, SQUARES: SUM_OF_SQUARES}
     cells = 3
     cell_limits = {ALARMS: COUNT_OF_STEPS, POOLED: SUM_OF_SQUARES, FREEDOM: COUNT_OF_STEPS}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    prepare = staticmethod(prepare)
-    accumulate = staticmethod(accumulate)
-    force = staticmethod(force)
     restart_row = RESTART
     run_cells = 1
     few_arms = FEWER

@@ -9,8 +9,6 @@ open arm from this distribution and pulls argmax θ. A reward x at step t gives,
 The prior is N(μ₀, v₀).
 """
 
-from __future__ import annotations
-
 import math
 from math import sqrt
 
@@ -61,7 +59,6 @@ class KalmanTS(Policy):
     m \leftarrow m + g (x - m), \quad v \leftarrow (1 - g) v'$$
     """
 
-    name = "kalman-ts"
     family = "sampling"
     reference = "Granmo and Berg 2010"
     parameters = (
@@ -70,9 +67,5 @@ class KalmanTS(Policy):
         Param("r", 0.25, 0.0001, 10.0, least=1e-12, power=2, meaning="r, variance of the noise"),
         Param("q", 0.0001, 1e-9, 0.1, power=2, meaning="q, variance of the change of a mean per step"),
     )
-    random = True
     rows = 4
     row_limits = {VARIANCE: NONNEGATIVE, LAST: COUNT_OF_STEPS}
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -9,8 +9,6 @@ The initial value is the smaller of two upper bounds, with L = ln t / N: m + sqr
 1 − exp(−(L − H)/(1−m)), which omits the term in ln q.
 """
 
-from __future__ import annotations
-
 from math import exp, log, nan, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -18,14 +16,7 @@ from ravenlab.policies.engine.base import CLOSED, PULLS
 from ravenlab.policies.engine.index import NONE, IndexPolicy
 from ravenlab.policies.engine.limits import Limit
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import (
-    GAUSSIAN,
-    LIKELIHOOD_PARAMETER,
-    UNIT_PARAMETERS,
-    UnitPolicy,
-    argmax_score,
-    to_unit,
-)
+from ravenlab.policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UnitPolicy, argmax_score, to_unit
 
 CLOSE = 1e-3  # relative length of a step that is the last one
 MOST_STEPS = 100  # upper limit of the number of steps, never reached in practice
@@ -72,8 +63,6 @@ ENTROPY, REACH = 2, 3  # rows for the Bernoulli likelihood: H, and the latest kn
 LIKELIHOOD, S2, LOW, HIGH = range(4)  # parameters
 SLACK = 1e-12  # tolerance of d(m, q) for rounding errors: q of arms within it is computed exactly
 NEARLY_ZERO = 1e-300  # used instead of 0, so that logarithms are finite
-
-S2_PARAMETER = Param("s2", 0.25, 1e-4, 1.0, power=2, meaning="s², variance of the rewards (Gaussian)")
 
 
 @inlined
@@ -146,12 +135,11 @@ class KLUCB(IndexPolicy, UnitPolicy):
     $$\max\{q : N\, d(m, q) \le \ln t\}$$
     """
 
-    name = "kl-ucb"
     reference = "Garivier and Cappé 2011"
-    parameters = (LIKELIHOOD_PARAMETER, S2_PARAMETER, *UNIT_PARAMETERS)
+    parameters = (
+        LIKELIHOOD_PARAMETER,
+        Param("s2", 0.25, 1e-4, 1.0, power=2, meaning="s², variance of the rewards (Gaussian)"),
+        *UnitPolicy.parameters,
+    )
     rows = 4
     row_limits = {MEAN: Limit(0.0, 1.0, likelihood="bernoulli"), WIDTH: Limit(0.0, 1.0, likelihood="gaussian")}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

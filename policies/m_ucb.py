@@ -11,8 +11,6 @@ half, whose oldest, o, is removed: D ← D + z − 2y + o. D is recomputed at ea
 rounding errors do not accumulate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log, sqrt
 
@@ -20,7 +18,7 @@ from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
 from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
-from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, argmax_score_above, first_below, to_unit
+from ravenlab.policies.engine.rules import UnitPolicy, first_below, first_or_argmax, to_unit
 
 DIFFERENCE = ROWS  # row after those of `engine/restart.py`: D, once the window is full
 RESTART, ALARMS = 0, 1  # cells: τ, and the number of restarts
@@ -37,7 +35,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     forced = forced_arm(since, open_, p[GAMMA])
     if forced >= 0:
         return forced
-    return argmax_score_above(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(p[XI] * log(since)))
+    return first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, sqrt(p[XI] * log(since)))
 
 
 @inlined
@@ -85,21 +83,18 @@ class MUCB(UnitPolicy):
     \text{restart if } \Bigl|\sum_{\text{later half}} z - \sum_{\text{earlier half}} z\Bigr| > b$$
     """
 
-    name = "m-ucb"
     reference = "Cao, Wen, Kveton and Xie 2019"
     parameters = (
         Param("w", 200.0, 20.0, 2000.0, least=2.0, integer=True, meaning="length of the window of each arm in rewards"),
         Param("b", alarm_threshold, 0.5, 100.0, unit_power=1, meaning="alarm threshold of the halves' difference"),
         Param("gamma", 0.05, 0.001, 0.5, most=1.0, meaning="γ, share of steps with forced exploration"),
         Param("xi", 2.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
     rows = ROWS + 1
     row_limits = {**ROW_LIMITS, MEAN: UNIT}
     cells = 2
     cell_limits = {RESTART: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

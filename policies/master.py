@@ -15,8 +15,6 @@ ever positive. h is therefore a parameter that is searched, like ξ. Tests and c
 of the article; the random starts of the instances agree with a public implementation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log, sqrt
 
@@ -28,7 +26,7 @@ from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.base import CLOSED, OPEN
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
 from ravenlab.policies.engine.parameters import Param, Value
-from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, count_open, to_unit
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UnitPolicy, count_open, to_unit
 
 ORDERS = 31  # of instances: 0 … 30
 SEEN, ORDER, ACTIVE, READY, LOWEST, TOTAL, GAP, RESTARTS = range(8)
@@ -173,13 +171,12 @@ class MASTER(UnitPolicy):
     \text{ or } \overline{f - z} \ge h \rho(i)$$
     """
 
-    name = "master"
     reference = "Wei and Luo 2021, with UCB1"
     parameters = (
         HORIZON_PARAMETER,
         Param("xi", 0.6, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         Param("h", 5.0, 0.1, 100.0, unit_power=1, meaning="h, factor of the thresholds of both tests"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
     random = True
     cells = 8
@@ -192,8 +189,6 @@ class MASTER(UnitPolicy):
         TOTAL: NONNEGATIVE,
         RESTARTS: COUNT_OF_STEPS,
     }
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -3,8 +3,6 @@
 The bonus of an arm depends on its own pulls, not on the step, and is 0 once the arm has its share T/K of the pulls.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -46,7 +44,6 @@ class MOSS(Policy):
     $$m + \sqrt{\frac{c}{N} \max\Bigl(0, \ln\frac{T}{K N}\Bigr)}$$
     """
 
-    name = "moss"
     reference = "Audibert and Bubeck 2009"
     parameters = (
         HORIZON_PARAMETER,
@@ -54,5 +51,3 @@ class MOSS(Policy):
     )
     rows = 4
     row_limits = {SHARE: UNIT, LOGARITHM: NONNEGATIVE}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

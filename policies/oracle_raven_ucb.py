@@ -1,7 +1,5 @@
 """Restart oracle: RAVEN-UCB that is told when means change; restarts are those of `oracle-ucb1`."""
 
-from __future__ import annotations
-
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.raven_ucb import RavenUCB
 
@@ -13,7 +11,6 @@ class OracleRavenUCB(Policy):
     m, S^2, N \text{ and } t \text{ since the last true change}$$
     """
 
-    name = "oracle-raven-ucb"
     reference = "RAVEN-UCB with known change points; ours"
     parameters = RavenUCB.parameters
     knows_changes = True

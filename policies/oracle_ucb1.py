@@ -5,8 +5,6 @@ index starts again as well. Blips are two changes. Slopes, seasons, gradual drif
 points, so there the policy is UCB1. The loop over simulated worlds makes the restarts (`knows_changes`).
 """
 
-from __future__ import annotations
-
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.ucb1 import UCB1
 
@@ -17,7 +15,6 @@ class OracleUCB1(Policy):
     $$m + \sqrt{\frac{c \ln t}{N}}, \qquad m, N \text{ and } t \text{ since the last true change}$$
     """
 
-    name = "oracle-ucb1"
     reference = "UCB1 with known change points; ours"
     parameters = UCB1.parameters
     knows_changes = True

@@ -32,13 +32,12 @@ and rarely looked for if there are many arms or if it would take many rewards.
 Scores and index are unchanged if rewards are shifted, and scaled with them if they are scaled.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
-from ravenlab.policies.engine.base import CLOSED, PULLS, Policy
+from ravenlab.policies.engine.base import PULLS, Policy
 from ravenlab.policies.engine.limits import CONSTANT, COUNT_OF_STEPS, FINITE, NONNEGATIVE, Limit
+from ravenlab.policies.engine.rules import argmax_row
 
 EXPERTS = 7
 MEAN, UNCERTAINTY = 1, 1 + EXPERTS  # first rows of the experts: M and P
@@ -99,7 +98,7 @@ def exploration(t, count):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """argmax of the index of the expert with the largest score."""
-    j, count, best, chosen = int(cells[CHOSEN]), open_.shape[0], -1e300, -1
+    j, count = int(cells[CHOSEN]), open_.shape[0]
     rate, v, level = cells[RATE + j], pooled_variance(cells), exploration(t, count)
     known = cells[POOLED_COUNT] >= KNOWN
     moved, redrawn = v * rate * rate, cells[REDRAWN] * share_of_steps(1.0, t, count)  # per step, and per squared step
@@ -108,10 +107,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
         variance = arms[UNCERTAINTY + j, k] if n > 1.0 or known else v
         variance += age * (moved * (1.0 + age * rate) + age * redrawn)
         arms[INDEX, k] = arms[MEAN + j, k] + sqrt((LATE_WEIGHT + EARLY_WEIGHT / n) * level * variance)
-    for k in range(count):
-        if open_[k] != CLOSED and arms[INDEX, k] > best:
-            best, chosen = arms[INDEX, k], k
-    return chosen
+    return argmax_row(open_, arms, INDEX)
 
 
 @inlined
@@ -210,7 +206,6 @@ class RavenAuto(Policy):
     M, P \text{ of the Kalman filter with the largest } \sum \ln \mathcal N(x; M, P + s^2)$$
     """
 
-    name = "raven-auto"
     reference = "RAVEN-UCB's index with learned rate of change and variance; ours"
     rows = 6 + 2 * EXPERTS
     row_limits = {
@@ -227,6 +222,3 @@ class RavenAuto(Policy):
         PENDING: Limit(0.0, EVERY - 1.0, whole=True),
         **dict.fromkeys((POOLED, POOLED_COUNT, FIRST, FIRST_COUNT, REDRAWN), NONNEGATIVE),
     }
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

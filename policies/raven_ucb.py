@@ -11,8 +11,6 @@ for n > 1:
 - accumulated: S² ← S² + d/(n−1), as in the logistics script.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 from typing import ClassVar
 
@@ -87,7 +85,6 @@ class RavenUCB(Policy):
     minutes, the policy plays this formula on rewards divided by u: α₀·u, ε·u² and `unit` u give the same pulls.
     """
 
-    name = "raven-ucb"
     reference = "Fang, Chen, Chen and Zhang 2025, Algorithm 1 and Proposition 1"
     parameters: ClassVar[tuple[Param, ...]] = (
         Param("alpha0", 1.0, 0.01, 10.0, power=1, meaning="α₀, weight of the decaying bonus"),
@@ -99,8 +96,6 @@ class RavenUCB(Policy):
     )
     rows = 5
     row_limits = {VARIANCE: NONNEGATIVE, WIDTH: UNIT}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def compile_fast(cls, worlds: Worlds, candidates: Floats) -> None:

@@ -5,27 +5,22 @@ z = clip((x − low)/(high − low), 0, 1). B counts all steps, first pulls incl
 and closing of arms, and first pulls: `policies/engine/exp3.py`.
 """
 
-from __future__ import annotations
-
 from math import ceil, e, log, sqrt
 
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.exp3 import (
-    CELL_LIMITS,
     CELLS,
     GAIN,
-    ROW_LIMITS,
-    ROWS,
+    EXP3Policy,
     claim_draw,
     draw_arm,
     multiply_weight,
     normalize_weights,
     reset_weights,
-    start,
 )
 from ravenlab.policies.engine.limits import NONNEGATIVE
 from ravenlab.policies.engine.parameters import Param, ParamContext
-from ravenlab.policies.engine.rules import HORIZON_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import HORIZON_PARAMETER, to_unit
 from ravenlab.policies.engine.window import longest_window
 
 LAST = CELLS  # cell after those of EXP3: the last step before the next restart
@@ -62,14 +57,12 @@ def rate_for_batch(context: ParamContext) -> float:
     return min(1.0, sqrt(context.arms * log(context.arms) / ((e - 1.0) * context.number("batch"))))
 
 
-class REXP3(UnitPolicy):
+class REXP3(EXP3Policy):
     r"""EXP3 restarted at fixed intervals, as often as an expected total variation of the means requires.
 
     $$w \leftarrow w e^{\gamma \hat x / K}, \qquad w \leftarrow 1 \text{ every } B \text{ steps}$$
     """
 
-    name = "rexp3"
-    family = "sampling"
     reference = "Besbes, Gur and Zeevi 2014"
     parameters = (
         HORIZON_PARAMETER,
@@ -84,13 +77,7 @@ class REXP3(UnitPolicy):
             meaning="B, steps between restarts",
         ),
         Param("gamma", rate_for_batch, most=1.0, meaning="γ, exploration share and learning rate"),
-        *UNIT_PARAMETERS,
+        *EXP3Policy.parameters,
     )
-    random = True
-    rows = ROWS
-    row_limits = ROW_LIMITS
     cells = CELLS + 1
-    cell_limits = {**CELL_LIMITS, LAST: NONNEGATIVE}
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)
+    cell_limits = {**EXP3Policy.cell_limits, LAST: NONNEGATIVE}

@@ -5,8 +5,6 @@ they were last computed together. They are recomputed when the largest weight le
 that underflow are negligible.
 """
 
-from __future__ import annotations
-
 from math import exp
 
 from ravenlab.common.compiled import inlined
@@ -69,13 +67,9 @@ class Softmax(Policy):
     $$p \propto e^{m/\tau}$$
     """
 
-    name = "softmax"
     family = "sampling"
     reference = "Sutton and Barto 1998 (Boltzmann exploration)"
     parameters = (Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature"),)
-    random = True
     rows = 3
     row_limits = {WEIGHT: FINITE_NONNEGATIVE}
     cells = 1
-    choose = staticmethod(select)
-    learn = staticmethod(update)

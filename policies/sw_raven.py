@@ -5,8 +5,6 @@ are those of the last τ rewards of all arms. As in RAVEN-UCB the score is A + c
 window. An arm without rewards in the window is pulled immediately, because the formula would assume a mean of 0.
 """
 
-from __future__ import annotations
-
 from math import inf, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -73,17 +71,10 @@ class SWRaven(IndexPolicy, WindowPolicy):
     $$m_\tau + \alpha_t\sqrt{\frac{\ln(t+1)}{N_\tau+1}} + \beta_0\sqrt{\frac{S_\tau^2}{N_\tau+1} + \varepsilon}$$
     """
 
-    name = "sw-raven"
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON, UNIT_PARAMETER)
     rows = 6
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    learn = staticmethod(update)
-    accumulate = staticmethod(accumulate)
-    refresh = staticmethod(refresh)
-    least_bonus = staticmethod(least_bonus)
     mean_row = MEAN
     few_arms = FEWER
     lookahead = 64  # only the coefficient and rewards that leave the window change an index

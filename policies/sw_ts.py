@@ -3,8 +3,6 @@
 Reference: Trovò, Paladino, Restelli and Gatti 2020. An arm without rewards in the window is drawn from the prior.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.posterior import PRIOR_PARAMETERS, ForgettingTS, transform_reward
 from ravenlab.policies.engine.rules import CHANGES_PARAMETER
@@ -25,7 +23,5 @@ class SWTS(WindowPolicy, ForgettingTS):
     $$\theta \sim p(\theta \mid x_{t-\tau}, \dots, x_{t-1})$$
     """
 
-    name = "sw-ts"
     reference = "Trovò, Paladino, Restelli and Gatti 2020"
     parameters = (*PRIOR_PARAMETERS, CHANGES_PARAMETER, TAU_BY_CHANGES)
-    learn = staticmethod(update)

@@ -1,7 +1,5 @@
 """Sliding-window UCB: m_τ + sqrt(ξ·ln min(t, τ) / N_τ) over the last τ rewards (Garivier and Moulines 2011)."""
 
-from __future__ import annotations
-
 from math import inf, log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -27,7 +25,7 @@ def index(k, c, ahead, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def refresh(k, arms):  # type: ignore[no-untyped-def]
+def set_width(k, arms):  # type: ignore[no-untyped-def]
     """Update 1/sqrt(N_τ) of an arm whose window has changed; 0 for an empty window."""
     arms[WIDTH, k] = 1.0 / sqrt(arms[COUNT, k]) if arms[COUNT, k] > 0.0 else 0.0
 
@@ -36,9 +34,9 @@ def refresh(k, arms):  # type: ignore[no-untyped-def]
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward to the window; the counts of at most two arms change."""
     removed = push_reward(k, x, arms, cells, memory, int(p[TAU]))
-    refresh(k, arms)
+    set_width(k, arms)
     if removed >= 0:
-        refresh(removed, arms)
+        set_width(removed, arms)
     return EVERY if cells[NEXT] == 0.0 else removed
 
 
@@ -48,12 +46,8 @@ class SWUCB(IndexPolicy, WindowPolicy):
     $$m_\tau + \sqrt{\frac{\xi \ln\min(t, \tau)}{N_\tau}}$$
     """
 
-    name = "sw-ucb"
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, TAU_BY_CHANGES)
     rows = 5
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    learn = staticmethod(update)
     few_arms = FEWER

@@ -4,34 +4,27 @@
 - bernoulli: Beta(1+S, 1+F) with S = Σz, F = Σ(1−z) = N − S, z = clip((x − low)/(high − low), 0, 1).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ravenlab.common.compiled import inlined
 from ravenlab.common.errors import InputError
+from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.base import CLOSED, PULLS
 from ravenlab.policies.engine.limits import NONNEGATIVE, Limit
-from ravenlab.policies.engine.parameters import Param
+from ravenlab.policies.engine.parameters import Param, Value
 from ravenlab.policies.engine.posterior import draw_beta, draw_gaussian_mean
 from ravenlab.policies.engine.rules import (
     GAUSSIAN,
     LIKELIHOOD_PARAMETER,
     MEAN,
     SQUARES,
-    UNIT_PARAMETERS,
     UnitPolicy,
     add_reward,
     to_unit,
 )
-
-if TYPE_CHECKING:
-    from ravenlab.environments.world import Floats
-    from ravenlab.policies.engine.parameters import Value
 
 SUCCESSES = 1  # row of S, for the Bernoulli likelihood
 LIKELIHOOD, MU0, KAPPA0, A0, B0, LOW, HIGH = range(7)  # parameters
@@ -70,7 +63,6 @@ class Thompson(UnitPolicy):
     \sigma^2 \sim \mathrm{IG}(a_N, b_N), \quad \theta \sim \mathcal N(\mu_N, \sigma^2/\kappa_N)$$
     """
 
-    name = "thompson"
     family = "sampling"
     reference = "Thompson 1933; Honda and Takemura 2014 for the Gaussian prior"
     parameters = (
@@ -79,13 +71,10 @@ class Thompson(UnitPolicy):
         Param("kappa0", 1.0, 0.001, 10.0, meaning="κ₀, weight of the prior mean in rewards (Gaussian)"),
         Param("a0", 1.0, meaning="a₀, shape of the prior variance (Gaussian)"),
         Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, scale of the prior variance (Gaussian)"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
-    random = True
     rows = 3
     row_limits = {SUCCESSES: Limit(0.0, "pulls", likelihood="bernoulli"), SQUARES: NONNEGATIVE}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def check_state(cls, values: Mapping[str, Value], stats: Floats, cells: Floats, memory: Floats) -> None:

@@ -12,8 +12,6 @@ continues from their average when it opens again, and a new arm starts with the 
 those of first pulls, change nothing.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from ravenlab.common.compiled import inlined
@@ -21,7 +19,7 @@ from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.exp3 import ACTIVE, GAIN, PENDING, claim_draw
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, FLAG, NONNEGATIVE
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import UnitPolicy, to_unit
 
 LOSS, CHANCE = 1, 5
 """Rows beside ACTIVE, GAIN (1/p of the latest draw) and PENDING of `engine/exp3.py`: L, and p of the latest draw."""
@@ -108,15 +106,11 @@ class TsallisINF(UnitPolicy):
     $$p = \frac{4}{\eta^2 (L - \xi)^2}, \quad \eta = \frac{2c}{\sqrt t}, \qquad L \leftarrow L + \frac{1 - z}{p}$$
     """
 
-    name = "tsallis-inf"
     family = "sampling"
     reference = "Zimmert and Seldin 2021"
     parameters = (
         Param("c", 1.0, 0.01, 100.0, least=1e-6, meaning="factor of the learning rate 2/√t"),
-        *UNIT_PARAMETERS,
+        *UnitPolicy.parameters,
     )
-    random = True
     rows = 6
     row_limits = {ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS, CHANCE: NONNEGATIVE}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

@@ -1,7 +1,5 @@
 """UCB1: argmax of m + sqrt(c·ln t / N) (Auer, Cesa-Bianchi and Fischer 2002)."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -40,11 +38,7 @@ class UCB1(IndexPolicy):
     $$m + \sqrt{\frac{c \ln t}{N}}$$
     """
 
-    name = "ucb1"
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
     rows = 3
     row_limits = {WIDTH: UNIT}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    learn = staticmethod(update)

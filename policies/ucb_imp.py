@@ -8,8 +8,6 @@ When an arm opens or the last active arm closes, the algorithm restarts with all
 The first pull of a new arm, made before `select` is called, is the first pull after the restart.
 """
 
-from __future__ import annotations
-
 from math import e
 
 from ravenlab.common.compiled import inlined
@@ -141,7 +139,6 @@ class UCBImp(Policy):
     n = \Bigl\lceil \frac{2\ln(T\Delta^2)}{\Delta^2} \Bigr\rceil$$
     """
 
-    name = "ucb-imp"
     reference = "Auer and Ortner 2010"
     parameters = (
         HORIZON_PARAMETER,
@@ -151,5 +148,3 @@ class UCBImp(Policy):
     row_limits = {COUNT: COUNT_OF_PULLS, ACTIVE: FLAG, WAS_OPEN: FLAG}
     cells = 2
     cell_limits = {DELTA: UNIT, NEEDED: NONNEGATIVE}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

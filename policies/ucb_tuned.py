@@ -4,8 +4,6 @@ Reference: Auer, Cesa-Bianchi and Fischer 2002. With B = 1/sqrt(N), which change
 a·sqrt(ln t)·B·sqrt(min(¼, V + sqrt(2 ln t)·B)).
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -47,13 +45,9 @@ class UCBTuned(IndexPolicy):
     $$m + a\sqrt{\frac{\ln t}{N} \min\Bigl(\tfrac14, V + \sqrt{\frac{2\ln t}{N}}\Bigr)}$$
     """
 
-    name = "ucb-tuned"
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"
     parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
     scalable = False
     rows = 5
     row_limits = {SQUARES: NONNEGATIVE, VARIANCE: NONNEGATIVE, WIDTH: UNIT}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    learn = staticmethod(update)
     few_arms = FEWER

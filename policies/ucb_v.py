@@ -4,8 +4,6 @@ Reference: Audibert, Munos and Szepesvári 2009. With L = ζ·ln t the score is 
 and C = 3c/N change only with a pull of the arm.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -49,7 +47,6 @@ class UCBV(IndexPolicy):
     $$m + \sqrt{\frac{2V\zeta\ln t}{N}} + \frac{3c \zeta\ln t}{N}$$
     """
 
-    name = "ucb-v"
     reference = "Audibert, Munos and Szepesvári 2009"
     parameters = (
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
@@ -57,6 +54,3 @@ class UCBV(IndexPolicy):
     )
     rows = 5
     row_limits = {SQUARES: NONNEGATIVE, SPREAD: NONNEGATIVE, WIDTH: NONNEGATIVE}
-    coefficient = staticmethod(coefficient)
-    index = staticmethod(index)
-    learn = staticmethod(update)

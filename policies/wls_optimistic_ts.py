@@ -18,8 +18,6 @@ V = Σw², d̃, D = Σw²(d−d̃)². At a pull they give the slope β and the r
 where ρh and ρq are the shifts of the slope, and of the level at the center c, due to the ridge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 
@@ -58,11 +56,11 @@ def advance(t, arms, cells, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
-    """Add a reward to the sums; d is relative to the last pull."""
+def add(k, sign, w, d, y, arms):  # type: ignore[no-untyped-def]
+    """Add a reward to the sums, or remove it for sign −1; d is relative to the last pull."""
     before = arms[W, k]
-    arms[W, k] += w
-    part = w / arms[W, k]
+    arms[W, k] += sign * w
+    part = sign * w / arms[W, k]
     dx, dy = d - arms[X_MEAN, k], y - arms[Y_MEAN, k]
     arms[X_MEAN, k] += part * dx
     arms[Y_MEAN, k] += part * dy
@@ -70,8 +68,8 @@ def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
     arms[XY, k] += part * before * dx * dy
     arms[YY, k] += part * before * dy * dy
     before = arms[V, k]
-    arms[V, k] += w * w
-    part = w * w / arms[V, k]
+    arms[V, k] += sign * w * w
+    part = sign * w * w / arms[V, k]
     dx = d - arms[V_MEAN, k]
     arms[V_MEAN, k] += part * dx
     arms[VXX, k] += part * before * dx * dx
@@ -81,21 +79,7 @@ def add(k, w, d, y, arms):  # type: ignore[no-untyped-def]
 def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
     """Remove a reward from the sums; return whether they have become unreliable."""
     xx, yy, vxx = arms[XX, k], arms[YY, k], arms[VXX, k]
-    before = arms[W, k]
-    arms[W, k] -= w
-    part = w / arms[W, k]
-    dx, dy = d - arms[X_MEAN, k], y - arms[Y_MEAN, k]
-    arms[X_MEAN, k] -= part * dx
-    arms[Y_MEAN, k] -= part * dy
-    arms[XX, k] -= part * before * dx * dx
-    arms[XY, k] -= part * before * dx * dy
-    arms[YY, k] -= part * before * dy * dy
-    before = arms[V, k]
-    arms[V, k] -= w * w
-    part = w * w / arms[V, k]
-    dx = d - arms[V_MEAN, k]
-    arms[V_MEAN, k] -= part * dx
-    arms[VXX, k] -= part * before * dx * dx
+    add(k, -1.0, w, d, y, arms)
     return arms[XX, k] < LOST * xx or arms[YY, k] < LOST * yy or arms[VXX, k] < LOST * vxx
 
 
@@ -109,7 +93,7 @@ def recompute(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
     for i in range(min(n, int(arms[PULLS, k]))):
         place = 2 * n * k + (newest - i if i <= newest else newest - i + n)
         w = p[LAMBDA] ** (t - memory[place])
-        add(k, w if w >= NOTHING else 0.0, memory[place] - t, memory[place + n], arms)
+        add(k, 1.0, w if w >= NOTHING else 0.0, memory[place] - t, memory[place + n], arms)
 
 
 @inlined
@@ -172,7 +156,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if unreliable:
         recompute(t, k, arms, memory, p)
     else:
-        add(k, 1.0, 0.0, x, arms)
+        add(k, 1.0, 1.0, 0.0, x, arms)
     arms[SLOPE, k] = arms[XY, k] / arms[XX, k] if arms[XX, k] >= NOTHING else 0.0
     arms[RESIDUAL, k] = max(0.0, arms[YY, k] - arms[SLOPE, k] * arms[XY, k])
     arms[LAST, k] = t
@@ -186,7 +170,6 @@ class WLSOptimisticTS(Policy):
     \text{score} = \max\bigl(\hat b_0, \mathcal N(\hat b_0, s^2 (A^{-1}X'W^2XA^{-1})_{00})\bigr)$$
     """
 
-    name = "wls-optimistic-ts"
     family = "sampling"
     reference = "May, Korda, Lee and Leslie 2012, for the optimistic sampling"
     parameters = (
@@ -194,13 +177,10 @@ class WLSOptimisticTS(Policy):
         Param("n", 50.0, 10.0, 500.0, least=1.0, integer=True, meaning="number of rewards in the fit of an arm"),
         Param("rho", 1e-3, least=1e-12, meaning="ρ, ridge of the fit"),
     )
-    random = True
     rows = ROWS
     row_limits = {YY: SUM_OF_SQUARES, RESIDUAL: NONNEGATIVE, LAST: COUNT_OF_STEPS, FADE: UNIT}
     cells = 1
     cell_limits = {NOW: COUNT_OF_STEPS}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

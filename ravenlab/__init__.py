@@ -8,8 +8,6 @@ The public API. Modules are loaded on first use. `ravenlab.figures` has the figu
 (20,)
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 import warnings

@@ -3,8 +3,6 @@
 If both times are the same, the new arm replaces the one that closes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ravenlab.common.checks import Share, Time, check_number, parse_share, parse_steps
+from ravenlab.common.checks import Share, Time, check_choice, check_number, parse_share, parse_steps
 from ravenlab.common.errors import InputError
-from ravenlab.environments.base import Change, Draft, Effect, check_times, most_changes
+from ravenlab.environments.base import CHANGE_TIMES, Change, Draft, Effect, most_changes
 
 if TYPE_CHECKING:
     from ravenlab.environments.world import Ints
@@ -53,7 +53,7 @@ class Blips(Effect):
         return (1 + self.is_outage) * most_changes(self.times, parse_steps("every", self.every, horizon), horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        check_times(self.times)
+        check_choice("times", self.times, CHANGE_TIMES)
         parse_share("affected", self.affected)
         check_number("size", self.size)
         every = parse_steps("every", self.every, horizon)

@@ -4,8 +4,6 @@ The parts are uniform spacings. The policy observes only the sum of the parts th
 arrive after the horizon are lost. Regret is unaffected.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ravenlab.common.checks import MAX_STEPS, check_integer

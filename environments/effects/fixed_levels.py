@@ -4,8 +4,6 @@ Bounds on the expected regret hold for one fixed problem. Averaged over random p
 1/Δ has no mean if gaps are drawn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ravenlab.common.errors import InputError

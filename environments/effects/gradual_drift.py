@@ -4,8 +4,6 @@
 independent base draws. μ_k(t) is the mean of the mixture. A jump of an arm replaces both levels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ravenlab.common.checks import Time, parse_steps

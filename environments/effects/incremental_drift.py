@@ -4,8 +4,6 @@ With `direction` = "up" or "down", no mean falls or rises: δ_k ~ ±U(0, drift)/
 with its age: its drift begins when it opens.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ravenlab.common.checks import Time, check_choice, check_nonnegative, parse_steps

@@ -5,15 +5,13 @@ effects, but these can jump as well. With `times` geometric or jittered, the tim
 (see `Draft.change_times`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from ravenlab.common.checks import Share, Time, parse_share, parse_steps
-from ravenlab.environments.base import Change, Draft, Effect, check_times, most_changes
+from ravenlab.common.checks import Share, Time, check_choice, parse_share, parse_steps
+from ravenlab.environments.base import CHANGE_TIMES, Change, Draft, Effect, most_changes
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class LocalizedJump(Effect):
         return most_changes(self.times, parse_steps("every", self.every, horizon), horizon)
 
     def check(self, horizon: int, arms: int) -> None:
-        check_times(self.times)
+        check_choice("times", self.times, CHANGE_TIMES)
         parse_steps("every", self.every, horizon)
         parse_share("fraction", self.fraction)
 

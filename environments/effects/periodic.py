@@ -4,8 +4,6 @@ The season is evaluated at t mod period, so that it repeats exactly. With `commo
 as in a daily cycle, and with "cycle" the same A as well, so that their differences are constant.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ that its standard deviation after t steps is about deviation·√(t/over), whate
 bounds.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """σ²_k(t) = σ²_k(0) + γ_k·t with γ_k ~ U(0, growth)/over."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ravenlab.common.checks import Time, check_nonnegative, parse_steps

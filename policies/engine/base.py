@@ -6,6 +6,8 @@ A policy is a subclass of `Policy` with two compiled rules and, if its statistic
     select(t, open_, arms, cells, memory, p, rng) -> arm             class attribute `choose`
     update(t, k, x, open_, arms, cells, memory, p, rng)              class attribute `learn`
 
+A built-in policy has the name of its module, and the rules that the module defines under these names.
+
 t is the step from 1, k the pulled arm, x its reward, p the parameters in the order of `parameters`, rng a NumPy
 generator. Statistics are kept in `arms` [rows, K], `cells` and `memory`, whose sizes the class states. `open_` [K]
 holds CLOSED, OPEN or WAITING. `select` is called only when every open arm has been pulled; it returns −1 if it has no
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -102,7 +105,7 @@ class Policy:
 
     name: ClassVar[str]
     family: ClassVar[str] = "index"
-    """"index", "sampling" (draws random numbers) or "published"."""
+    """"index", "sampling" (draws random numbers, so that `random` is true) or "published"."""
     reference: ClassVar[str] = ""
     parameters: ClassVar[tuple[Param, ...]] = ()
     random: ClassVar[bool] = False
@@ -131,6 +134,21 @@ class Policy:
     start: ClassVar[Callable[..., None]] = staticmethod(start_at_zero)
     choose: ClassVar[Callable[..., int]]
     learn: ClassVar[Callable[..., None]]
+    rule_names: ClassVar[Mapping[str, str]] = {"start": "start", "select": "choose", "update": "learn"}
+    """Attributes of the rules by their names in the module of a built-in policy."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.family == "sampling":
+            cls.random = True
+        if not cls.__module__.startswith("ravenlab.policies."):
+            return
+        module = vars(sys.modules[cls.__module__])
+        for name, attribute in cls.rule_names.items():
+            if attribute not in vars(cls) and callable(module.get(name)):
+                setattr(cls, attribute, staticmethod(module[name]))
+        if hasattr(cls, "learn"):
+            cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

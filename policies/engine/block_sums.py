@@ -5,8 +5,6 @@ x̄ of the rewards, their centered sum of squares C = Σ(x − x̄)², a lower b
 regret and suboptimal pulls of pulling the arm throughout the block.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ At every step the statistics of all arms are discounted, then the pulled arm add
 Hence W = Σw, m = Σwx/W and Q = Σw(x − m)² with w = γ^(age in steps).
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.parameters import Number, Param
 

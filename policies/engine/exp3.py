@@ -11,25 +11,19 @@ Importance weighting: the estimate x/p requires the probability p of the draw. R
 first pulls, leave the weights unchanged.
 """
 
-from __future__ import annotations
-
 from math import exp
 
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.limits import COUNT_OF_ARMS, COUNT_OF_STEPS, FLAG, LARGEST_SQUARES, NONNEGATIVE, Limit
+from ravenlab.policies.engine.rules import UnitPolicy
 
 WEIGHT, ACTIVE, GAIN, PENDING = 1, 2, 3, 4
 """Rows: w (relative to the average while closed), 1 if the arm was open at the last draw, the learning rate
 divided by p of the latest draw, and the number of draws without a reward yet."""
 
-ROWS = 5
-ROW_LIMITS = {WEIGHT: Limit(1e-300, LARGEST_SQUARES), ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
-
 TOTAL, COUNT = 0, 1  # cells: W and K
-
 CELLS = 2
-CELL_LIMITS = {TOTAL: NONNEGATIVE, COUNT: COUNT_OF_ARMS}
 
 LARGEST_TOTAL = 1e20
 SMALLEST_WEIGHT = 1e-200
@@ -147,3 +141,13 @@ def normalize_weights(arms, cells):  # type: ignore[no-untyped-def]
             if arms[ACTIVE, k] == 1.0:
                 arms[WEIGHT, k] = max(arms[WEIGHT, k] * (cells[COUNT] / total), SMALLEST_WEIGHT)
         cells[TOTAL] = cells[COUNT]
+
+
+class EXP3Policy(UnitPolicy):
+    """A policy that draws arms by weights."""
+
+    family = "sampling"
+    rows = 5
+    row_limits = {WEIGHT: Limit(1e-300, LARGEST_SQUARES), ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
+    cells = CELLS
+    cell_limits = {TOTAL: NONNEGATIVE, COUNT: COUNT_OF_ARMS}

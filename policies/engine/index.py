@@ -36,8 +36,6 @@ A policy whose index is costly, or changes while an arm is not pulled, sets `few
 are monotone in floating-point arithmetic too, so the pulls are exactly those of `select`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf, sqrt
 from typing import Any, ClassVar
@@ -58,7 +56,7 @@ from ravenlab.environments.world import (
     reward_of,
 )
 from ravenlab.policies.engine.base import CLOSED, OPEN, PULLS, Policy
-from ravenlab.policies.engine.loops import first_untried, record_step
+from ravenlab.policies.engine.loops import first_untried, observe_delayed, open_arms, record_step
 
 LOOKAHEAD = 16
 """Steps that a bound holds for, unless a policy differs: with more bounds are looser, with fewer they expire sooner."""
@@ -238,15 +236,8 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, tree, 
                 segment += 1
                 row, blip = rows[segment], blips[segment]
             if t == event:
-                untried, event, until, forced_at = 0, horizon + 1, t, t
-                for j in range(count):
-                    open_[j] = 1 if opens[j] <= t < closes[j] else 0
-                    if open_[j] == 1 and arms[PULLS, j] == 0.0:
-                        untried += 1
-                    if opens[j] > t:
-                        event = min(event, opens[j])
-                    if closes[j] > t:
-                        event = min(event, closes[j])
+                untried, event = open_arms(t, horizon, opens, closes, open_, arms)
+                until = forced_at = t
             if untried > 0:
                 k = first_untried(open_, arms)
                 untried -= 1
@@ -332,11 +323,7 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, tree, 
                     x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
                     seen = x
                     if kind & DELAYED:
-                        ring = due.shape[0]
-                        for i in range(worlds.parts.shape[2]):
-                            due[(t + worlds.delay[r, t - 1, i]) % ring] += x * worlds.parts[r, t - 1, i]
-                        seen = due[t % ring]
-                        due[t % ring] = 0.0
+                        seen = observe_delayed(t, x, worlds.parts[r, t - 1], worlds.delay[r, t - 1], due)
                 arms[PULLS, k] += 1.0
                 changed = accumulate(t, k, seen, open_, arms, cells, memory, p, rng)
                 regret += best[t - 1] - mean
@@ -412,6 +399,10 @@ class IndexPolicy(Policy):
     run_cells: ClassVar[int] = 0
     lookahead: ClassVar[int] = LOOKAHEAD
     few_arms: ClassVar[int] = FEW
+    rule_names = {
+        **Policy.rule_names,
+        **{name: name for name in ("coefficient", "index", "accumulate", "refresh", "least_bonus", "prepare", "force")},
+    }
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -8,8 +8,6 @@ usually known from these before the next search, which then only serves to find 
 so this matters more than the speed of a step: the processor continues with the next run while it searches.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 The file is read as plain data and every field is validated; nothing in it is unpickled or executed.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 import warnings

@@ -5,8 +5,6 @@ of a policy, and compiles the copy. Index policies have a faster loop over simul
 (`policies/engine/index.py`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,32 @@ def first_untried(open_, arms):  # type: ignore[no-untyped-def]
     while open_[k] == 0 or arms[PULLS, k] > 0.0:
         k += 1
     return k
+
+
+@inlined
+def open_arms(t, horizon, opens, closes, open_, arms):  # type: ignore[no-untyped-def]
+    """Open and close arms at step t; return the number of open arms without pulls, and the step of the next change."""
+    untried, event = 0, horizon + 1
+    for k in range(open_.shape[0]):
+        open_[k] = 1 if opens[k] <= t < closes[k] else 0
+        if open_[k] == 1 and arms[PULLS, k] == 0.0:
+            untried += 1
+        if opens[k] > t:
+            event = min(event, opens[k])
+        if closes[k] > t:
+            event = min(event, closes[k])
+    return untried, event
+
+
+@inlined
+def observe_delayed(t, x, parts, delay, due):  # type: ignore[no-untyped-def]
+    """Send the parts of reward x, and return the sum of those that arrive at step t."""
+    ring = due.shape[0]
+    for i in range(parts.shape[0]):
+        due[(t + delay[i]) % ring] += x * parts[i]
+    seen = due[t % ring]
+    due[t % ring] = 0.0
+    return seen
 
 
 @inlined
@@ -103,15 +127,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
                         start(arms, cells, memory, p)
                 row, blip = rows[segment], blips[segment]
             if t == event:
-                untried, event = 0, horizon + 1
-                for k in range(count):
-                    open_[k] = 1 if opens[k] <= t < closes[k] else 0
-                    if open_[k] == 1 and arms[PULLS, k] == 0.0:
-                        untried += 1
-                    if opens[k] > t:
-                        event = min(event, opens[k])
-                    if closes[k] > t:
-                        event = min(event, closes[k])
+                untried, event = open_arms(t, horizon, opens, closes, open_, arms)
             if untried > 0:
                 k = first_untried(open_, arms)
                 untried -= 1
@@ -120,11 +136,7 @@ def play_worlds(worlds, first, last, p, open_, arms, cells, memory, due, rng, ma
             x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
             seen = x
             if kind & DELAYED:
-                ring = due.shape[0]
-                for i in range(worlds.parts.shape[2]):
-                    due[(t + worlds.delay[r, t - 1, i]) % ring] += x * worlds.parts[r, t - 1, i]
-                seen = due[t % ring]
-                due[t % ring] = 0.0
+                seen = observe_delayed(t, x, worlds.parts[r, t - 1], worlds.delay[r, t - 1], due)
             if USES_TRUE_MEANS:
                 low, high = np.inf, -np.inf
                 for j in range(count):

@@ -1,7 +1,5 @@
 """Names of arms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Parameters of policies: default, search range, allowed values, and validation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
 """One candidate played on a block of worlds, trace windows or logs, and the results of that."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,24 @@ from ravenlab.policies.engine import loops
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.index import IndexPolicy, play_runs, tree_size
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.policies.engine.plain_loops import play_plain_logs, play_plain_windows, play_plain_worlds
+from ravenlab.policies.engine.plain_loops import play_plain, play_plain_log, play_plain_window, play_plain_world
 from ravenlab.policies.engine.plugins import PlainPolicy
 
 _REGRET, _REWARD, _SUBOPTIMAL, _MARKED = range(4)  # columns of the totals of a replication, as loops write them
 
 Marks = np.ndarray[Any, np.dtype[np.int64]]
 Loop = Callable[..., None]
+
+
+class _Column:
+    """A property of a result: one column, along the last axis, of one of its arrays."""
+
+    def __init__(self, array: str, column: int) -> None:
+        self.array = array
+        self.column = column
+
+    def __get__(self, played: Any, _: type) -> Floats:
+        return np.asarray(getattr(played, self.array)[..., self.column])
 
 
 @dataclass(frozen=True)
@@ -44,30 +54,16 @@ class Played:
     best_curve: Floats
     """[R, marks] sum of the best means up to the marked steps."""
 
-    @property
-    def regret(self) -> Floats:
-        """[R] regret over all steps."""
-        return np.asarray(self.out[:, _REGRET])
-
-    @property
-    def reward(self) -> Floats:
-        """[R] reward over all steps."""
-        return np.asarray(self.out[:, _REWARD])
-
-    @property
-    def suboptimal_pulls(self) -> Floats:
-        """[R] pulls of arms that were not the best."""
-        return np.asarray(self.out[:, _SUBOPTIMAL])
-
-    @property
-    def regret_curve(self) -> Floats:
-        """[R, marks] regret up to the marked steps."""
-        return np.asarray(self.curve[..., _REGRET])
-
-    @property
-    def reward_curve(self) -> Floats:
-        """[R, marks] reward up to the marked steps."""
-        return np.asarray(self.curve[..., _REWARD])
+    regret = _Column("out", _REGRET)
+    """[R] regret over all steps."""
+    reward = _Column("out", _REWARD)
+    """[R] reward over all steps."""
+    suboptimal_pulls = _Column("out", _SUBOPTIMAL)
+    """[R] pulls of arms that were not the best."""
+    regret_curve = _Column("curve", _REGRET)
+    """[R, marks] regret up to the marked steps."""
+    reward_curve = _Column("curve", _REWARD)
+    """[R, marks] reward up to the marked steps."""
 
 
 @dataclass(frozen=True)
@@ -77,25 +73,14 @@ class PlayedCandidates:
     totals: Floats
     """[C, R, 4] all results, as compiled loops write them."""
 
-    @property
-    def regret(self) -> Floats:
-        """Regret over all steps."""
-        return np.asarray(self.totals[..., _REGRET])
-
-    @property
-    def reward(self) -> Floats:
-        """Reward over all steps."""
-        return np.asarray(self.totals[..., _REWARD])
-
-    @property
-    def suboptimal_pulls(self) -> Floats:
-        """Pulls of arms that were not the best."""
-        return np.asarray(self.totals[..., _SUBOPTIMAL])
-
-    @property
-    def marked_regret(self) -> Floats:
-        """Regret up to the marked step; 0 or the regret over all steps if no step is marked."""
-        return np.asarray(self.totals[..., _MARKED])
+    regret = _Column("totals", _REGRET)
+    """Regret over all steps."""
+    reward = _Column("totals", _REWARD)
+    """Reward over all steps."""
+    suboptimal_pulls = _Column("totals", _SUBOPTIMAL)
+    """Pulls of arms that were not the best."""
+    marked_regret = _Column("totals", _MARKED)
+    """Regret up to the marked step; 0 or the regret over all steps if no step is marked."""
 
 
 @dataclass(frozen=True)
@@ -115,25 +100,14 @@ class PlayedLogs(Played):
     events: int
     """Number of events of each log."""
 
-    @property
-    def score(self) -> Floats:
-        """[R] mean reward per step."""
-        return np.asarray(self.tally[:, 0])
-
-    @property
-    def matched(self) -> Floats:
-        """[R] number of steps at which the policy selects the logged arm."""
-        return np.asarray(self.tally[:, 1])
-
-    @property
-    def effective(self) -> Floats:
-        """[R] effective number of events in the score, (Σ w)² / Σ w² for the weight w of each event."""
-        return np.asarray(self.tally[:, 2])
-
-    @property
-    def logged(self) -> Floats:
-        """[R] mean reward of the logging policy."""
-        return np.asarray(self.tally[:, 3])
+    score = _Column("tally", 0)
+    """[R] mean reward per step."""
+    matched = _Column("tally", 1)
+    """[R] number of steps at which the policy selects the logged arm."""
+    effective = _Column("tally", 2)
+    """[R] effective number of events in the score, (Σ w)² / Σ w² for the weight w of each event."""
+    logged = _Column("tally", 3)
+    """[R] mean reward of the logging policy."""
 
 
 def evaluate(
@@ -199,27 +173,37 @@ def play(
         return play_windows(policy, values, worlds, seed, first, stream, marks, pulls)
     if isinstance(worlds, LogWorlds):
         return play_logs(policy, values, worlds, seed, first, stream)
-    result = _empty_result(worlds, marks, pulls)
+    replications, horizon = worlds.noise.shape
+    arms = worlds.level.shape[2]
+    result = Played(
+        **_empty_outputs(replications, horizon, marks, pulls),
+        best=worlds.best.sum(axis=1),
+        best_curve=_sum_up_to(worlds.best, marks),
+    )
     if fast and not pulls and not marks.size:
         totals = policy.evaluate_fast(worlds, policy.vector(values)[None], 0)
         if totals is not None:
             return replace(result, out=totals[0, :, :_MARKED])
+    sizes, seeds = (replications, arms, horizon), (seed, first, stream)
     if issubclass(policy, PlainPolicy):
-        play_plain_worlds(policy, values, worlds, seed, first, stream, marks, result)
-    else:
-        size = (worlds.noise.shape[0], worlds.level.shape[2])
-        due = np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)
-        runs = runs and issubclass(policy, IndexPolicy) and policy.hidden_knowledge() is None
-        tables = _run_tables(worlds.noise.shape[1], size[1]) if runs else ()
-        outputs = (marks, result.out, result.curve, result.pulls)
-        loop, seeds = compile_loop(policy, loops.play_worlds, runs), (seed, first, stream)
-        _run_loop(loop, policy, values, worlds, size, seeds, outputs, (due, *tables))
+        play_plain(policy, values, sizes, seeds, partial(play_plain_world, worlds, marks, result))
+        return result
+    scratch = [np.empty(int(worlds.delay.max()) + 1 if worlds.kind & DELAYED else 0)]
+    runs = runs and issubclass(policy, IndexPolicy) and policy.hidden_knowledge() is None
+    if runs:
+        scratch += [np.empty(horizon + 2), np.empty(tree_size(arms)), np.empty((4, arms))]
+    loop = compile_loop(policy, loops.play_worlds, runs)
+    _run_loop(loop, policy, values, worlds, sizes, seeds, (marks, result.out, result.curve, result.pulls), scratch)
     return result
 
 
-def _run_tables(horizon: int, arms: int) -> tuple[Floats, Floats, Floats]:
-    """Allocate the scratch space of `play_runs`."""
-    return np.empty(horizon + 2), np.empty(tree_size(arms)), np.empty((4, arms))
+def _empty_outputs(replications: int, steps: int, marks: Marks, pulls: bool) -> dict[str, Any]:
+    """Allocate the arrays of a result that loops write."""
+    return {
+        "out": np.empty((replications, 3)),
+        "curve": np.empty((replications, marks.size, 2)),
+        "pulls": np.empty((replications, steps if pulls else 0), dtype=np.int32),
+    }
 
 
 LAST_SHARE = 10  # the last tenth of the steps decides whether a world fails
@@ -253,18 +237,6 @@ def is_failure(regret: Floats, uniform: Floats) -> NDArray[np.bool_]:
     return np.asarray(regret > np.maximum(FAILURE_LEVEL * uniform, NO_REGRET))
 
 
-def _empty_result(worlds: Worlds, marks: Marks, pulls: bool) -> Played:
-    """Allocate the arrays of a result; the sums of the best means are filled in."""
-    replications, horizon = worlds.noise.shape
-    return Played(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
-        best=worlds.best.sum(axis=1),
-        best_curve=_sum_up_to(worlds.best, marks),
-    )
-
-
 def _sum_up_to(values: Floats, marks: Marks) -> Floats:
     """Sum values [R, T] up to each mark, [R, marks], without another array of the size of `values`."""
     if not marks.size:
@@ -294,20 +266,18 @@ def play_windows(
     rows, arms = worlds.values.shape
     below = np.concatenate([[0.0], np.cumsum(worlds.best)])
     result = PlayedWindows(
-        out=np.empty((replications, 3)),
-        curve=np.empty((replications, marks.size, 2)),
-        pulls=np.empty((replications, horizon if pulls else 0), dtype=np.int32),
+        **_empty_outputs(replications, horizon, marks, pulls),
         best=below[worlds.offsets + horizon] - below[worlds.offsets],
         best_curve=below[worlds.offsets[:, None] + marks] - below[worlds.offsets, None],
         regret_by_row=np.zeros(rows if locate_regret else 0),
         regret_by_step=np.zeros(horizon if locate_regret else 0),
     )
+    sizes, seeds = (replications, arms, horizon), (seed, first, stream)
     if issubclass(policy, PlainPolicy):
-        play_plain_windows(policy, values, worlds, seed, first, stream, marks, result)
+        play_plain(policy, values, sizes, seeds, partial(play_plain_window, worlds, marks, result))
     else:
         outputs = (marks, result.out, result.curve, result.pulls, result.regret_by_row, result.regret_by_step)
-        loop = compile_loop(policy, loops.play_trace)
-        _run_loop(loop, policy, values, worlds, (replications, arms), (seed, first, stream), outputs)
+        _run_loop(compile_loop(policy, loops.play_trace), policy, values, worlds, sizes, seeds, outputs)
     return result
 
 
@@ -319,13 +289,12 @@ def play_logs(
     replications, arms, events = worlds.log.size, worlds.open_at_start.size, worlds.arm.size
     tally = np.empty((replications, 4))
     tally[:, 3] = worlds.logged_means[worlds.log]
+    sizes, seeds = (replications, arms, events), (seed, first, stream)
     if issubclass(policy, PlainPolicy):
-        play_plain_logs(policy, values, worlds, seed, first, stream, tally)
+        play_plain(policy, values, sizes, seeds, partial(play_plain_log, worlds, tally))
     else:
-        pulls = np.empty(worlds.until.size, dtype=np.int32)
-        scratch = (np.empty(arms, dtype=np.int64), pulls, np.empty(events + 1))
-        size, seeds = (replications, arms), (seed, first, stream)
-        _run_loop(compile_loop(policy, loops.play_log), policy, values, worlds, size, seeds, (tally,), scratch)
+        scratch = [np.empty(arms, dtype=np.int64), np.empty(worlds.until.size, dtype=np.int32), np.empty(events + 1)]
+        _run_loop(compile_loop(policy, loops.play_log), policy, values, worlds, sizes, seeds, (tally,), scratch)
     return PlayedLogs(
         out=np.stack([worlds.logged - tally[:, 0], tally[:, 0], tally[:, 1]], axis=1),
         curve=np.empty((replications, 0, 2)),
@@ -370,23 +339,23 @@ def _run_loop(
     policy: type[Policy],
     values: Mapping[str, Value],
     worlds: AnyWorlds,
-    size: tuple[int, int],
+    sizes: tuple[int, int, int],
     seeds: tuple[int, int, int],
-    outputs: tuple[Any, ...],
-    more_scratch: tuple[Any, ...] = (),
+    outputs: Sequence[Any],
+    more_scratch: Sequence[Any] = (),
 ) -> None:
-    """Run a compiled loop on all replications of a block.
+    """Run a compiled loop on all replications of a block; `sizes` and `seeds` are those of `play_plain`.
 
-    `size` is (R, K), `seeds` is (seed, first replication, stream). A policy that draws random numbers has a generator
-    per replication, so results do not depend on the division into blocks.
+    A policy that draws random numbers has a generator per replication, so results do not depend on the division into
+    blocks.
     """
-    (replications, arms), (seed, first, stream) = size, seeds
-    sizes, p = policy.sizes(arms, values), policy.vector(values)
+    (replications, arms, _), (seed, first, stream) = sizes, seeds
+    needed, p = policy.sizes(arms, values), policy.vector(values)
     scratch = (
         np.empty(arms, dtype=np.int64),
-        np.empty((sizes.rows, arms)),
-        np.empty(sizes.cells + (policy.run_cells if issubclass(policy, IndexPolicy) else 0)),
-        np.empty(sizes.memory),
+        np.empty((needed.rows, arms)),
+        np.empty(needed.cells + (policy.run_cells if issubclass(policy, IndexPolicy) else 0)),
+        np.empty(needed.memory),
         *more_scratch,
     )
     if not policy.random:

@@ -5,8 +5,6 @@ A plain class is created for every world with ``arms``, its parameters and, if i
 also needs ``open(arm)`` and ``close(arm)``. It runs as Python code, about 100 times slower than compiled rules.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any

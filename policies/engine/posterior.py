@@ -1,7 +1,5 @@
 """Posterior draws of Thompson sampling: Beta, normal–inverse-gamma, and sampling with forgetting."""
 
-from __future__ import annotations
-
 import math
 from math import exp, log, sqrt
 
@@ -9,7 +7,7 @@ from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.limits import NONNEGATIVE
 from ravenlab.policies.engine.parameters import Param
-from ravenlab.policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UNIT_PARAMETERS, UnitPolicy, to_unit
+from ravenlab.policies.engine.rules import GAUSSIAN, LIKELIHOOD_PARAMETER, UnitPolicy, to_unit
 
 TINY = 1e-20  # for a + b below this, draws from Beta(a, b) are 0 or 1 to double precision
 
@@ -54,7 +52,7 @@ PRIOR_PARAMETERS = (
     Param("kappa0", 1.0, 0.001, 10.0, least=1e-6, meaning="κ₀, weight of the prior mean in rewards"),
     Param("a0", 1.0, least=0.1, meaning="a₀, shape of the prior variance"),
     Param("b0", 1.0, 0.001, 10.0, power=2, meaning="b₀, scale of the prior variance"),
-    *UNIT_PARAMETERS,
+    *UnitPolicy.parameters,
 )
 
 

@@ -1,7 +1,5 @@
 """Statistics since a restart and forced exploration, for policies that detect changes."""
 
-from __future__ import annotations
-
 from math import ceil, floor, sqrt
 
 from ravenlab.common.compiled import inlined

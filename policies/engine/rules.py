@@ -1,9 +1,8 @@
 """Building blocks of rules: shared parameters, scaling to [0, 1], statistics, argmax and random choice."""
 
-from __future__ import annotations
-
 import math
 from math import log, sqrt
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,14 +23,14 @@ LIKELIHOOD_PARAMETER = Param(
 )
 GAUSSIAN = 0.0  # encoding of the first likelihood
 
-UNIT_PARAMETERS = (
-    Param("low", 0.0, least=-math.inf, power=1, meaning="reward mapped to 0; smaller ones are clipped"),
-    Param("high", 1.0, least=-math.inf, power=1, meaning="reward mapped to 1; larger ones are clipped"),
-)
-
 
 class UnitPolicy(Policy):
-    """A policy for rewards in [0, 1], with `UNIT_PARAMETERS` among its parameters."""
+    """A policy for rewards in [0, 1], with the parameters `low` and `high`."""
+
+    parameters: ClassVar[tuple[Param, ...]] = (
+        Param("low", 0.0, least=-math.inf, power=1, meaning="reward mapped to 0; smaller ones are clipped"),
+        Param("high", 1.0, least=-math.inf, power=1, meaning="reward mapped to 1; larger ones are clipped"),
+    )
 
     @classmethod
     def check(cls, values: Values) -> None:
@@ -86,12 +85,12 @@ def uniform_arm(open_, count, u):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def best_mean_arm(open_, arms):  # type: ignore[no-untyped-def]
-    """argmax m over the open arms, lowest index on a tie."""
+def argmax_row(open_, arms, row):  # type: ignore[no-untyped-def]
+    """argmax of arms[row] over the open arms, lowest index on a tie."""
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
-        if open_[k] != CLOSED and arms[MEAN, k] > best:
-            best, chosen = arms[MEAN, k], k
+        if open_[k] != CLOSED and arms[row, k] > best:
+            best, chosen = arms[row, k], k
     return chosen
 
 
@@ -121,21 +120,11 @@ def first_below(open_, arms, row, least):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def argmax_score_above(open_, arms, row, least, level, width, slope):  # type: ignore[no-untyped-def]
-    """`argmax_score` over the open arms with arms[row] ≥ least, else −1."""
-    best, chosen = -1e300, -1
-    for k in range(open_.shape[0]):
-        if open_[k] == CLOSED or arms[row, k] < least:
-            continue
-        score = arms[level, k] + slope * arms[width, k]
-        if score > best:
-            best, chosen = score, k
-    return chosen
+def first_or_argmax(open_, arms, row, least, level, width, slope):  # type: ignore[no-untyped-def]
+    """`first_below`, else `argmax_score` over the open arms with arms[row] ≥ least, else −1.
 
-
-@inlined
-def first_below_or_argmax(open_, arms, row, least, level, width, slope):  # type: ignore[no-untyped-def]
-    """`first_below`, else `argmax_score_above`, in one pass: up to 20 % faster with many arms."""
+    One pass is up to 20 % faster with many arms than two.
+    """
     best, chosen = -1e300, -1
     for k in range(open_.shape[0]):
         if open_[k] == CLOSED:

@@ -4,8 +4,6 @@ A state may come from an untrusted file: every value is checked against the limi
 (`policies/engine/limits.py`) before it reaches compiled code. A checksum detects accidental damage.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Mapping

@@ -11,8 +11,6 @@ Removals accumulate rounding errors, so everything is recomputed each time the r
 the removed reward made up nearly all of its Q. Both are O(1) on average.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from math import log, sqrt

@@ -1,7 +1,5 @@
 """Policies as implemented in the paper's logistics script, with its constants; needed to reproduce Table 3."""
 
-from __future__ import annotations
-
 from ravenlab.policies.engine.base import Policy
 
 

@@ -5,8 +5,6 @@ TΔ² < 1 that term is negative, so M decreases, and every further pull halves �
 bonus is negligible, so that Δ² does not underflow.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from ravenlab.common.compiled import inlined
@@ -52,12 +50,8 @@ class PublishedCCB(PublishedPolicy):
     $$m + \frac{\Delta}{2}\sqrt{\sqrt{T/(N + 10^{-6})}}$$
     """
 
-    name = "published-ccb"
     parameters = (HORIZON_PARAMETER,)
     rows = 3
     row_limits = {WIDTH: UNIT}
     cells = 3
     cell_limits = {DELTA: UNIT, ENOUGH: FINITE, BONUS: NONNEGATIVE}
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

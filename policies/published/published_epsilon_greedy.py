@@ -3,10 +3,8 @@
 One random number decides whether to explore; a second one, drawn only then, selects the arm.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
-from ravenlab.policies.engine.rules import best_mean_arm, count_open, uniform_arm, update_mean
+from ravenlab.policies.engine.rules import MEAN, argmax_row, count_open, uniform_arm, update_mean
 from ravenlab.policies.published import PublishedPolicy
 
 EPSILON = 0.1
@@ -17,7 +15,7 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     """A uniform open arm with probability ε, else argmax m."""
     if rng.random() < EPSILON:
         return uniform_arm(open_, count_open(open_), rng.random())
-    return best_mean_arm(open_, arms)
+    return argmax_row(open_, arms, MEAN)
 
 
 class PublishedEpsilonGreedy(PublishedPolicy):
@@ -26,8 +24,6 @@ class PublishedEpsilonGreedy(PublishedPolicy):
     $$P(\text{uniform open arm}) = 0.1, \qquad \text{else } \arg\max m$$
     """
 
-    name = "published-epsilon-greedy"
     random = True
     rows = 2
-    choose = staticmethod(select)
     learn = staticmethod(update_mean)

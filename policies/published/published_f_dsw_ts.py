@@ -8,8 +8,6 @@ a + b = 1e-13 it is drawn as such, with one random number for both draws. Draws 
 skipped: the second one of an arm whose first one is already beaten, and all after a θ of 1.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.parameters import Param
@@ -73,11 +71,7 @@ class PublishedFDSWTS(PublishedPolicy):
     $$\theta = \min(\theta_1, \theta_2), \qquad \theta_1, \theta_2 \sim \mathrm{Beta}(a, b)$$
     """
 
-    name = "published-f-dsw-ts"
     parameters = (Param("gamma", 0.99, least=0.5, most=1.0, meaning="γ, discount per step"),)
     random = True
     uses_true_means = True
     rows = 5
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

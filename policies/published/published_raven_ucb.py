@@ -1,7 +1,5 @@
 """RAVEN-UCB as in the logistics script: α₀ = 0.5, β₀ = 1, ε = 1e-6, accumulated variance, ln t under the first root."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ravenlab.policies.engine.parameters import Value
@@ -23,7 +21,6 @@ class PublishedRavenUCB(RavenUCB):
     $$m + \alpha_t\sqrt{\frac{\ln t}{N+1}} + \beta_0\sqrt{\frac{S^2}{N+1} + \varepsilon}$$
     """
 
-    name = "published-raven-ucb"
     family = "published"
     reference = "RAVEN-UCB, logistics script"
     parameters = tuple(

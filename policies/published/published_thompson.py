@@ -4,8 +4,6 @@ z = clip((x − μ_min)/(μ_max − μ_min + 1e-6), 0, 1) uses the true smallest
 (`uses_true_means`) and passes it instead of the reward. The script's floor of 1e-6 is never reached.
 """
 
-from __future__ import annotations
-
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.posterior import draw_beta
@@ -47,10 +45,6 @@ class PublishedThompson(PublishedPolicy):
     $$\theta \sim \mathrm{Beta}\bigl(1 + \sum z, 1 + \sum (1 - z)\bigr)$$
     """
 
-    name = "published-thompson"
     random = True
     uses_true_means = True
     rows = 3
-    start = staticmethod(start)
-    choose = staticmethod(select)
-    learn = staticmethod(update)

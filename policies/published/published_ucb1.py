@@ -1,7 +1,5 @@
 """UCB1 as in the logistics script: argmax of m + sqrt(2·ln t / (N+1))."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -33,8 +31,5 @@ class PublishedUCB1(PublishedPolicy):
     $$m + \sqrt{\frac{2\ln t}{N + 1}}$$
     """
 
-    name = "published-ucb1"
     rows = 3
     row_limits = {WIDTH: UNIT}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

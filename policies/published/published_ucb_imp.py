@@ -8,8 +8,6 @@ Active arms are open and not eliminated. An arm that closes is no longer elimina
 arms are eliminated, all become active again.
 """
 
-from __future__ import annotations
-
 from math import log
 
 from ravenlab.common.compiled import inlined
@@ -93,13 +91,10 @@ class PublishedUCBImp(PublishedPolicy):
     $$\text{eliminate if } m + r < \max(m - r), \qquad r = \sqrt{\frac{\ln(T\Delta^2)}{2n}}$$
     """
 
-    name = "published-ucb-imp"
     parameters = (HORIZON_PARAMETER,)
     random = True
     rows = 3
     row_limits = {ELIMINATED: FLAG}
     cells = 3
     cell_limits = {DELTA: UNIT, ENOUGH: NONNEGATIVE, RADIUS: NONNEGATIVE}
-    start = staticmethod(start)
-    choose = staticmethod(select)
     learn = staticmethod(update_mean)

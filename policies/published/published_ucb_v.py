@@ -3,8 +3,6 @@
 S² ← S² + (x − m_old)(x − m_new)/(n − 1) for n > 1 grows like σ²·ln n; it does not estimate the variance.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
@@ -48,8 +46,5 @@ class PublishedUCBV(PublishedPolicy):
     $$m + \sqrt{S^2}\sqrt{\frac{2\ln t}{N+1}} + \frac{3\ln t}{N+1}$$
     """
 
-    name = "published-ucb-v"
     rows = 5
     row_limits = {VARIANCE: NONNEGATIVE, SPREAD: NONNEGATIVE, SHARE: UNIT}
-    choose = staticmethod(select)
-    learn = staticmethod(update)

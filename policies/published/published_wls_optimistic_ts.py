@@ -18,8 +18,6 @@ outweighs all others, which is common. Efficient computation:
   p = 0, s = 1e-6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 
@@ -159,12 +157,9 @@ class PublishedWLSOptimisticTS(PublishedPolicy):
     $$\text{score} = \max(p, \mathcal N(p, s^2)), \qquad p = c_0 + c_1 t$$
     """
 
-    name = "published-wls-optimistic-ts"
     random = True
     rows = 6
     row_limits = {LAST: COUNT_OF_STEPS, WEIGHT: NONNEGATIVE, ERROR: NONNEGATIVE}
-    choose = staticmethod(select)
-    learn = staticmethod(update)
 
     @classmethod
     def memory_layout(cls, arms: int, values: Mapping[str, Value]) -> Memory:

@@ -1,7 +1,5 @@
 """Cells of tables that renderers set in their own way. `str` gives the text of a cell everywhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Checks of numbers and of keys in TOML, and parsing of times and shares such as "10%"."""
 
-from __future__ import annotations
-
 import math
 import operator
 import re

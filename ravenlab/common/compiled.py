@@ -4,8 +4,6 @@ numba invalidates a cached function only when its own file changes, but a loop i
 folder is therefore named after a hash of all sources that can be compiled.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable
 from pathlib import Path

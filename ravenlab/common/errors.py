@@ -1,7 +1,5 @@
 """Exceptions whose message is one line for the user."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 

@@ -8,8 +8,6 @@ computed at every start and must change with any edit. `computation_fingerprint`
 by the same code: it ignores comments, docstrings and messages, and takes about half a second.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import platform

@@ -1,7 +1,5 @@
 """The type of an estimate with its confidence interval, and the constants that all statistical decisions share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self

@@ -3,8 +3,6 @@
 Nothing here imports numba, which takes a quarter of a second.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tables rendered as LaTeX, with the rules of booktabs."""
 
-from __future__ import annotations
-
 import re
 
 from ravenlab.common.cells import ANCHOR, BEST, NONE, TIED, Cell, Entry, Estimate, Number, Values
@@ -9,15 +7,8 @@ from ravenlab.common.documents import Table
 from ravenlab.common.text import format_number
 
 PACKAGES = r"% \usepackage[T1]{fontenc}, \usepackage{textcomp} and \usepackage{booktabs}"
-SPECIAL = {
+SPECIAL = {letter: rf"\{letter}" for letter in "{}$&%#_"} | {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -32,19 +23,8 @@ SPECIAL = {
 }
 """Braces keep hyphens from forming a dash and brackets from being read as an option."""
 
-GREEK = {
-    "α": r"\alpha",
-    "β": r"\beta",
-    "γ": r"\gamma",
-    "ε": r"\epsilon",
-    "ζ": r"\zeta",
-    "κ": r"\kappa",
-    "λ": r"\lambda",
-    "μ": r"\mu",
-    "ξ": r"\xi",
-    "ρ": r"\rho",
-    "τ": r"\tau",
-}
+GREEK_NAMES = "alpha beta gamma epsilon zeta kappa lambda mu xi rho tau"
+GREEK = {letter: rf"\{name}" for letter, name in zip("αβγεζκλμξρτ", GREEK_NAMES.split(), strict=True)}
 SYMBOL = re.compile(rf"[{''.join(GREEK)}]₀?|[ab]₀")
 """Symbols of parameters, which are set in math mode, because most fonts lack them."""
 

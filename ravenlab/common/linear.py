@@ -6,8 +6,6 @@ result uses these functions, which add real numbers in a fixed order. Matrices a
 a few million products.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

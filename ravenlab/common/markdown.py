@@ -1,7 +1,5 @@
 """Tables and text rendered as Markdown for files such as a README or an issue. Notes are written by `Document`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Resolving paths, private folders, new files that replace others, lock files, and the cache folder of the user."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

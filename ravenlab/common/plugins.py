@@ -5,8 +5,6 @@ plugin that was loaded before. The name of a plugin from a file ends in a hash o
 another policy or scenario and results never mix.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import sys

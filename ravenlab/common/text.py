@@ -3,8 +3,6 @@
 Output that programs read (JSON, CSV, TOML, study names) keeps full precision: its numbers never go through here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Running tasks in threads."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any

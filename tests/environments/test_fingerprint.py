@@ -43,7 +43,7 @@ def test_fingerprint_depends_on_computations_and_not_on_text(tmp_path: Path) -> 
     values, loaded = read_identity(folder)
     assert values == identity()
     assert loaded == []
-    edit(folder / "policies" / "raven_ucb.py", "from __future__", "# a comment\nfrom __future__")
+    edit(folder / "policies" / "raven_ucb.py", "from math", "# a comment\nfrom math")
     edit(folder / "policies" / "raven_ucb.py", 'meaning="', 'meaning="more precisely: ')
     edit(folder / "environments" / "noise.py", '"""', '"""Another docstring. ', count=1)
     edit(folder / "environments" / "scenario.py", 'InputError(f"', 'InputError(f"another message: ')

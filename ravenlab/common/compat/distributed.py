@@ -3,8 +3,6 @@
 This module imports Dask, so it is imported on first use.
 """
 
-from __future__ import annotations
-
 import ssl
 from typing import Any
 

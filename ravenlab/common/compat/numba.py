@@ -3,8 +3,6 @@
 What is missing in a release of numba is done without, except the tables.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

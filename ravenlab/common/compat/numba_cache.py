@@ -8,8 +8,6 @@ Another process may compile kernels while this one does something else (`policie
 called before that process has stored it is waited for.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib

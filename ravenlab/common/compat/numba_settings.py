@@ -3,8 +3,6 @@
 Nothing else is imported here, because `ravenlab` imports this module first.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """Private parts of optuna-dashboard: how it stores figures in the attributes of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
