@@ -39,7 +39,7 @@ def draw_worlds(
     check_replications(seed, first, replications)
     check_memory(replications * scenario.bytes_per_world(horizon, arms), f"horizon {horizon}")
     draft = build_draft(scenario, horizon, arms, seed, first, replications, stream)
-    return _with_tape(draft, _schedule(draft))
+    return _with_tape(draft, schedule_worlds(draft))
 
 
 def build_draft(
@@ -71,7 +71,7 @@ def build_draft(
 
 def means_at(draft: Draft, step: int) -> Floats:
     """Return the means [R, K] of all arms of a draft at one step, computed as in the loop."""
-    worlds = _schedule(draft)
+    worlds = schedule_worlds(draft)
     return np.stack([world.moments_at(worlds, r, step)[0] for r in range(draft.replications)])
 
 
@@ -148,7 +148,7 @@ def _add_moves(
     return np.where(blips == 1, rows, own_row), np.concatenate([level, moved], axis=1)
 
 
-def _schedule(draft: Draft) -> Worlds:
+def schedule_worlds(draft: Draft) -> Worlds:
     """Create the arrays of the loop without the noise."""
     count = draft.replications
     horizon = draft.horizon
@@ -215,13 +215,10 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
     else:
         for r, rng in draft.generators("noise"):
             noise[r] = NOISES[draft.noise].draw(rng, horizon)
-    coin = worlds.coin
-    parts = worlds.parts
-    delay = worlds.delay
     if worlds.kind & world.GRADUAL:
-        coin = np.empty((count, horizon), dtype=np.uint8)
+        worlds = worlds._replace(coin=np.empty((count, horizon), dtype=np.uint8))
         for r, rng in draft.generators("coin"):
-            coin[r] = rng.random(horizon) < worlds.share
+            worlds.coin[r] = rng.random(horizon) < worlds.share
     if draft.longest_delay is not None:
         parts = np.empty((count, horizon, PARTS))
         delay = np.empty(parts.shape, dtype=np.int64)
@@ -230,7 +227,8 @@ def _with_tape(draft: Draft, worlds: Worlds) -> Worlds:
             parts[r] = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
             # Parts that arrive after the horizon are lost; a delay of T suffices and keeps the ring buffer small.
             delay[r] = np.minimum(rng.integers(0, draft.longest_delay + 1, (horizon, PARTS)), horizon)
-    worlds = worlds._replace(noise=noise, best=best, coin=coin, parts=parts, delay=delay)
+        worlds = worlds._replace(parts=parts, delay=delay)
+    worlds = worlds._replace(noise=noise, best=best)
     world.fill_best(worlds)
     return worlds
 

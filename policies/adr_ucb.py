@@ -150,9 +150,7 @@ class ADRUCB(UnitPolicy):
         Param("xi", 2.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
         *UnitPolicy.parameters,
     )
-    rows = ROWS + 2
     row_limits = {**ROW_LIMITS, MEAN: UNIT, DRAWN: COUNT_OF_PULLS, SUM: NONNEGATIVE}
-    cells = 5
     cell_limits = {
         **dict.fromkeys((RESTART, ALARMS), COUNT_OF_STEPS),
         BLOCK: Limit(0.0, 64.0, whole=True),

@@ -14,24 +14,13 @@ from math import ceil, log, sqrt
 
 from ravenlab.common.checks import MAX_STEPS
 from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine import exp3
 from ravenlab.policies.engine.base import CLOSED
-from ravenlab.policies.engine.exp3 import (
-    CELLS,
-    COUNT,
-    GAIN,
-    EXP3Policy,
-    draw_by_weight,
-    multiply_weight,
-    normalize_weights,
-    probability,
-    refresh_totals,
-    reset_weights,
-)
 from ravenlab.policies.engine.limits import ARM_INDEX, CONSTANT, COUNT_OF_STEPS, UNIT
 from ravenlab.policies.engine.parameters import Param
 from ravenlab.policies.engine.rules import HORIZON_PARAMETER, to_unit
 
-ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(CELLS, CELLS + 6)
+ROUNDS, ARM, LEFT, OBSERVED, MEAN, FIT = range(exp3.CELLS, exp3.CELLS + 6)
 """Cells after those of EXP3: rounds started, current arm, steps left, rewards observed in the round, x̄, and J."""
 
 HORIZON, ETA, LOW, HIGH = range(4)  # parameters
@@ -51,7 +40,7 @@ def rounds_that_fit(horizon):  # type: ignore[no-untyped-def]
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Start with equal weights."""
-    reset_weights(arms)
+    exp3.reset_weights(arms)
     cells[FIT] = rounds_that_fit(p[HORIZON])
 
 
@@ -61,12 +50,12 @@ def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-de
     k = int(cells[ARM])
     if cells[LEFT] == 0.0 or open_[k] == CLOSED:
         if cells[OBSERVED] > 0.0:
-            multiply_weight(arms, cells, k, -arms[GAIN, k] * (1.0 - cells[MEAN]))
-            normalize_weights(arms, cells)
-        refresh_totals(open_, arms, cells)
-        k = draw_by_weight(arms, cells, 0.0, rng.random())
-        rate = p[ETA] * sqrt(log(cells[COUNT]) / (cells[COUNT] * cells[FIT]))
-        arms[GAIN, k] = rate / probability(arms, cells, k, 0.0)
+            exp3.multiply_weight(arms, cells, k, -arms[exp3.GAIN, k] * (1.0 - cells[MEAN]))
+            exp3.normalize_weights(arms, cells)
+        exp3.refresh_totals(open_, arms, cells)
+        k = exp3.draw_by_weight(arms, cells, 0.0, rng.random())
+        rate = p[ETA] * sqrt(log(cells[exp3.COUNT]) / (cells[exp3.COUNT] * cells[FIT]))
+        arms[exp3.GAIN, k] = rate / exp3.probability(arms, cells, k, 0.0)
         cells[ROUNDS] += 1.0
         cells[ARM] = k
         cells[LEFT] = ceil(sqrt(cells[ROUNDS]))
@@ -84,7 +73,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[MEAN] += (to_unit(x, p[LOW], p[HIGH]) - cells[MEAN]) / cells[OBSERVED]
 
 
-class ARSEXP3(EXP3Policy):
+class ARSEXP3(exp3.EXP3Policy):
     r"""EXP3 that keeps an arm for longer and longer rounds, so that delayed rewards mostly belong to the current arm.
 
     $$w \leftarrow w \exp\Bigl(-\eta\sqrt{\frac{\ln K}{K J}} \frac{1 - \bar x}{p}\Bigr)$$
@@ -94,11 +83,10 @@ class ARSEXP3(EXP3Policy):
     parameters = (
         replace(HORIZON_PARAMETER, most=float(MAX_STEPS)),
         Param("eta", 1.0, 0.01, 10.0, meaning="η, factor of the learning rate"),
-        *EXP3Policy.parameters,
+        *exp3.EXP3Policy.parameters,
     )
-    cells = CELLS + 6
     cell_limits = {
-        **EXP3Policy.cell_limits,
+        **exp3.EXP3Policy.cell_limits,
         ROUNDS: COUNT_OF_STEPS,
         ARM: ARM_INDEX,
         LEFT: COUNT_OF_STEPS,

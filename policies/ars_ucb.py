@@ -48,8 +48,6 @@ class ARSUCB(Policy):
 
     reference = "Wang, Wang and Huang 2021"
     parameters = (Param("a", 4.0, 0.01, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
-    rows = 4
     row_limits = {WIDTH: UNIT, ROUNDS: Limit(1.0, whole=True)}
-    cells = 2
     cell_limits = {ARM: ARM_INDEX, LEFT: Limit(0.0, whole=True)}
     learn = staticmethod(update)

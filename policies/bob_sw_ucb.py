@@ -124,9 +124,7 @@ class BobSWUCB(UnitPolicy):
         *UnitPolicy.parameters,
     )
     random = True
-    rows = 5
     row_limits = {COUNT: COUNT_OF_PULLS, MEAN: UNIT, WIDTH: UNIT, SUM: NONNEGATIVE}
-    cells = 5
     cell_limits = {
         SEEN: Limit(0.0, "block", whole=True),
         TOTAL: NONNEGATIVE,

@@ -82,7 +82,5 @@ class CCB(Policy):
         HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),
     )
-    rows = 3
     row_limits = {WIDTH: NONNEGATIVE}
-    cells = 2
     cell_limits = {DELTA: UNIT, DEADLINE: FINITE_NONNEGATIVE}

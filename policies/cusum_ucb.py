@@ -12,18 +12,10 @@ m + sqrt(ξ·ln n / N), n the sum of N over all arms.
 from math import log, sqrt
 
 from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine import rules
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
 from ravenlab.policies.engine.parameters import Param, ParamContext
 from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
-from ravenlab.policies.engine.rules import (
-    CHANGES_PARAMETER,
-    UnitPolicy,
-    count_open,
-    first_below,
-    first_or_argmax,
-    to_unit,
-    uniform_arm,
-)
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
 """Rows after those of `engine/restart.py`: u₀ (final after M rewards), g⁺ and g⁻."""
@@ -35,19 +27,19 @@ M, _, EPSILON, H, A, XI, LOW, HIGH = range(8)  # parameters
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """A restarted arm, else a uniform arm with probability a, else argmax of m + sqrt(ξ·ln n / N)."""
-    restarted = first_below(open_, arms, COUNT, 1.0)
+    restarted = rules.first_below(open_, arms, COUNT, 1.0)
     if restarted >= 0:
         return restarted
     if rng.random() < p[A]:
-        return uniform_arm(open_, count_open(open_), rng.random())
+        return rules.uniform_arm(open_, rules.count_open(open_), rng.random())
     bonus = sqrt(p[XI] * log(max(1.0, cells[TOTAL])))
-    return first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
+    return rules.first_or_argmax(open_, arms, COUNT, 1.0, MEAN, WIDTH, bonus)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward and restart the arm on an alarm."""
-    z = to_unit(x, p[LOW], p[HIGH])
+    z = rules.to_unit(x, p[LOW], p[HIGH])
     add_reward(k, z, arms)
     cells[TOTAL] += 1.0
     count = arms[COUNT, k]
@@ -77,7 +69,7 @@ def exploration_rate(context: ParamContext) -> float:
     return min(1.0, sqrt(changes * log_steps_per_change(context) / horizon))
 
 
-class CUSUMUCB(UnitPolicy):
+class CUSUMUCB(rules.UnitPolicy):
     r"""UCB that restarts an arm when a cumulative sum detects that its mean has changed.
 
     $$m + \sqrt{\frac{\xi\ln n}{N}}, \qquad g^\pm \leftarrow \max(0, g^\pm \pm (z - u_0) - \varepsilon), \quad
@@ -90,14 +82,12 @@ class CUSUMUCB(UnitPolicy):
         Param(
             "m", 100.0, 10.0, 1000.0, least=1.0, integer=True, meaning="M, first rewards that give the reference mean"
         ),
-        CHANGES_PARAMETER,
+        rules.CHANGES_PARAMETER,
         Param("epsilon", 0.05, 0.005, 0.5, unit_power=1, meaning="ε, tolerated deviation from the reference mean"),
         Param("h", log_steps_per_change, 1.0, 50.0, unit_power=1, meaning="alarm threshold of the cumulative sum"),
         Param("a", exploration_rate, 0.0001, 0.5, most=1.0, meaning="probability of uniform exploration"),
         Param("xi", 1.0, 0.001, 5.0, unit_power=2, meaning="ξ, weight of the bonus, inside the root"),
-        *UnitPolicy.parameters,
+        *rules.UnitPolicy.parameters,
     )
-    rows = ROWS + 3
     row_limits = {**ROW_LIMITS, MEAN: UNIT, REFERENCE: UNIT, RISE: NONNEGATIVE, FALL: NONNEGATIVE}
-    cells = 2
     cell_limits = {TOTAL: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}

@@ -129,9 +129,7 @@ class DRaven(IndexPolicy):
 
     reference = "RAVEN-UCB's index on discounted statistics; ours"
     parameters = (*RavenUCB.parameters[:3], gamma_parameter(0.999), UNIT_PARAMETER)
-    rows = 7
     row_limits = {**dict.fromkeys((WEIGHT, SQUARES, PAIRS, VARIANCE), NONNEGATIVE), SCORE: FINITE}
-    cells = 2
     cell_limits = {UNIT_OF_WEIGHT: UNIT, DECAY: CONSTANT}
     mean_row = MEAN
     few_arms = FEWER

@@ -57,7 +57,5 @@ class DUCB(Policy):
 
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, gamma_parameter(discount_for_changes))
-    rows = 4
     row_limits = {WEIGHT: NONNEGATIVE, WIDTH: Limit(0.0, WIDEST)}
-    cells = 2
     cell_limits = {TOTAL: NONNEGATIVE, GROWTH: CONSTANT}

@@ -9,18 +9,7 @@ arms. Opening and closing of arms, and first pulls: `policies/engine/exp3.py`.
 from math import e, log, sqrt
 
 from ravenlab.common.compiled import inlined
-from ravenlab.policies.engine.exp3 import (
-    ACTIVE,
-    COUNT,
-    GAIN,
-    TOTAL,
-    WEIGHT,
-    EXP3Policy,
-    claim_draw,
-    draw_arm,
-    multiply_weight,
-    normalize_weights,
-)
+from ravenlab.policies.engine import exp3
 from ravenlab.policies.engine.parameters import Param, ParamContext
 from ravenlab.policies.engine.rules import CHANGES_PARAMETER, HORIZON_PARAMETER, to_unit
 
@@ -30,19 +19,19 @@ HORIZON, _, GAMMA, LOW, HIGH = range(5)  # parameters
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Draw an arm with probability p."""
-    return draw_arm(open_, arms, cells, p[GAMMA], rng)
+    return exp3.draw_arm(open_, arms, cells, p[GAMMA], rng)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Increase the weight of the drawn arm, then add the share of W to all weights."""
-    if claim_draw(arms, k):
-        share = e / p[HORIZON] / cells[COUNT] * cells[TOTAL]
-        multiply_weight(arms, cells, k, arms[GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
+    if exp3.claim_draw(arms, k):
+        share = e / p[HORIZON] / cells[exp3.COUNT] * cells[exp3.TOTAL]
+        exp3.multiply_weight(arms, cells, k, arms[exp3.GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
         for j in range(open_.shape[0]):
-            arms[WEIGHT, j] += share * arms[ACTIVE, j]
-        cells[TOTAL] += share * cells[COUNT]
-        normalize_weights(arms, cells)
+            arms[exp3.WEIGHT, j] += share * arms[exp3.ACTIVE, j]
+        cells[exp3.TOTAL] += share * cells[exp3.COUNT]
+        exp3.normalize_weights(arms, cells)
 
 
 def rate_for_changes(context: ParamContext) -> float:
@@ -51,7 +40,7 @@ def rate_for_changes(context: ParamContext) -> float:
     return min(1.0, sqrt(arms * (changes * log(arms * horizon) + e) / ((e - 1.0) * horizon)))
 
 
-class EXP3S(EXP3Policy):
+class EXP3S(exp3.EXP3Policy):
     r"""EXP3 with a regret guarantee against any sequence of arms with few changes, even for adversarial rewards.
 
     $$w \leftarrow w e^{\gamma \hat x / K} + \frac{e}{TK} W, \qquad p = (1 - \gamma) \frac{w}{W} + \frac{\gamma}{K}$$
@@ -62,5 +51,5 @@ class EXP3S(EXP3Policy):
         HORIZON_PARAMETER,
         CHANGES_PARAMETER,
         Param("gamma", rate_for_changes, 0.001, 1.0, most=1.0, meaning="γ, exploration share and learning rate"),
-        *EXP3Policy.parameters,
+        *exp3.EXP3Policy.parameters,
     )

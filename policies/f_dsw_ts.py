@@ -102,7 +102,6 @@ class FDSWTS(UnitPolicy):
         Param("n", 75.0, 10.0, 5000.0, least=1.0, integer=True, meaning="rewards in an arm's window"),
         *UnitPolicy.parameters,
     )
-    rows = 5
     row_limits = {
         SUCCESSES: NONNEGATIVE,
         FAILURES: NONNEGATIVE,

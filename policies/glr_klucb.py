@@ -28,28 +28,12 @@ from collections.abc import Mapping
 from math import inf, log, nan, sqrt
 
 from ravenlab.common.compiled import inlined
+from ravenlab.policies.engine import restart, rules
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.index import EVERY, FEWER, NONE, IndexPolicy
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, SUM_OF_SQUARES, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
-from ravenlab.policies.engine.restart import (
-    COUNT,
-    MEAN,
-    ROW_LIMITS,
-    ROWS,
-    WIDTH,
-    forced_arm,
-    next_forced_step,
-    reset_arm,
-)
-from ravenlab.policies.engine.rules import (
-    CHANGES_PARAMETER,
-    GAUSSIAN,
-    LIKELIHOOD_PARAMETER,
-    UnitPolicy,
-    first_below,
-    to_unit,
-)
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH
 from ravenlab.policies.kl_ucb import negative_entropy, upper_bound
 
 BASE, SUM, RESTART, SQUARES, REACH = ROWS, ROWS + 1, ROWS + 2, ROWS + 3, ROWS + 4
@@ -118,13 +102,13 @@ def best_bernoulli(t, open_, arms, p):  # type: ignore[no-untyped-def]
 @inlined
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """An arm without rewards since its restart, else forced exploration, else argmax q."""
-    restarted = first_below(open_, arms, COUNT, 1.0)
+    restarted = rules.first_below(open_, arms, COUNT, 1.0)
     if restarted >= 0:
         return restarted
-    forced = forced_arm(t, open_, p[RATE])
+    forced = restart.forced_arm(t, open_, p[RATE])
     if forced >= 0:
         return forced
-    if p[LIKELIHOOD] == GAUSSIAN:
+    if p[LIKELIHOOD] == rules.GAUSSIAN:
         return best_gaussian(t, open_, arms, cells, p)
     return best_bernoulli(t, open_, arms, p)
 
@@ -175,7 +159,7 @@ def bernoulli_change(stored, splits, sums, n, total, base, threshold):  # type: 
 def mean_changed(k, arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Whether the likelihood ratio of a stored split i exceeds ln(3·n^{3/2}/δ)."""
     n, base = arms[COUNT, k], arms[BASE, k]
-    gaussian = p[LIKELIHOOD] == GAUSSIAN
+    gaussian = p[LIKELIHOOD] == rules.GAUSSIAN
     m = arms[SUM, k] / n
     threshold = log(3.0 * n * sqrt(n) / p[DELTA])
     bar = 2.0 * arm_variance(k, pooled_variance(cells), arms, p) * threshold / n
@@ -198,7 +182,7 @@ def mean_changed(k, arms, cells, memory, p):  # type: ignore[no-untyped-def]
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Add the reward and restart the arm on an alarm."""
-    z = x if p[LIKELIHOOD] == GAUSSIAN else to_unit(x, p[LOW], p[HIGH])
+    z = x if p[LIKELIHOOD] == rules.GAUSSIAN else rules.to_unit(x, p[LOW], p[HIGH])
     n = arms[COUNT, k] + 1.0
     arms[COUNT, k] = n
     if n == 1.0:
@@ -218,7 +202,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[FREEDOM] += 1.0
     arms[WIDTH, k] = 1.0 / sqrt(n)
     if int(n) % PERIOD == 0 and p[DELTA] > 0.0 and mean_changed(k, arms, cells, memory, p):
-        reset_arm(k, arms)
+        restart.reset_arm(k, arms)
         arms[SQUARES, k] = 0.0
         arms[REACH, k] = 0.0
         arms[RESTART, k] = t
@@ -230,7 +214,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
 @inlined
 def coefficient(t, p):  # type: ignore[no-untyped-def]
     """sqrt(2ξ·ln t); NaN for the Bernoulli likelihood, whose q has no closed form."""
-    return sqrt(2.0 * p[XI] * log(t)) if p[LIKELIHOOD] == GAUSSIAN else nan
+    return sqrt(2.0 * p[XI] * log(t)) if p[LIKELIHOOD] == rules.GAUSSIAN else nan
 
 
 @inlined
@@ -258,9 +242,9 @@ def accumulate(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-
 @inlined
 def force(t, open_, arms, p):  # type: ignore[no-untyped-def]
     """Forced exploration, unless an arm has no rewards since its restart."""
-    if first_below(open_, arms, COUNT, 1.0) >= 0:
+    if rules.first_below(open_, arms, COUNT, 1.0) >= 0:
         return NONE, t + 1
-    return forced_arm(t, open_, p[RATE]), next_forced_step(t, open_, p[RATE])
+    return restart.forced_arm(t, open_, p[RATE]), restart.next_forced_step(t, open_, p[RATE])
 
 
 def false_alarm_rate(context: ParamContext) -> float:
@@ -274,7 +258,7 @@ def exploration_rate(context: ParamContext) -> float:
     return min(1.0, 0.1 * sqrt(context.arms * context.number("changes") * log(horizon) / horizon))
 
 
-class GLRKLUCB(IndexPolicy, UnitPolicy):
+class GLRKLUCB(IndexPolicy, rules.UnitPolicy):
     r"""kl-UCB that restarts an arm when two means explain its rewards significantly better than one.
 
     $$\max\{q : N\, d(m, q) \le \xi \ln(t - \tau)\}, \qquad
@@ -283,17 +267,16 @@ class GLRKLUCB(IndexPolicy, UnitPolicy):
 
     reference = "Besson, Kaufmann, Maillard and Seznec 2022"
     parameters = (
-        CHANGES_PARAMETER,
+        rules.CHANGES_PARAMETER,
         Param("delta", false_alarm_rate, 1e-10, 1.0, most=1.0, meaning="δ, false-alarm probability of each arm"),
         Param("exploration", exploration_rate, 0.0001, 0.5, most=1.0, meaning="share of steps with forced exploration"),
-        LIKELIHOOD_PARAMETER,
+        rules.LIKELIHOOD_PARAMETER,
         Param("s2", 0.0, power=2, meaning="s², variance of the rewards (Gaussian); 0 estimates it for each arm"),
         Param("xi", 1.0, 0.001, 5.0, meaning="ξ, factor of ln(t − τ) in the index"),
-        *UnitPolicy.parameters,
+        *rules.UnitPolicy.parameters,
     )
     rows = ROWS + 5
     row_limits = {**ROW_LIMITS, RESTART: COUNT_OF_STEPS, SQUARES: SUM_OF_SQUARES}
-    cells = 3
     cell_limits = {ALARMS: COUNT_OF_STEPS, POOLED: SUM_OF_SQUARES, FREEDOM: COUNT_OF_STEPS}
     restart_row = RESTART
     run_cells = 1

@@ -67,5 +67,4 @@ class KalmanTS(Policy):
         Param("r", 0.25, 0.0001, 10.0, least=1e-12, power=2, meaning="r, variance of the noise"),
         Param("q", 0.0001, 1e-9, 0.1, power=2, meaning="q, variance of the change of a mean per step"),
     )
-    rows = 4
     row_limits = {VARIANCE: NONNEGATIVE, LAST: COUNT_OF_STEPS}

@@ -93,7 +93,6 @@ class MUCB(UnitPolicy):
     )
     rows = ROWS + 1
     row_limits = {**ROW_LIMITS, MEAN: UNIT}
-    cells = 2
     cell_limits = {RESTART: COUNT_OF_STEPS, ALARMS: COUNT_OF_STEPS}
 
     @classmethod

@@ -179,7 +179,6 @@ class MASTER(UnitPolicy):
         *UnitPolicy.parameters,
     )
     random = True
-    cells = 8
     cell_limits = {
         SEEN: COUNT_OF_STEPS,
         ORDER: Limit(0.0, ORDERS - 1.0, whole=True),

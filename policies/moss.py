@@ -49,5 +49,4 @@ class MOSS(Policy):
         HORIZON_PARAMETER,
         Param("c", 1.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),
     )
-    rows = 4
     row_limits = {SHARE: UNIT, LOGARITHM: NONNEGATIVE}

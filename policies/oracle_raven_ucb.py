@@ -14,7 +14,6 @@ class OracleRavenUCB(Policy):
     reference = "RAVEN-UCB with known change points; ours"
     parameters = RavenUCB.parameters
     knows_changes = True
-    rows = RavenUCB.rows
     row_limits = RavenUCB.row_limits
     choose = staticmethod(RavenUCB.choose)
     learn = staticmethod(RavenUCB.learn)

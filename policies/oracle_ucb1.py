@@ -18,7 +18,6 @@ class OracleUCB1(Policy):
     reference = "UCB1 with known change points; ours"
     parameters = UCB1.parameters
     knows_changes = True
-    rows = UCB1.rows
     row_limits = UCB1.row_limits
     choose = staticmethod(UCB1.choose)
     learn = staticmethod(UCB1.learn)

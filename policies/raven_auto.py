@@ -207,14 +207,12 @@ class RavenAuto(Policy):
     """
 
     reference = "RAVEN-UCB's index with learned rate of change and variance; ours"
-    rows = 6 + 2 * EXPERTS
     row_limits = {
         **dict.fromkeys(range(UNCERTAINTY, UNCERTAINTY + EXPERTS), NONNEGATIVE),
         STEP: COUNT_OF_STEPS,
         **dict.fromkeys((SQUARES, COUNT), NONNEGATIVE),
         INDEX: FINITE,
     }
-    cells = 3 * EXPERTS + 8
     cell_limits = {
         **dict.fromkeys(range(RATE, RATE + EXPERTS), CONSTANT),
         **dict.fromkeys(range(SPREAD, SPREAD + EXPERTS), Limit(SMALLEST_SPREAD, LARGEST_SPREAD)),

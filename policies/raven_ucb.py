@@ -94,7 +94,6 @@ class RavenUCB(Policy):
         Param("logarithm", "t+1", choices=("t+1", "t"), meaning="ln(t+1) or ln t under the first root"),
         UNIT_PARAMETER,
     )
-    rows = 5
     row_limits = {VARIANCE: NONNEGATIVE, WIDTH: UNIT}
 
     @classmethod

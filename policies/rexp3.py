@@ -8,22 +8,13 @@ and closing of arms, and first pulls: `policies/engine/exp3.py`.
 from math import ceil, e, log, sqrt
 
 from ravenlab.common.compiled import inlined
-from ravenlab.policies.engine.exp3 import (
-    CELLS,
-    GAIN,
-    EXP3Policy,
-    claim_draw,
-    draw_arm,
-    multiply_weight,
-    normalize_weights,
-    reset_weights,
-)
+from ravenlab.policies.engine import exp3
 from ravenlab.policies.engine.limits import NONNEGATIVE
 from ravenlab.policies.engine.parameters import Param, ParamContext
 from ravenlab.policies.engine.rules import HORIZON_PARAMETER, to_unit
 from ravenlab.policies.engine.window import longest_window
 
-LAST = CELLS  # cell after those of EXP3: the last step before the next restart
+LAST = exp3.CELLS  # cell after those of EXP3: the last step before the next restart
 _, _, BATCH, GAMMA, LOW, HIGH = range(6)  # parameters
 
 
@@ -31,17 +22,17 @@ _, _, BATCH, GAMMA, LOW, HIGH = range(6)  # parameters
 def select(t, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Draw an arm with probability p, after a restart if it is due."""
     if t > cells[LAST]:
-        reset_weights(arms)
+        exp3.reset_weights(arms)
         cells[LAST] = ceil(t / p[BATCH]) * p[BATCH]
-    return draw_arm(open_, arms, cells, p[GAMMA], rng)
+    return exp3.draw_arm(open_, arms, cells, p[GAMMA], rng)
 
 
 @inlined
 def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-untyped-def]
     """Increase the weight of the drawn arm."""
-    if claim_draw(arms, k):
-        multiply_weight(arms, cells, k, arms[GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
-        normalize_weights(arms, cells)
+    if exp3.claim_draw(arms, k):
+        exp3.multiply_weight(arms, cells, k, arms[exp3.GAIN, k] * to_unit(x, p[LOW], p[HIGH]))
+        exp3.normalize_weights(arms, cells)
 
 
 def batch_for_variation(context: ParamContext) -> float:
@@ -57,7 +48,7 @@ def rate_for_batch(context: ParamContext) -> float:
     return min(1.0, sqrt(context.arms * log(context.arms) / ((e - 1.0) * context.number("batch"))))
 
 
-class REXP3(EXP3Policy):
+class REXP3(exp3.EXP3Policy):
     r"""EXP3 restarted at fixed intervals, as often as an expected total variation of the means requires.
 
     $$w \leftarrow w e^{\gamma \hat x / K}, \qquad w \leftarrow 1 \text{ every } B \text{ steps}$$
@@ -77,7 +68,6 @@ class REXP3(EXP3Policy):
             meaning="B, steps between restarts",
         ),
         Param("gamma", rate_for_batch, most=1.0, meaning="γ, exploration share and learning rate"),
-        *EXP3Policy.parameters,
+        *exp3.EXP3Policy.parameters,
     )
-    cells = CELLS + 1
-    cell_limits = {**EXP3Policy.cell_limits, LAST: NONNEGATIVE}
+    cell_limits = {**exp3.EXP3Policy.cell_limits, LAST: NONNEGATIVE}

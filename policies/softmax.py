@@ -70,6 +70,5 @@ class Softmax(Policy):
     family = "sampling"
     reference = "Sutton and Barto 1998 (Boltzmann exploration)"
     parameters = (Param("tau", 0.1, 0.001, 1.0, least=1e-9, power=1, meaning="τ, temperature"),)
-    rows = 3
     row_limits = {WEIGHT: FINITE_NONNEGATIVE}
     cells = 1

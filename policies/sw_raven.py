@@ -73,7 +73,6 @@ class SWRaven(IndexPolicy, WindowPolicy):
 
     reference = "RAVEN-UCB's index on a sliding window; ours"
     parameters = (*RavenUCB.parameters[:3], TAU_BY_HORIZON, UNIT_PARAMETER)
-    rows = 6
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
     mean_row = MEAN
     few_arms = FEWER

@@ -48,6 +48,5 @@ class SWUCB(IndexPolicy, WindowPolicy):
 
     reference = "Garivier and Moulines 2011"
     parameters = (XI_PARAMETER, CHANGES_PARAMETER, TAU_BY_CHANGES)
-    rows = 5
     row_limits = {**WindowPolicy.row_limits, WIDTH: NONNEGATIVE}
     few_arms = FEWER

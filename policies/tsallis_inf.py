@@ -112,5 +112,4 @@ class TsallisINF(UnitPolicy):
         Param("c", 1.0, 0.01, 100.0, least=1e-6, meaning="factor of the learning rate 2/√t"),
         *UnitPolicy.parameters,
     )
-    rows = 6
     row_limits = {ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS, CHANCE: NONNEGATIVE}

@@ -40,5 +40,4 @@ class UCB1(IndexPolicy):
 
     reference = "Auer, Cesa-Bianchi and Fischer 2002"
     parameters = (Param("c", 2.0, 0.001, 10.0, power=2, meaning="weight of the bonus, inside the root"),)
-    rows = 3
     row_limits = {WIDTH: UNIT}

@@ -144,7 +144,5 @@ class UCBImp(Policy):
         HORIZON_PARAMETER,
         Param("a", 1.0, 0.01, 10.0, power=1, meaning="factor of the confidence radius r"),
     )
-    rows = 5
     row_limits = {COUNT: COUNT_OF_PULLS, ACTIVE: FLAG, WAS_OPEN: FLAG}
-    cells = 2
     cell_limits = {DELTA: UNIT, NEEDED: NONNEGATIVE}

@@ -48,6 +48,5 @@ class UCBTuned(IndexPolicy):
     reference = "Auer, Cesa-Bianchi and Fischer 2002 (UCB1-Tuned)"
     parameters = (Param("a", 1.0, 0.01, 10.0, meaning="weight of the bonus"),)
     scalable = False
-    rows = 5
     row_limits = {SQUARES: NONNEGATIVE, VARIANCE: NONNEGATIVE, WIDTH: UNIT}
     few_arms = FEWER

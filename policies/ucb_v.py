@@ -52,5 +52,4 @@ class UCBV(IndexPolicy):
         Param("zeta", 1.2, 0.01, 5.0, meaning="ζ, weight of ln t"),
         Param("c", 1.0, 0.01, 5.0, power=1, meaning="weight of the term without the variance"),
     )
-    rows = 5
     row_limits = {SQUARES: NONNEGATIVE, SPREAD: NONNEGATIVE, WIDTH: NONNEGATIVE}

@@ -179,7 +179,6 @@ class WLSOptimisticTS(Policy):
     )
     rows = ROWS
     row_limits = {YY: SUM_OF_SQUARES, RESIDUAL: NONNEGATIVE, LAST: COUNT_OF_STEPS, FADE: UNIT}
-    cells = 1
     cell_limits = {NOW: COUNT_OF_STEPS}
 
     @classmethod

@@ -60,25 +60,12 @@ def smallest_worlds() -> Worlds:
     """
     import numpy as np
 
-    from ravenlab.environments.world import Worlds
+    from ravenlab.environments import Scenario
+    from ravenlab.environments.draw import build_draft, schedule_worlds
+    from ravenlab.environments.random_numbers import NUMBERED_REPLICATIONS
 
-    return Worlds(
-        kind=0,
-        starts=np.array([[1, 3]]),
-        row=np.zeros((1, 1), dtype=np.int64),
-        blip=np.zeros((1, 1), dtype=np.int64),
-        level=np.ones((1, 1, 2, 4)),
-        motion=np.zeros((1, 2, 4)),
-        season=np.empty((0, 2)),
-        share=np.empty(0),
-        coin=np.empty((1, 0), dtype=np.uint8),
-        noise=np.zeros((1, 2)),
-        best=np.ones((1, 2)),
-        opens=np.ones((1, 2), dtype=np.int64),
-        closes=np.full((1, 2), 3),
-        parts=np.empty((1, 0, 3)),
-        delay=np.empty((1, 0, 3), dtype=np.int64),
-    )
+    draft = build_draft(Scenario("smallest", ""), horizon=2, arms=2, first=NUMBERED_REPLICATIONS)
+    return schedule_worlds(draft)._replace(noise=np.zeros((1, 2)), best=np.ones((1, 2)))
 
 
 def compile_policy(name: str) -> None:

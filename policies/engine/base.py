@@ -117,11 +117,11 @@ class Policy:
     scalable: ClassVar[bool] = True
     """Whether scaling parameters by their `power` adapts the policy to rewards of another scale."""
     rows: ClassVar[int] = 1
-    """Rows of `arms` that the rules use, PULLS included."""
+    """Rows of `arms` that the rules use, PULLS included; at least those in `row_limits`."""
     row_limits: ClassVar[Mapping[int, Limit]] = {}
     """Allowed values of rows of `arms` other than PULLS; those of rows that are not listed must be finite."""
     cells: ClassVar[int] = 0
-    """Cells that the rules use."""
+    """Cells that the rules use; at least those in `cell_limits`."""
     cell_limits: ClassVar[Mapping[int, Limit]] = {}
     """Allowed values of cells, in particular of those used as an index; others must be finite."""
 
@@ -162,7 +162,9 @@ class Policy:
     @classmethod
     def sizes(cls, arms: int, values: Mapping[str, Value]) -> Sizes:
         """Return the sizes of the arrays for a number of arms and parameter values."""
-        return Sizes(cls.rows, cls.cells, cls.memory_layout(arms, values).size)
+        rows = max(cls.rows, 1 + max(cls.row_limits, default=PULLS))
+        cells = max(cls.cells, 1 + max(cls.cell_limits, default=-1))
+        return Sizes(rows, cells, cls.memory_layout(arms, values).size)
 
     @classmethod
     def hidden_knowledge(cls) -> str | None:
@@ -247,14 +249,10 @@ class Policy:
         self._lock = threading.RLock()
         self._may_fail = not (is_built_in(type(self).choose) and is_built_in(type(self).learn))
         type(self).start(self._stats, self._cells, self._memory, self._p)
-        self._compile_rules()
-        register_policy(self)
-
-    def _compile_rules(self) -> None:
-        """Compile the rules, so that the first requests of a service do not wait for it."""
         arrays = (self._open, self._stats, self._cells, self._memory, self._p, self._rng)
-        compile_for(type(self).choose, 1, *arrays)
+        compile_for(type(self).choose, 1, *arrays)  # so that the first requests of a service do not wait for it
         compile_for(type(self).learn, 1, 0, 0.0, *arrays)
+        register_policy(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all attributes except the lock, with copies of the arrays, for `pickle` and `copy`.
@@ -262,7 +260,11 @@ class Policy:
         A copy continues independently, but random policies draw the same numbers as the original.
         """
         with self._lock:
-            return {name: _copied(value) for name, value in vars(self).items() if name != "_lock"}
+            return {
+                name: copy.deepcopy(value) if isinstance(value, np.ndarray | np.random.Generator) else value
+                for name, value in vars(self).items()
+                if name != "_lock"
+            }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -295,10 +297,6 @@ class Policy:
         Args:
             index: Whether to return the number even if arms have names.
         """
-        arm = self._select_number()
-        return arm if index or self.names is None else self.names[arm]
-
-    def _select_number(self) -> int:
         with self._lock:
             if not self._open.any():
                 raise InputError("all arms are closed; open one before calling select().")
@@ -315,7 +313,7 @@ class Policy:
                 self._roll_back(before)
                 raise
             self._asked[arm] = self._step
-            return arm
+        return arm if index or self.names is None else self.names[arm]
 
     def _snapshot(self) -> dict[str, Any] | None:
         """Return copies of everything that rules change; None for built-in rules, which do not raise exceptions."""
@@ -482,7 +480,8 @@ class Policy:
         """
         from ravenlab.policies.engine.loading import load_policy
 
-        return load_policy(cls, path, scenario, horizon, arms, seed, scale, study, names)
+        wanted = {"scenario": scenario, "horizon": horizon, "study": study}
+        return load_policy(cls, path, wanted, arms, seed, scale, names)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -495,8 +494,3 @@ class Policy:
 def _check_step(step: int) -> None:
     if step > MAX_STEPS:  # a state with more steps could not be restored
         raise InputError(f"a policy can make at most {MAX_STEPS:,} steps; create a new one.")
-
-
-def _copied(value: Any) -> Any:
-    """Return a copy of an array or a generator, and other values unchanged."""
-    return copy.deepcopy(value) if isinstance(value, np.ndarray | np.random.Generator) else value

@@ -11,21 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ravenlab.common.compiled import inner
-from ravenlab.environments.world import (
-    BERNOULLI,
-    GRADUAL,
-    GROWTH,
-    MEAN,
-    PER_STEP,
-    SEASON,
-    SLOPE,
-    VARIANCE,
-    VARIANCE_PER_STEP,
-    Floats,
-    Ints,
-    mean_of,
-    reward_of,
-)
+from ravenlab.environments import world
+from ravenlab.environments.world import Floats, Ints
 
 SHORTEST, FACTOR, LEVELS = 64, 8, 3  # steps of the shortest blocks, ratio between levels, number of levels
 LONGEST = SHORTEST * FACTOR ** (LEVELS - 1)
@@ -69,10 +56,10 @@ def sum_steps(worlds, r, segment, k, t, end, rewards, sums):  # type: ignore[no-
             segment += 1
         row, blip = rows[segment], blips[segment]
         last = end if end < starts[segment + 1] else starts[segment + 1]
-        simple = kind & (SEASON | GRADUAL | BERNOULLI) == 0
-        base, variance = level[row, k, MEAN], level[row, k, VARIANCE]
-        slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
-        growth = motion[k, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
+        simple = kind & (world.SEASON | world.GRADUAL | world.BERNOULLI) == 0
+        base, variance = level[row, k, world.MEAN], level[row, k, world.VARIANCE]
+        slope = motion[k, world.PER_STEP] if kind & world.SLOPE and blip == 0 else 0.0
+        growth = motion[k, world.VARIANCE_PER_STEP] if kind & world.GROWTH and blip == 0 else 0.0
         deviation = sqrt(variance)
         for u in range(t, last):
             if simple:
@@ -81,8 +68,8 @@ def sum_steps(worlds, r, segment, k, t, end, rewards, sums):  # type: ignore[no-
                     deviation = sqrt(variance + growth * u)
                 x = mean + deviation * noise[u - 1]
             else:
-                mean = mean_of(kind, level, motion, season, share, row, blip, k, u)
-                x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, u)
+                mean = world.mean_of(kind, level, motion, season, share, row, blip, k, u)
+                x = world.reward_of(kind, level, motion, season, coin, noise, row, blip, k, u)
             rewards[i] = x
             i += ONE
             total += x

@@ -147,7 +147,5 @@ class EXP3Policy(UnitPolicy):
     """A policy that draws arms by weights."""
 
     family = "sampling"
-    rows = 5
     row_limits = {WEIGHT: Limit(1e-300, LARGEST_SQUARES), ACTIVE: FLAG, GAIN: NONNEGATIVE, PENDING: COUNT_OF_STEPS}
-    cells = CELLS
     cell_limits = {TOTAL: NONNEGATIVE, COUNT: COUNT_OF_ARMS}

@@ -69,10 +69,8 @@ class _Instances:
 _INSTANCES = _Instances()
 
 
-def register_policy(policy: Policy) -> None:
-    """Prepare a new policy for forks of this process."""
-    _INSTANCES.add(policy)
-
+register_policy = _INSTANCES.add
+"""Prepare a new policy for forks of this process."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(

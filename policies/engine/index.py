@@ -41,20 +41,7 @@ from math import inf, sqrt
 from typing import Any, ClassVar
 
 from ravenlab.common.compiled import inlined, specialize
-from ravenlab.environments.world import (
-    BERNOULLI,
-    DELAYED,
-    GRADUAL,
-    GROWTH,
-    MEAN,
-    PER_STEP,
-    SEASON,
-    SLOPE,
-    VARIANCE,
-    VARIANCE_PER_STEP,
-    mean_of,
-    reward_of,
-)
+from ravenlab.environments import world
 from ravenlab.policies.engine.base import CLOSED, OPEN, PULLS, Policy
 from ravenlab.policies.engine.loops import first_untried, observe_delayed, open_arms, record_step
 
@@ -206,7 +193,7 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, tree, 
     lower bound does not exceed `hurdle`.
     """
     kind, season, share = worlds.kind, worlds.season, worlds.share
-    simple = kind & (SEASON | GRADUAL | BERNOULLI | DELAYED) == 0
+    simple = kind & (world.SEASON | world.GRADUAL | world.BERNOULLI | world.DELAYED) == 0
     horizon, count = worlds.noise.shape[1], open_.shape[0]
     deviations, computed, leaves, few = scores[2], scores[3], tree[tree.shape[0] // 2 :], count <= FEW_ARMS
     for t in range(1, horizon + 2):
@@ -307,22 +294,22 @@ def play_runs(worlds, first, last, p, open_, arms, cells, memory, due, c, tree, 
             stop = max(t + 1, min(until, event, forced_at if HAS_FORCED else event, starts[segment + 1]))
             if computed[k] != segment:
                 computed[k] = segment
-                deviations[k] = sqrt(level[row, k, VARIANCE])
-            base, deviation = level[row, k, MEAN], deviations[k]
-            slope = motion[k, PER_STEP] if kind & SLOPE and blip == 0 else 0.0
-            growth = motion[k, VARIANCE_PER_STEP] if kind & GROWTH and blip == 0 else 0.0
+                deviations[k] = sqrt(level[row, k, world.VARIANCE])
+            base, deviation = level[row, k, world.MEAN], deviations[k]
+            slope = motion[k, world.PER_STEP] if kind & world.SLOPE and blip == 0 else 0.0
+            growth = motion[k, world.VARIANCE_PER_STEP] if kind & world.GROWTH and blip == 0 else 0.0
             while True:
                 if simple:
                     mean = base + slope * t
                     if growth != 0.0:
-                        deviation = sqrt(level[row, k, VARIANCE] + growth * t)
+                        deviation = sqrt(level[row, k, world.VARIANCE] + growth * t)
                     x = mean + deviation * noise[t - 1]
                     seen = x
                 else:
-                    mean = mean_of(kind, level, motion, season, share, row, blip, k, t)
-                    x = reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
+                    mean = world.mean_of(kind, level, motion, season, share, row, blip, k, t)
+                    x = world.reward_of(kind, level, motion, season, coin, noise, row, blip, k, t)
                     seen = x
-                    if kind & DELAYED:
+                    if kind & world.DELAYED:
                         seen = observe_delayed(t, x, worlds.parts[r, t - 1], worlds.delay[r, t - 1], due)
                 arms[PULLS, k] += 1.0
                 changed = accumulate(t, k, seen, open_, arms, cells, memory, p, rng)

@@ -15,23 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ravenlab.common.compiled import compile_for, compiled, compiled_on_demand, inner_inlined
-from ravenlab.environments.world import (
-    BERNOULLI,
-    DELAYED,
-    GRADUAL,
-    GROWTH,
-    MEAN,
-    PER_STEP,
-    SEASON,
-    SLOPE,
-    VARIANCE,
-    VARIANCE_PER_STEP,
-    Floats,
-    Ints,
-    Worlds,
-    mean_of,
-    reward_of,
-)
+from ravenlab.environments import world
+from ravenlab.environments.world import Floats, Ints, Worlds
 from ravenlab.policies.engine.block_sums import (
     AVERAGE,
     BLOCK_REGRET,
@@ -101,7 +86,7 @@ def leader_run(worlds: Worlds, candidates: Floats, mark: int = 0) -> Floats | No
     None is returned where the method is not exact: for delayed feedback, and if c_t of a candidate is not decreasing
     (ε of 5 or more).
     """
-    if worlds.kind & DELAYED:
+    if worlds.kind & world.DELAYED:
         return None
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
@@ -245,7 +230,7 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
         noise, coin, best = worlds.noise[r], worlds.coin[r], worlds.best[r]
         opens, closes = worlds.opens[r], worlds.closes[r]
         beta0, epsilon, welford = p[BETA0], p[EPSILON], p[ESTIMATOR] == WELFORD
-        simple = welford and kind & (SEASON | GRADUAL | BERNOULLI) == 0
+        simple = welford and kind & (world.SEASON | world.GRADUAL | world.BERNOULLI) == 0
         floor = beta0 * sqrt(epsilon)
         for k in range(count):
             score_level[k], score_width[k] = NEVER, 0.0
@@ -350,11 +335,13 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     if scratch.segment[leader] != segment:
                         scratch.segment[leader] = segment
                         moving = blip == 0
-                        rates[leader, 0] = level[row, leader, MEAN]
-                        rates[leader, 1] = motion[leader, PER_STEP] if kind & SLOPE and moving else 0.0
-                        rates[leader, 2] = level[row, leader, VARIANCE]
-                        rates[leader, 3] = motion[leader, VARIANCE_PER_STEP] if kind & GROWTH and moving else 0.0
-                        rates[leader, 4] = sqrt(level[row, leader, VARIANCE])
+                        rates[leader, 0] = level[row, leader, world.MEAN]
+                        rates[leader, 1] = motion[leader, world.PER_STEP] if kind & world.SLOPE and moving else 0.0
+                        rates[leader, 2] = level[row, leader, world.VARIANCE]
+                        rates[leader, 3] = (
+                            motion[leader, world.VARIANCE_PER_STEP] if kind & world.GROWTH and moving else 0.0
+                        )
+                        rates[leader, 4] = sqrt(level[row, leader, world.VARIANCE])
                     base, slope = rates[leader, 0], rates[leader, 1]
                     variance, growth, deviation = rates[leader, 2], rates[leader, 3], rates[leader, 4]
                 if simple:
@@ -368,8 +355,8 @@ def play_candidates(worlds, candidates, coefficients, roots, inverses, blocks, s
                     )
                     regret, reward, suboptimal = totals
                 else:
-                    mean = mean_of(kind, level, motion, season, share, row, blip, leader, t)
-                    x = reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
+                    mean = world.mean_of(kind, level, motion, season, share, row, blip, leader, t)
+                    x = world.reward_of(kind, level, motion, season, coin, noise, row, blip, leader, t)
                     n += 1
                     before = x - m
                     m += before * inverses[n]

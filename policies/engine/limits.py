@@ -159,9 +159,8 @@ def _check_bookkeeping(policy: Policy, step: int, arrays: Mapping[str, Any]) -> 
     """Check the arrays that all policies share. Every pull and every outstanding reward has a step of its own."""
     pulls, pending = arrays["stats"][0], arrays["pending"]
     _check_limit("open", arrays["open"], FLAG, {}, 0)
-    _check_limit("stats[0]", pulls, COUNT_OF_STEPS, {STEP_BOUND: step}, 0)
-    _check_limit("pending", pending, COUNT_OF_STEPS, {STEP_BOUND: step}, 0)
-    _check_limit("asked", arrays["asked"], COUNT_OF_STEPS, {STEP_BOUND: step}, 0)
+    for name, array in (("stats[0]", pulls), ("pending", pending), ("asked", arrays["asked"])):
+        _check_limit(name, array, COUNT_OF_STEPS, {STEP_BOUND: step}, 0)
     if float(pulls.sum()) + float(pending.sum()) > step:
         raise InputError("step of the state must be at least the sum of stats[0] and pending.")
 

@@ -60,17 +60,14 @@ class Entry:
 def load_policy(
     cls: type[P],
     path: str | Path,
-    scenario: str | None,
-    horizon: int | None,
+    wanted: Mapping[str, Any],
     arms: int | None,
     seed: int | None,
     scale: float | None,
-    study: str | None,
     names: Sequence[str] | None,
 ) -> P:
-    """Create the policy of the only matching recommendation; see `Policy.load`."""
+    """Create the policy of the only recommendation with the wanted fields; see `Policy.load`."""
     entries = read_entries(Path(path))
-    wanted = {"scenario": scenario, "horizon": horizon, "study": study}
     entry = _find_entry(cls, path, entries, {key: value for key, value in wanted.items() if value is not None}, arms)
     policy = find_policy(entry.policy)
     if not issubclass(policy, cls):

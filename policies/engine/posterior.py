@@ -88,6 +88,5 @@ class ForgettingTS(UnitPolicy):
 
     family = "sampling"
     random = True
-    rows = 4
     row_limits = {WEIGHT: NONNEGATIVE, SQUARES: NONNEGATIVE}
     choose = staticmethod(select)

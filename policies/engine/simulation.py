@@ -186,7 +186,10 @@ def simulate(
         worlds = draw_any(source, horizon, arms, seed, first, count, stream)
         return play(policy_class, values, worlds, seed, first, stream, marks, pulls)
 
-    played = _run_parts(play_part, parts, jobs)
+    if jobs == 1 or len(parts) == 1:
+        played = [play_part(*part) for part in parts]
+    else:
+        played = run_in_threads(play_part, parts, jobs)
     regret = np.concatenate([part.regret for part in played])
     reward = np.concatenate([part.reward for part in played])
     regret_curve = np.concatenate([part.regret_curve for part in played])
@@ -254,9 +257,3 @@ def _divide(scenario: AnyScenario, horizon: int, arms: int, replications: int, j
         for first, count in split_into_blocks(scenario, horizon, arms, min(size, replications - start)):
             parts.append((start + first, count))
     return parts
-
-
-def _run_parts(task: Any, parts: list[tuple[int, int]], jobs: int) -> list[Played]:
-    if jobs == 1 or len(parts) == 1:
-        return [task(*part) for part in parts]
-    return run_in_threads(task, parts, jobs)

@@ -145,7 +145,6 @@ class WindowPolicy(Policy):
     """A policy on a window of the last τ rewards, with the parameter `tau`."""
 
     row_limits = {COUNT: COUNT_OF_PULLS, SQUARES: NONNEGATIVE}
-    cells = 2
     cell_limits = {
         NEXT: Limit(0.0, "tau", whole=True),
         FILLED: Limit(0.0, "tau", whole=True),

@@ -51,7 +51,5 @@ class PublishedCCB(PublishedPolicy):
     """
 
     parameters = (HORIZON_PARAMETER,)
-    rows = 3
     row_limits = {WIDTH: UNIT}
-    cells = 3
     cell_limits = {DELTA: UNIT, ENOUGH: FINITE, BONUS: NONNEGATIVE}

@@ -31,5 +31,4 @@ class PublishedUCB1(PublishedPolicy):
     $$m + \sqrt{\frac{2\ln t}{N + 1}}$$
     """
 
-    rows = 3
     row_limits = {WIDTH: UNIT}

@@ -93,8 +93,6 @@ class PublishedUCBImp(PublishedPolicy):
 
     parameters = (HORIZON_PARAMETER,)
     random = True
-    rows = 3
     row_limits = {ELIMINATED: FLAG}
-    cells = 3
     cell_limits = {DELTA: UNIT, ENOUGH: NONNEGATIVE, RADIUS: NONNEGATIVE}
     learn = staticmethod(update_mean)

@@ -46,5 +46,4 @@ class PublishedUCBV(PublishedPolicy):
     $$m + \sqrt{S^2}\sqrt{\frac{2\ln t}{N+1}} + \frac{3\ln t}{N+1}$$
     """
 
-    rows = 5
     row_limits = {VARIANCE: NONNEGATIVE, SPREAD: NONNEGATIVE, SHARE: UNIT}

@@ -158,7 +158,6 @@ class PublishedWLSOptimisticTS(PublishedPolicy):
     """
 
     random = True
-    rows = 6
     row_limits = {LAST: COUNT_OF_STEPS, WEIGHT: NONNEGATIVE, ERROR: NONNEGATIVE}
 
     @classmethod

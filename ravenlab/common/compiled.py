@@ -51,20 +51,12 @@ def inlined(function: Compilable) -> Compilable:
 
 def inner(function: Compilable) -> Compilable:
     """Compile a function that only compiled functions call, which takes less time."""
-    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True))
+    return _compiled(function, internal=True, no_cpython_wrapper=True)
 
 
 def inner_inlined(function: Compilable) -> Compilable:
     """Compile a short function that only compiled functions call, and inline it."""
-    return _only_for_compiled(_compiled(function, no_cpython_wrapper=True, forceinline=True))
-
-
-def _only_for_compiled(dispatcher: Any) -> Compilable:
-    """Make a compiled function refuse calls from Python, which would end the process."""
-
-    refuse_calls(dispatcher)
-    result: Compilable = dispatcher
-    return result
+    return _compiled(function, internal=True, no_cpython_wrapper=True, forceinline=True)
 
 
 _COMPILED_FOLDERS = {folder for package in COMPILED_PACKAGES for folder in (PACKAGE / package, package_folder(package))}
@@ -77,13 +69,17 @@ def is_built_in(function: Any) -> bool:
     return any(folder in source.parents for folder in _COMPILED_FOLDERS)
 
 
-def _compiled(function: Compilable, cached: bool = True, awaited: bool = False, **options: bool) -> Compilable:
+def _compiled(
+    function: Compilable, cached: bool = True, awaited: bool = False, internal: bool = False, **options: bool
+) -> Compilable:
     dispatcher: Any = compile_without_references(function, **options)
     if not hasattr(dispatcher, "get_call_template"):  # numba is disabled, and this is the function itself
         return function
     share_versions(dispatcher)
     if cached and is_built_in(function) and numba_cache_folder() is not None:
         store_on_disk(dispatcher, getattr(function, "py_func", function), awaited)
+    if internal:
+        refuse_calls(dispatcher)
     result: Compilable = dispatcher
     return result
 

@@ -6,12 +6,10 @@ result uses these functions, which add real numbers in a fixed order. Matrices a
 a few million products.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def multiply(left: Floats, right: Floats) -> Floats:

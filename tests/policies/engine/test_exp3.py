@@ -15,7 +15,6 @@ from ravenlab.policies.engine.exp3 import (
     LARGEST_TOTAL,
     SMALLEST_WEIGHT,
     WEIGHT,
-    EXP3Policy,
     draw_by_weight,
     refresh_totals,
 )
@@ -24,7 +23,7 @@ from ravenlab.policies.engine.play import compile_loop
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
 def test_draws_follow_the_probabilities(gamma: float) -> None:
-    open_, arms, cells = np.array([1, 0, 2, 1]), np.zeros((EXP3Policy.rows, 4)), np.zeros(CELLS)
+    open_, arms, cells = np.array([1, 0, 2, 1]), np.zeros((5, 4)), np.zeros(CELLS)
     arms[WEIGHT] = [2.0, 9.0, 1.0, 7.0]
     refresh_totals(open_, arms, cells)
     steps = 10_000
@@ -36,7 +35,7 @@ def test_draws_follow_the_probabilities(gamma: float) -> None:
 
 
 def test_weights_when_arms_open_and_close() -> None:
-    open_, arms, cells = np.array([1, 1, 1, 0]), np.zeros((EXP3Policy.rows, 4)), np.zeros(CELLS)
+    open_, arms, cells = np.array([1, 1, 1, 0]), np.zeros((5, 4)), np.zeros(CELLS)
     arms[WEIGHT] = [8.0, 3.0, 1.0, 1.0]
     refresh_totals(open_, arms, cells)
     # The first arm closes with twice the average weight 4; the last arm opens with the average of 3 and 1.
