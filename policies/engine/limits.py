@@ -128,7 +128,7 @@ def layout_of(policy: Policy) -> Memory:
 
 def check_arrays(policy: Policy, step: int, arrays: Mapping[str, Any]) -> None:
     """Raise InputError if arrays of a state are not those of a policy in some state; `policy` is a new one."""
-    _check_bookkeeping(policy, step, arrays)
+    _check_bookkeeping(step, arrays)
     stats, cells, memory = arrays["stats"], arrays["cells"], arrays["memory"]
     bounds = {
         **{name: value for name, value in policy.values.items() if not isinstance(value, str)},
@@ -155,7 +155,7 @@ def check_arrays(policy: Policy, step: int, arrays: Mapping[str, Any]) -> None:
     policy.check_state(policy.values, stats, cells, memory)
 
 
-def _check_bookkeeping(policy: Policy, step: int, arrays: Mapping[str, Any]) -> None:
+def _check_bookkeeping(step: int, arrays: Mapping[str, Any]) -> None:
     """Check the arrays that all policies share. Every pull and every outstanding reward has a step of its own."""
     pulls, pending = arrays["stats"][0], arrays["pending"]
     _check_limit("open", arrays["open"], FLAG, {}, 0)

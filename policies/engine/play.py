@@ -49,10 +49,6 @@ class Played:
     """[R, marks, 2] cumulative regret and reward at the marked steps."""
     pulls: np.ndarray[Any, np.dtype[np.int32]]
     """[R, T] arm pulled at each step; [R, 0] if not recorded."""
-    best: Floats
-    """[R] sum of the best means over all steps."""
-    best_curve: Floats
-    """[R, marks] sum of the best means up to the marked steps."""
 
     regret = _Column("out", _REGRET)
     """[R] regret over all steps."""
@@ -175,11 +171,7 @@ def play(
         return play_logs(policy, values, worlds, seed, first, stream)
     replications, horizon = worlds.noise.shape
     arms = worlds.level.shape[2]
-    result = Played(
-        **_empty_outputs(replications, horizon, marks, pulls),
-        best=worlds.best.sum(axis=1),
-        best_curve=_sum_up_to(worlds.best, marks),
-    )
+    result = Played(**_empty_outputs(replications, horizon, marks, pulls))
     if fast and not pulls and not marks.size:
         totals = policy.evaluate_fast(worlds, policy.vector(values)[None], 0)
         if totals is not None:
@@ -237,14 +229,6 @@ def is_failure(regret: Floats, uniform: Floats) -> NDArray[np.bool_]:
     return np.asarray(regret > np.maximum(FAILURE_LEVEL * uniform, NO_REGRET))
 
 
-def _sum_up_to(values: Floats, marks: Marks) -> Floats:
-    """Sum values [R, T] up to each mark, [R, marks], without another array of the size of `values`."""
-    if not marks.size:
-        return np.empty((values.shape[0], 0))
-    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
-    return parts.cumsum(axis=1)
-
-
 def play_windows(
     policy: type[Policy],
     values: Mapping[str, Value],
@@ -264,11 +248,8 @@ def play_windows(
     _check_deployable(policy, "trace")
     replications, horizon = worlds.offsets.size, worlds.horizon
     rows, arms = worlds.values.shape
-    below = np.concatenate([[0.0], np.cumsum(worlds.best)])
     result = PlayedWindows(
         **_empty_outputs(replications, horizon, marks, pulls),
-        best=below[worlds.offsets + horizon] - below[worlds.offsets],
-        best_curve=below[worlds.offsets[:, None] + marks] - below[worlds.offsets, None],
         regret_by_row=np.zeros(rows if locate_regret else 0),
         regret_by_step=np.zeros(horizon if locate_regret else 0),
     )
@@ -299,8 +280,6 @@ def play_logs(
         out=np.stack([worlds.logged - tally[:, 0], tally[:, 0], tally[:, 1]], axis=1),
         curve=np.empty((replications, 0, 2)),
         pulls=np.empty((replications, 0), dtype=np.int32),
-        best=np.full(replications, worlds.logged),
-        best_curve=np.empty((replications, 0)),
         tally=tally,
         events=events,
     )

@@ -21,7 +21,7 @@ from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.trace_file import Trace
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import Floats
+from ravenlab.environments.world import Floats, Worlds
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.engine.play import Played, play
@@ -182,23 +182,26 @@ def simulate(
     values = policy_class.resolve(params, arms + source.extra_arms, horizon)
     parts = _divide(source, horizon, arms, replications, jobs)
 
-    def play_part(first: int, count: int) -> Played:
+    def play_part(first: int, count: int) -> tuple[Played, list[Floats]]:
         worlds = draw_any(source, horizon, arms, seed, first, count, stream)
-        return play(policy_class, values, worlds, seed, first, stream, marks, pulls)
+        best = []
+        if isinstance(worlds, Worlds) and source.constant is not None:
+            best = [worlds.best.sum(axis=1), _sum_up_to(worlds.best, marks)]
+        return play(policy_class, values, worlds, seed, first, stream, marks, pulls), best
 
     if jobs == 1 or len(parts) == 1:
-        played = [play_part(*part) for part in parts]
+        results = [play_part(*part) for part in parts]
     else:
-        played = run_in_threads(play_part, parts, jobs)
+        results = run_in_threads(play_part, parts, jobs)
+    played, best_means = zip(*results, strict=True)
     regret = np.concatenate([part.regret for part in played])
     reward = np.concatenate([part.reward for part in played])
     regret_curve = np.concatenate([part.regret_curve for part in played])
     reward_curve = np.concatenate([part.reward_curve for part in played])
-    best = np.concatenate([part.best for part in played])
     constant, constant_curve, fixed = None, None, None
     if source.constant is not None:
+        best, best_curve = (np.concatenate(sums) for sums in zip(*best_means, strict=True))
         constant = source.constant * horizon - best + regret
-        best_curve = np.concatenate([part.best_curve for part in played])
         constant_curve = source.constant * marks - best_curve + regret_curve
     if isinstance(source, TraceScenario):
         fixed = source.play_fixed_arm(source.draw(horizon, seed, 0, replications, stream)).reward - reward
@@ -219,6 +222,14 @@ def simulate(
         curve=Curve(marks, regret_curve, reward_curve, constant_curve) if marks.size else None,
         pulls=np.concatenate([part.pulls for part in played]) if pulls else None,
     )
+
+
+def _sum_up_to(values: Floats, marks: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
+    """Sum values [R, T] up to each mark, [R, marks], without another array of the size of `values`."""
+    if not marks.size:
+        return np.empty((values.shape[0], 0))
+    parts: Floats = np.add.reduceat(values[:, : marks[-1]], [0, *marks[:-1]], axis=1)
+    return parts.cumsum(axis=1)
 
 
 def _find_source(scenario: str | AnyScenario | None, trace: str | Path | Trace | None, minimize: bool) -> AnyScenario:

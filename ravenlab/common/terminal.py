@@ -109,7 +109,7 @@ def draw_map(table: Map, width: int) -> list[str] | None:
     if cell_width < 1:
         return None
     lines = [
-        f"{name:>{left - 1}} {''.join(_draw_cell(table, cell, cell_width) for cell in cells)}".rstrip()
+        f"{name:>{left - 1}} {''.join(_draw_cell(cell, cell_width) for cell in cells)}".rstrip()
         for name, cells in zip(table.rows, table.cells, strict=True)
     ]
     axis = f"{across:>{left - 1}} "
@@ -122,7 +122,7 @@ def draw_map(table: Map, width: int) -> list[str] | None:
     return [f"{down:>{left - 1}}", *lines, axis]
 
 
-def _draw_cell(table: Map, cell: Shade, width: int) -> str:
+def _draw_cell(cell: Shade, width: int) -> str:
     """Draw a cell: its shade, the percentage if there is room, and its mark."""
     shade = SHADES[sum(cell.percent > limit for limit in LIMITS)]
     mark = BEST if cell.best else TIED if cell.outlined else shade

@@ -29,7 +29,7 @@ from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival,
 from ravenlab.tuning.validation.segments import SegmentData, list_segments
 from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
-LOG_ARRAYS = ("out", "curve", "pulls", "best", "best_curve", "tally")
+LOG_ARRAYS = ("out", "curve", "pulls", "tally")
 """Fields of `PlayedLogs` with one row per replication."""
 
 
