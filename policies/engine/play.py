@@ -73,8 +73,6 @@ class PlayedCandidates:
     """Regret over all steps."""
     reward = _Column("totals", _REWARD)
     """Reward over all steps."""
-    suboptimal_pulls = _Column("totals", _SUBOPTIMAL)
-    """Pulls of arms that were not the best."""
     marked_regret = _Column("totals", _MARKED)
     """Regret up to the marked step; 0 or the regret over all steps if no step is marked."""
 
