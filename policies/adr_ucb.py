@@ -24,7 +24,7 @@ from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.base import CLOSED
 from ravenlab.policies.engine.limits import COUNT_OF_PULLS, COUNT_OF_STEPS, NONNEGATIVE, UNIT, Limit, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
-from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward
 from ravenlab.policies.engine.rules import UnitPolicy, argmax_row, count_open, first_below, first_or_argmax, to_unit
 from ravenlab.policies.glr_klucb import LEVELS, PERIOD, RING, SUM, store_split
 
@@ -112,15 +112,10 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if monitored_arm(since, open_, cells) != k:
         arms[DRAWN, k] += 1.0
     if int(arms[COUNT, k]) % PERIOD == 0 and p[DELTA] > 0.0 and means_differ(k, arms, memory, p):
-        for j in range(open_.shape[0]):
-            reset_arm(j, arms)
-            arms[DRAWN, j] = 0.0
-            arms[SUM, j] = 0.0
+        arms[COUNT:] = 0.0
         cells[RESTART] = t
         cells[ALARMS] += 1.0
-        cells[BLOCK] = 0.0
-        cells[MONITORED] = 0.0
-        cells[NEXT] = 0.0
+        cells[BLOCK:] = 0.0
     else:
         store_split(k, arms, memory)
         advance_block(since, open_, arms, cells, p)

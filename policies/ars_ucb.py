@@ -23,8 +23,7 @@ ARM, LEFT = 0, 1  # cells: arm of the current round, and its remaining steps
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Count the first pull of each arm as its first round."""
-    for k in range(arms.shape[1]):
-        arms[ROUNDS, k] = 1.0
+    arms[ROUNDS] = 1.0
 
 
 @inlined

@@ -79,11 +79,8 @@ def finish_block(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Update the weight of the window, and clear all statistics."""
     block, count = int(p[BLOCK]), count_windows(p[BLOCK])
     memory[2 * block + int(cells[PLACE])] += learning_rate(count, p) * cells[TOTAL] / (block * cells[CHANCE] * count)
-    for j in range(cells.shape[0]):
-        cells[j] = 0.0
-    for k in range(arms.shape[1]):
-        for row in range(COUNT, WIDTH + 1):
-            arms[row, k] = 0.0
+    cells[:] = 0.0
+    arms[COUNT:] = 0.0
 
 
 @inlined

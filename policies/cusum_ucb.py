@@ -15,7 +15,7 @@ from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine import rules
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, NONNEGATIVE, UNIT
 from ravenlab.policies.engine.parameters import Param, ParamContext
-from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, reset_arm
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward
 
 REFERENCE, RISE, FALL = ROWS, ROWS + 1, ROWS + 2
 """Rows after those of `engine/restart.py`: u₀ (final after M rewards), g⁺ and g⁻."""
@@ -50,10 +50,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     arms[RISE, k] = max(0.0, arms[RISE, k] + drift - p[EPSILON])
     arms[FALL, k] = max(0.0, arms[FALL, k] - drift - p[EPSILON])
     if arms[RISE, k] >= p[H] or arms[FALL, k] >= p[H]:
-        reset_arm(k, arms)
-        arms[REFERENCE, k] = 0.0
-        arms[RISE, k] = 0.0
-        arms[FALL, k] = 0.0
+        arms[COUNT:, k] = 0.0
         cells[TOTAL] -= count
         cells[ALARMS] += 1.0
 

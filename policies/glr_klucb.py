@@ -202,7 +202,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
         cells[FREEDOM] += 1.0
     arms[WIDTH, k] = 1.0 / sqrt(n)
     if int(n) % PERIOD == 0 and p[DELTA] > 0.0 and mean_changed(k, arms, cells, memory, p):
-        restart.reset_arm(k, arms)
+        arms[COUNT:ROWS, k] = 0.0
         arms[SQUARES, k] = 0.0
         arms[REACH, k] = 0.0
         arms[RESTART, k] = t

@@ -24,9 +24,8 @@ MU0, V0, NOISE, WALK = range(4)  # parameters
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Start with the prior."""
-    for k in range(arms.shape[1]):
-        arms[MEAN, k] = p[MU0]
-        arms[VARIANCE, k] = p[V0]
+    arms[MEAN] = p[MU0]
+    arms[VARIANCE] = p[V0]
 
 
 @inlined

@@ -17,7 +17,7 @@ from math import log, sqrt
 from ravenlab.common.compiled import inlined
 from ravenlab.policies.engine.limits import COUNT_OF_STEPS, UNIT, Memory, Part
 from ravenlab.policies.engine.parameters import Param, ParamContext, Value
-from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm, reset_arm
+from ravenlab.policies.engine.restart import COUNT, MEAN, ROW_LIMITS, ROWS, WIDTH, add_reward, forced_arm
 from ravenlab.policies.engine.rules import UnitPolicy, first_below, first_or_argmax, to_unit
 
 DIFFERENCE = ROWS  # row after those of `engine/restart.py`: D, once the window is full
@@ -64,8 +64,7 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     z = to_unit(x, p[LOW], p[HIGH])
     add_reward(k, z, arms)
     if window_differs(k, z, arms, memory, p):
-        for j in range(open_.shape[0]):
-            reset_arm(j, arms)
+        arms[COUNT:ROWS] = 0.0
         cells[RESTART] = t
         cells[ALARMS] += 1.0
 

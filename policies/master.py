@@ -93,8 +93,7 @@ def start_instances(open_, cells, memory, count, rng):  # type: ignore[no-untype
     while m >= 0:
         if m == n or rng.random() < rate(2.0**n, count) / rate(2.0**m, count):
             place = instance(m, open_)
-            for j in range(3 * size):
-                memory[place + j] = 0.0
+            memory[place : place + 3 * size] = 0.0
             memory[place + 3 * size] = seen + 1
             memory[place + 3 * size + 1] = cells[TOTAL]
         m -= 1

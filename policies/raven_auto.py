@@ -152,8 +152,7 @@ def set_single_pulls(arms, cells):  # type: ignore[no-untyped-def]
     """Set P of the arms with one pull to v."""
     for k in range(arms.shape[1]):
         if arms[PULLS, k] == 1.0:
-            for j in range(EXPERTS):
-                arms[UNCERTAINTY + j, k] = pooled_variance(cells)
+            arms[UNCERTAINTY : UNCERTAINTY + EXPERTS, k] = pooled_variance(cells)
 
 
 @inlined
@@ -189,9 +188,8 @@ def update(t, k, x, open_, arms, cells, memory, p, rng):  # type: ignore[no-unty
     if arms[PULLS, k] > 1.0 and variance > 0.0:
         track(k, x, age, cells[REDRAWN] * share_of_steps(age, t, arms.shape[1]), variance, arms, cells)
     else:
-        for j in range(EXPERTS):
-            arms[MEAN + j, k] = x
-            arms[UNCERTAINTY + j, k] = variance
+        arms[MEAN : MEAN + EXPERTS, k] = x
+        arms[UNCERTAINTY : UNCERTAINTY + EXPERTS, k] = variance
     if arms[PULLS, k] > 1.0:
         cells[PENDING] += 1.0
         if cells[PENDING] >= EVERY:

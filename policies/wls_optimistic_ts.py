@@ -86,8 +86,7 @@ def remove(k, w, d, y, arms):  # type: ignore[no-untyped-def]
 @inlined
 def recompute(t, k, arms, memory, p):  # type: ignore[no-untyped-def]
     """Recompute the sums of one arm from its ring, newest reward first, so that vanishing weights come last."""
-    for row in range(W, VXX + 1):
-        arms[row, k] = 0.0
+    arms[W : VXX + 1, k] = 0.0
     n = int(p[LENGTH])
     newest = int(arms[PULLS, k] - 1.0) % n
     for i in range(min(n, int(arms[PULLS, k]))):

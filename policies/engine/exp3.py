@@ -32,8 +32,7 @@ SMALLEST_WEIGHT = 1e-200
 @inlined
 def reset_weights(arms):  # type: ignore[no-untyped-def]
     """Set all weights to 1, also those of closed arms."""
-    for k in range(arms.shape[1]):
-        arms[WEIGHT, k] = 1.0
+    arms[WEIGHT] = 1.0
 
 
 @inlined

@@ -15,14 +15,6 @@ ROW_LIMITS = {COUNT: COUNT_OF_PULLS, WIDTH: UNIT}
 
 
 @inlined
-def reset_arm(k, arms):  # type: ignore[no-untyped-def]
-    """Clear the statistics of arm k."""
-    arms[COUNT, k] = 0.0
-    arms[MEAN, k] = 0.0
-    arms[WIDTH, k] = 0.0
-
-
-@inlined
 def add_reward(k, x, arms):  # type: ignore[no-untyped-def]
     """Update N, m and 1/sqrt(N) of arm k."""
     arms[COUNT, k] += 1.0

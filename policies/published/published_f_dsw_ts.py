@@ -24,11 +24,10 @@ SMALLEST_DISCOUNT = 1e-200  # lower limit of the discount against underflow; onl
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Set a = b = 1, discounted for the first step."""
-    for k in range(arms.shape[1]):
-        arms[WON, k] = 1.0
-        arms[LOST, k] = 1.0
-        arms[WEIGHT, k] = p[0]
-        arms[BOTH, k] = 0.25
+    arms[WON] = 1.0
+    arms[LOST] = 1.0
+    arms[WEIGHT] = p[0]
+    arms[BOTH] = 0.25
 
 
 @inlined

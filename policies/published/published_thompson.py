@@ -15,9 +15,8 @@ WON, LOST = 1, 2  # rows: 1 + Σz and 1 + Σ(1−z)
 @inlined
 def start(arms, cells, memory, p):  # type: ignore[no-untyped-def]
     """Start with Beta(1, 1)."""
-    for k in range(arms.shape[1]):
-        arms[WON, k] = 1.0
-        arms[LOST, k] = 1.0
+    arms[WON] = 1.0
+    arms[LOST] = 1.0
 
 
 @inlined
