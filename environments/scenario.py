@@ -65,10 +65,7 @@ class Scenario:
 
     def parameters(self) -> dict[str, Any]:
         """Return all parameters by name, written effect.name where two effects share a name."""
-        out: dict[str, Any] = {}
-        for owner, field in self._fields():
-            out[self._key(owner, field)] = getattr(owner, field)
-        return out
+        return {self._key(owner, field): getattr(owner, field) for owner, field in self._fields()}
 
     def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
         """Return the scenario with some parameters set: names as in `parameters`, and `noise`."""

@@ -306,8 +306,7 @@ def compile_loop(policy: type[Policy], template: Loop = loops.play_worlds, runs:
         if runs:
             assert issubclass(policy, IndexPolicy)
             template, rules = play_runs, rules | policy.run_rules()
-        name = policy.name.replace("-", "_")
-        _COMPILED[key] = specialize(template, name, **rules)
+        _COMPILED[key] = specialize(template, policy.name.replace("-", "_"), **rules)
     return _COMPILED[key]
 
 

@@ -90,9 +90,8 @@ def restore_policy(cls: type[P], state: Mapping[str, Any]) -> P:
     horizon = values.pop("horizon", None)
     if isinstance(horizon, float) and horizon.is_integer():
         horizon = int(horizon)
-    names = state.get("names")
     minimize = state.get("minimize", False)
-    policy = policy_class(arms, names=names, minimize=minimize, horizon=horizon, **values)
+    policy = policy_class(arms, names=state.get("names"), minimize=minimize, horizon=horizon, **values)
     step = check_integer("step", _entry(state, "step"), least=0, most=MAX_STEPS)
     arrays = {field: _read_array(state, field, getattr(policy, f"_{field}")) for field in ARRAYS}
     memory = _read_memory(policy, _entry(state, "memory"))
