@@ -51,10 +51,6 @@ class PluginRegistry(Generic[T]):
         self.group = group
         self._plugins: dict[str, Plugin[T]] = {}
 
-    def register(self, name: str, value: T, source: str) -> None:
-        """Add a plugin under its name."""
-        self._plugins[name] = Plugin(value, source)
-
     def get(self, name: str) -> T | None:
         """Return the plugin of a name, or None; a name without the hash means the last one loaded."""
         plugin = self._find(name)
@@ -91,7 +87,7 @@ class PluginRegistry(Generic[T]):
         else:
             value = self._load_entry_point(text)
             name = text
-        self.register(name, adapt(value, name), text)
+        self._plugins[name] = Plugin(adapt(value, name), text)
         return name
 
     def _load_entry_point(self, name: str) -> Any:
