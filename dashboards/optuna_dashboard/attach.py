@@ -5,23 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ravenlab.common.compat.optuna import METRIC_NAMES, storage_of, study_id
 from ravenlab.common.compat.optuna_dashboard import stored_figure
 from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
-from ravenlab.dashboards import figures
+from ravenlab.dashboards import figures as plots
+from ravenlab.dashboards.figures.card import plot_card
 from ravenlab.dashboards.figures.style import Figure
 from ravenlab.dashboards.pages.report.data import find_recommendation, play_recommendation
 from ravenlab.environments.catalog import SCENARIO_PLUGINS as SCENARIOS
 from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, StudyKindName, find_kind
-from ravenlab.studies.results.alternatives import BetterPolicy, is_evidence
+from ravenlab.studies.results.alternatives import is_evidence
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.source import ScenarioSource
-from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.library import find_better_policies, is_internal, list_comparison_specs
 
@@ -197,110 +197,94 @@ def attach(study: optuna.Study, *, missing: bool = False, figures: bool = True) 
     if keys.is_front(study):  # keeps the note that an earlier version attached
         return 0
     kind = find_kind(study)
-    changed = 0 if kind is None else ATTACH[kind.name](study, figures)
+    content = None if kind is None else DESCRIBE[kind.name](study)
+    changed = 0
+    if content is not None:
+        changed += save_value_names(study, [content.value]) + save_study_note(study, content.document.to_markdown())
     if figures:
+        if content is not None:
+            card = content.document.card
+            drawn = content.draw() | ({} if card is None else {"card": plot_card(card)})
+            changed += sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in drawn.items())
         save_stamp(study, stamp)
     return changed
 
 
-def attach_to_study(study: optuna.Study, draw: bool = True) -> int:
-    """Attach to a tuned study."""
+class _Content(NamedTuple):
+    """What is attached to a study."""
+
+    value: str
+    """Name of the values of trials."""
+    document: Document
+    draw: Callable[[], dict[str, Figure]]
+    """Draws the figures besides the card, by name."""
+
+
+def _describe_study(study: optuna.Study) -> _Content | None:
+    """Describe the recommendation of a tuned study, or the progress of an unfinished one."""
     spec = TUNE.read_spec(study)
     if spec is None:
-        return 0
+        return None
     recommendation = keys.read_recommendation(study)
-    trials = study.get_trials(deepcopy=False) if recommendation is None else []
-    better = None
     if recommendation is not None:
         better = find_better_policies(storage_of(study), [recommendation]).get(recommendation.study)
-    document = _describe(spec, recommendation, len(trials), better)
-    changed = _attach_note(study, parse_objective(spec.objective).label(), document)
-    if not draw:
-        return changed
-    from ravenlab.dashboards import figures
+        document = recommendation_document(recommendation, better)
+    else:
+        problem = f"{spec.policy} in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
+        progress = f"{len(study.get_trials(deepcopy=False)):,} of {spec.trials:,} trials are finished."
+        document = Document("No recommendation yet", "", [progress], problem=problem)
 
-    drawn = _draw_card(document)
-    if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
-        drawn["world"] = figures.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
-    return changed + _attach_figures(study, drawn)
+    def draw() -> dict[str, Figure]:
+        if not isinstance(spec.source, ScenarioSource) or SCENARIOS.is_missing(spec.scenario):
+            return {}
+        return {"world": plots.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)}
 
-
-def _describe(
-    spec: StudySpec, recommendation: Recommendation | None, finished: int, better: BetterPolicy | None
-) -> Document:
-    """State the recommendation of a study, or the progress of an unfinished one."""
-    if recommendation is not None:
-        return recommendation_document(recommendation, better)
-    problem = f"{spec.policy} in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}"
-    progress = f"{finished:,} of {spec.trials:,} trials are finished."
-    return Document("No recommendation yet", "", [progress], problem=problem)
+    return _Content(parse_objective(spec.objective).label(), document, draw)
 
 
-def attach_to_grid(study: optuna.Study, draw: bool = True) -> int:
-    """Attach to a finished grid."""
+def _describe_grid(study: optuna.Study) -> _Content | None:
     grid = GRID.read_result(storage_of(study), study)
     if grid is None:
-        return 0
-    changed = _attach_note(study, "mean regret", grid.to_document())
-    if not draw:
-        return changed
-    recommendation = find_recommendation(grid.spec, list_recommendations(study))
-    drawn = {
-        "heat-map": figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation)),
-        "lines": figures.plot_sensitivity_lines(grid),
-    }
-    return changed + _attach_figures(study, drawn)
+        return None
+
+    def draw() -> dict[str, Figure]:
+        recommendation = find_recommendation(grid.spec, list_recommendations(study))
+        played = play_recommendation(grid, recommendation)
+        heat_map = plots.plot_heat_map(grid, recommendation, played)
+        return {"heat-map": heat_map, "lines": plots.plot_sensitivity_lines(grid)}
+
+    return _Content("mean regret", grid.to_document(), draw)
 
 
-def attach_to_robust(study: optuna.Study, draw: bool = True) -> int:
-    """Attach to a finished search over several scenarios."""
-    recommendation = keys.read_robust(study)
-    if recommendation is None:
-        return 0
-    document = recommendation.to_document()
-    changed = _attach_note(study, f"relative regret ({recommendation.measure})", document)
-    if not draw:
-        return changed
-    drawn = {"prices": figures.plot_prices(recommendation)}
-    return changed + _attach_figures(study, drawn | _draw_card(document))
+def _describe_robust(study: optuna.Study) -> _Content | None:
+    result = keys.read_robust(study)
+    if result is None:
+        return None
+    value = f"relative regret ({result.measure})"
+    return _Content(value, result.to_document(), lambda: {"prices": plots.plot_prices(result)})
 
 
-def attach_to_comparison(study: optuna.Study, draw: bool = True) -> int:
-    """Attach to a finished comparison."""
+def _describe_comparison(study: optuna.Study) -> _Content | None:
     result = COMPARISON.read_result(storage_of(study), study)
     if result is None:
-        return 0
-    document = result.to_document()
-    changed = _attach_note(study, "mean regret", document)
-    if not draw:
-        return changed
-    board = result.main
-    order = [standing.policy for standing in result.main.standings]
-    drawn = _draw_card(document) | {"standings": figures.plot_standings(result, order=order)}
-    if board.best.entry.curve.steps:
-        drawn["curves"] = figures.plot_comparison_curves(result, order=order)
-    if board.ranks is not None:
-        drawn["ranks"] = figures.plot_critical_difference(result, order=order)
-    return changed + _attach_figures(study, drawn)
+        return None
+
+    def draw() -> dict[str, Figure]:
+        board = result.main
+        order = [standing.policy for standing in board.standings]
+        drawn = {"standings": plots.plot_standings(result, order=order)}
+        if board.best.entry.curve.steps:
+            drawn["curves"] = plots.plot_comparison_curves(result, order=order)
+        if board.ranks is not None:
+            drawn["ranks"] = plots.plot_critical_difference(result, order=order)
+        return drawn
+
+    return _Content("mean regret", result.to_document(), draw)
 
 
-ATTACH: dict[StudyKindName, Callable[[optuna.Study, bool], int]] = {
-    TUNE.name: attach_to_study,
-    ROBUST.name: attach_to_robust,
-    GRID.name: attach_to_grid,
-    COMPARISON.name: attach_to_comparison,
+DESCRIBE: dict[StudyKindName, Callable[[optuna.Study], _Content | None]] = {
+    TUNE.name: _describe_study,
+    ROBUST.name: _describe_robust,
+    GRID.name: _describe_grid,
+    COMPARISON.name: _describe_comparison,
 }
-
-
-def _attach_note(study: optuna.Study, value: str, document: Document) -> int:
-    return int(save_value_names(study, [value])) + int(save_study_note(study, document.to_markdown()))
-
-
-def _draw_card(document: Document) -> dict[str, Figure]:
-    from ravenlab.dashboards import figures
-
-    return {} if document.card is None else {"card": figures.plot_card(document.card)}
-
-
-def _attach_figures(study: optuna.Study, figures: dict[str, Figure]) -> int:
-    return sum(save_figure(study, f"{PREFIX}{name}", figure) for name, figure in figures.items())

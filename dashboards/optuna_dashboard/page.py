@@ -7,16 +7,13 @@ style sheet puts them first, in a fixed order. On a read-only dashboard it also 
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ravenlab.dashboards.figures.card import BACKGROUND
+from ravenlab.dashboards.optuna_dashboard.access import Application, Environ, Start
 from ravenlab.dashboards.optuna_dashboard.attach import FIGURES, PREFIX
 from ravenlab.studies.tables import to_csv_cell
-
-Environ = dict[str, Any]
-Start = Callable[..., Any]
-Application = Callable[[Environ, Start], Iterable[bytes]]
 
 FIGURE = "user-defined-plot:" + PREFIX  # the start of the id of an attached figure
 STUDY = f'div:has(> .MuiGrid-container > * [id^="{FIGURE}"])'  # the column that contains all parts of a study's page

@@ -16,8 +16,6 @@ from ravenlab.common.documents import escape_markdown, format_code
 from ravenlab.dashboards.optuna_dashboard.attach import (
     FIGURES,
     attach,
-    attach_to_grid,
-    attach_to_study,
     is_attached,
     load_figure,
 )
@@ -93,7 +91,7 @@ def load_search(storage: optuna.storages.RDBStorage) -> optuna.Study:
 
 def test_attaching_to_a_study(storage: optuna.storages.RDBStorage) -> None:
     study = store_search(storage)
-    assert attach_to_study(study) == 4
+    assert attach(study) == 4
     note = optuna_dashboard.get_note(study)
     assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001. The value of ε is at the edge of the search range;")
     assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
@@ -105,13 +103,13 @@ def test_attaching_to_a_study(storage: optuna.storages.RDBStorage) -> None:
 
 def test_attaching_to_a_grid_marks_the_recommendation(storage: optuna.storages.RDBStorage) -> None:
     study = store_search_grid(storage)
-    assert attach_to_grid(study) == 4
+    assert attach(study) == 4
     assert attached_figures(study) == {"ravenlab-heat-map", "ravenlab-lines"}
     assert optuna_dashboard.get_note(study).startswith("# Best cell: α₀ 0.5, β₀ ")
     assert "1 other cell is statistically indistinguishable" in optuna_dashboard.get_note(study)
     before = load_figure(study, "ravenlab-heat-map")
     store_search(storage)
-    assert attach_to_grid(study) >= 1
+    assert attach(study) >= 1
     assert "recommended" in json.dumps(load_figure(study, "ravenlab-heat-map"))
     assert load_figure(study, "ravenlab-heat-map") != before
 
