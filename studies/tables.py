@@ -4,8 +4,6 @@ Columns have the dtype `object`, so that integers stay integers beside missing v
 and CSV with every digit.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """What recommended parameters hold for: how late rewards are known, and when the policy starts from nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ravenlab.common.errors import InputError

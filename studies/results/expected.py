@@ -1,22 +1,16 @@
 """Parameters with an expected regret: the answer of a law, or a policy that has nothing to tune."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from pydantic import Field
 
 from ravenlab.common.interval import Interval
 from ravenlab.studies.results.assumptions import describe_feedback
-from ravenlab.studies.results.recommendation import Outcome, Parameters, Recommendation, WithoutBaselines
+from ravenlab.studies.results.recommendation import Edge, Outcome, Parameters, Recommendation, WithoutBaselines
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ravenlab.studies.results.recommendation import Edge
 
 
 class ExpectedParameters(WithoutBaselines, FrozenModel):

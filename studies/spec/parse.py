@@ -1,28 +1,22 @@
 """Parsing of specifications from plain data, with one-line error messages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from ravenlab.common.checks import LARGEST_NUMBER
 from ravenlab.common.errors import InputError, did_you_mean
 from ravenlab.common.text import shorten_value
+from ravenlab.policies.engine.parameters import Param
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.spec.comparison import ComparisonSpec
 from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.spec.space import Range, find_parameters
 from ravenlab.studies.spec.study import StudySpec
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
-    from ravenlab.policies.engine.parameters import Param
-
 
 # Length of the path to a field as users write it; Pydantic appends parts of its own.
 PATH_LENGTHS = {"settings": 2, "fixed": 2, "space": 3}

@@ -119,7 +119,6 @@ class TraceSource(RecordedSource[TraceScenario]):
     kind = "trace"
 
     def read(self) -> TraceScenario:
-        """Read the file without checking the digest."""
         return open_trace(self.path, self.minimize)
 
 
@@ -133,13 +132,11 @@ class LogSource(RecordedSource[LogScenario]):
     kind = "log"
 
     def read(self) -> LogScenario:
-        """Read the file without checking the digest."""
         from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 
         return open_log(self.path, self.minimize, LOG_ESTIMATORS[self.estimator])
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a specification that name this source."""
         return {**super().fields(), "estimator": self.estimator}
 
 

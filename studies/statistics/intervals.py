@@ -116,8 +116,7 @@ def indistinguishable(samples: Floats, seed: int, value: Callable[[Floats], Floa
         differences = _group(samples - samples[best])
         deviations = _resample_means(differences, seed) - differences.mean(axis=-1)
     else:
-        count, replications = samples.shape
-        draws = _draw_indices(replications, count, seed)  # all candidates in the same resampled worlds
+        draws = _draw_indices(samples.shape[1], samples.shape[0], seed)  # of the worlds of all candidates
         deviations = np.concatenate([value(samples[:, indices]).T for indices in draws]) - values
     return step_down(values, deviations)
 

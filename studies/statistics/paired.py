@@ -4,10 +4,9 @@ An interval of a difference belongs to the test of the difference: it has the le
 that the corrected test decides, and it excludes 0 exactly if that test rejects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -162,15 +161,15 @@ class SkewedEstimate:
     skewness: float
     worlds: int
 
-    @staticmethod
-    def of(first: Floats, second: Floats) -> SkewedEstimate:
+    @classmethod
+    def of(cls, first: Floats, second: Floats) -> Self:
         """Estimate the mean of first − second over the same worlds."""
         sample = _subtract(first, second)
         mean = float(sample.mean())
         if np.ptp(sample) == 0.0:
-            return SkewedEstimate(mean, 0.0, 0.0, sample.size)
+            return cls(mean, 0.0, 0.0, sample.size)
         spread = float(sample.std(ddof=1))
-        return SkewedEstimate(mean, spread, float((((sample - mean) / spread) ** 3).mean()), sample.size)
+        return cls(mean, spread, float((((sample - mean) / spread) ** 3).mean()), sample.size)
 
     @property
     def p_value(self) -> float:

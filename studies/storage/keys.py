@@ -5,7 +5,7 @@ No other module contains these keys.
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -42,27 +42,6 @@ REGRETS = "regrets"
 ENTRY = "entry"
 
 
-def _read(study: AnyStudy, key: str, kind: type[Value], owner: str, content: str) -> Value | None:
-    """Read the value of a key; None if there is none."""
-    stored = study.user_attrs.get(key)
-    if stored is None:
-        return None
-    try:
-        return TypeAdapter(kind).validate_python(stored)
-    except ValidationError:
-        raise InputError(f"{owner} {study.study_name!r} has a {content} that this version cannot read.") from None
-
-
-def read_recommendation(study: AnyStudy) -> Recommendation | None:
-    """Read the recommendation; None if there is no current one."""
-    return _read(study, RECOMMENDATION, Recommendation, "study", "recommendation")
-
-
-def write_recommendation(study: Study, recommendation: Recommendation) -> None:
-    """Store a recommendation."""
-    study.set_user_attr(RECOMMENDATION, recommendation.as_object())
-
-
 @dataclass(frozen=True)
 class RaceState:
     """The state of the race of a search."""
@@ -75,19 +54,65 @@ class RaceState:
     """Blocks that it plays."""
 
 
-def read_race(study: Study) -> RaceState | None:
-    """Read the state of the race; None before its first batch."""
-    return _read(study, RACE, RaceState, "study", "race")
+@dataclass(frozen=True)
+class Attribute(Generic[Value]):
+    """A user attribute of a study, with the type of its values."""
+
+    key: str
+    type: TypeAdapter[Value]
+    content: str
+    """What it is called in messages."""
+    owner: str = "study"
+    """What the study is called in messages."""
+
+    def read(self, study: AnyStudy) -> Value | None:
+        """Read the value; None if there is none. Raises InputError if this version cannot read it."""
+        stored = study.user_attrs.get(self.key)
+        if stored is None:
+            return None
+        try:
+            return self.type.validate_python(stored)
+        except ValidationError:
+            problem = f"has a {self.content} that this version cannot read"
+            raise InputError(f"{self.owner} {study.study_name!r} {problem}.") from None
+
+    def write(self, study: Study, value: Value) -> None:
+        """Store a value."""
+        study.set_user_attr(self.key, self.type.dump_python(value, mode="json"))
 
 
-def write_race(study: Study, state: RaceState) -> None:
-    """Store the state of the race."""
-    study.set_user_attr(RACE, vars(state))
+_recommendation = Attribute(RECOMMENDATION, TypeAdapter(Recommendation), "recommendation")
+read_recommendation = _recommendation.read
+write_recommendation = _recommendation.write
+
+_race = Attribute(RACE, TypeAdapter(RaceState), "race")  # None before the first batch
+read_race = _race.read
+write_race = _race.write
+
+_indistinguishable = Attribute(INDISTINGUISHABLE, TypeAdapter(list[int]), "list of cells", "grid")
+read_indistinguishable = _indistinguishable.read  # numbers of the cells; None before they were tested
+write_indistinguishable = _indistinguishable.write  # completes a grid
+
+_tuned = Attribute(TUNED, TypeAdapter(list[TunedSetting]), "list of tuned settings")
+read_tuned = _tuned.read  # the settings that the relative regrets of all trials refer to; None before they are known
+write_tuned = _tuned.write
+
+_robust = Attribute(ROBUST_RECOMMENDATION, TypeAdapter(RobustRecommendation), "result")
+write_robust = _robust.write
+
+_further_worlds = Attribute(FURTHER_WORLDS, TypeAdapter(list[dict[str, Any]]), "list of results", "comparison")
+
+
+def read_robust(study: AnyStudy) -> RobustRecommendation | None:
+    """Read the result of a robust search; None before it has ended."""
+    if is_front(study):
+        raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
+    return _robust.read(study)
 
 
 def read_further_worlds(study: AnyStudy) -> list[dict[str, Any]] | None:
     """Read the results of a comparison's entries on further worlds; None before it was decided whether to play any."""
-    results = _read(study, FURTHER_WORLDS, list[dict[str, Any]], "comparison", "list of results")
+    results = _further_worlds.read(study)
     if results is None:
         return None
     attributes = study.user_attrs
@@ -107,16 +132,6 @@ def write_further_worlds(study: Study, results: list[dict[str, Any]]) -> None:
     study.set_user_attr(FURTHER_WORLDS, others)
 
 
-def read_indistinguishable(study: AnyStudy) -> list[int] | None:
-    """Read the numbers of the cells that are indistinguishable from the best; None before they were tested."""
-    return _read(study, INDISTINGUISHABLE, list[int], "grid", "list of cells")
-
-
-def write_indistinguishable(study: Study, numbers: list[int]) -> None:
-    """Store the numbers of the cells that are indistinguishable from the best, which completes a grid."""
-    study.set_user_attr(INDISTINGUISHABLE, numbers)
-
-
 UNSUPPORTED_FRONT = "Pareto fronts are no longer supported."
 
 
@@ -124,28 +139,6 @@ def is_front(study: AnyStudy) -> bool:
     """Whether an earlier version searched a Pareto front instead of one setting."""
     stored = study.user_attrs.get(ROBUST)
     return FRONT in study.user_attrs or (isinstance(stored, dict) and stored.get("pareto") is True)
-
-
-def read_tuned(study: AnyStudy) -> list[TunedSetting] | None:
-    """Read the tuned settings that a study's relative regrets refer to; None before they are known."""
-    return _read(study, TUNED, list[TunedSetting], "study", "list of tuned settings")
-
-
-def write_tuned(study: Study, tuned: list[TunedSetting]) -> None:
-    """Store the tuned settings; all trials of a study must refer to the same ones."""
-    study.set_user_attr(TUNED, [setting.as_object() for setting in tuned])
-
-
-def read_robust(study: AnyStudy) -> RobustRecommendation | None:
-    """Read the result of a robust search; None before it has ended."""
-    if is_front(study):
-        raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
-    return _read(study, ROBUST_RECOMMENDATION, RobustRecommendation, "study", "result")
-
-
-def write_robust(study: Study, result: RobustRecommendation) -> None:
-    """Store the result of a robust search."""
-    study.set_user_attr(ROBUST_RECOMMENDATION, result.as_object())
 
 
 def project_version() -> str:
