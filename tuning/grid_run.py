@@ -15,7 +15,7 @@ from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
 from ravenlab.studies.kinds import GRID
 from ravenlab.studies.results.grid import Grid
-from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
+from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.statistics.intervals import indistinguishable
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.trials import check_cells, store_cells
@@ -63,7 +63,7 @@ def grid_problem(spec: GridSpec) -> Problem:
     100
     """
     scenario = spec.source.open()
-    return Problem(GRID_POLICY, scenario, spec.horizon, spec.arms, spec.seed, burn_in=0)
+    return Problem(spec.policy, scenario, spec.horizon, spec.arms, spec.seed, burn_in=0)
 
 
 def play_cells(spec: GridSpec, evaluator: Evaluator, numbers: slice = slice(None)) -> Floats:

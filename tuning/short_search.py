@@ -54,6 +54,7 @@ def plan_short_search(query: RecommendationQuery) -> StudySpec:
         "candidates": FINALISTS,
         "selection": held_out,
         "report": held_out,
+        "map": False,
     }
     _, arms = query.open()
     problem = {"scenario": query.scenario, "settings": dict(query.settings), "policy": query.policy}

@@ -136,7 +136,8 @@ def open_study(
     former = stored.budget()
     changed = {field for field in budget if budget[field] != former[field]}
     if changed:
-        if changed.intersection(VALIDATION_BUDGET) or opened.spec.planned > len(trials):
+        more = budget.get("map", 0) > former.get("map", 0)  # a stored map is kept if none is asked for
+        if more or changed.intersection(VALIDATION_BUDGET) or opened.spec.planned > len(trials):
             kind.drop_result(study)
         kind.write_spec(study, opened.spec)
     return opened

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ravenlab.common.cells import Cell
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import escape_unprintable, format_interval
+from ravenlab.common.text import escape_unprintable, format_interval, format_percent
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,7 +138,7 @@ class Shade:
     @property
     def text(self) -> str:
         """The percentage with two digits, without its unit."""
-        return f"{self.percent:.0f}" if self.percent >= 9.95 else f"{self.percent:.1f}"
+        return format_percent(self.percent / 100.0, unit="")
 
 
 @dataclass(frozen=True)
@@ -153,6 +153,8 @@ class Map:
     """Names of the rows and of the columns, such as "β₀ ↓ α₀ →"."""
     listing: Table
     """The best cells, where the map is too large."""
+    mark: str = "best"
+    """What the marked cell is."""
 
     @property
     def is_large(self) -> bool:

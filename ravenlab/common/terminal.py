@@ -95,7 +95,7 @@ def print_map(table: Map) -> None:
         print_line(line)
     steps = [f"{SHADES[0]!r} up to {LIMITS[0]:g} %"]
     steps += [f"{shade} to {limit:g} %" for shade, limit in zip(SHADES[1:], LIMITS[1:], strict=False)]
-    print_line(f"Shades: {', '.join(steps)}, {SHADES[-1]} more; {BEST} best.")
+    print_line(f"Shades: {', '.join(steps)}, {SHADES[-1]} more; {BEST} {table.mark}.")
 
 
 def draw_map(table: Map, width: int) -> list[str] | None:

@@ -57,6 +57,7 @@ RECOMMENDATION_COLUMNS = (
 def recommendation_document(recommendation: Recommendation, better: BetterPolicy | None = None) -> Document:
     """State the verdict, the regret with its scale, the baselines, and everything else that is known."""
     answer, *sentences = describe_recommendation(recommendation, better)
+    sensitivity = recommendation.sensitivity
     comparisons = recommendation.comparisons
     alternatives = recommendation.alternative_comparisons
     changes = [
@@ -70,6 +71,7 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         *([f"Extra regret of {join_words(changes, 'and')}."] if changes else []),
         *describe_unit(recommendation),
         *recommendation.holds_for,
+        *([] if sensitivity is None else sensitivity.describe()),
     ]
     tabulated = {*facts, *map(describe_baseline, [*comparisons, *alternatives])}
     return Document(
@@ -77,7 +79,11 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         problem=_name_problem(recommendation),
         facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
-        tables=[_baseline_table(recommendation), *([_alternative_table(alternatives)] if alternatives else [])],
+        tables=[
+            _baseline_table(recommendation),
+            *([_alternative_table(alternatives)] if alternatives else []),
+            *([] if sensitivity is None else [sensitivity.table()]),
+        ],
         details=[sentence for sentence in sentences if sentence not in tabulated],
         card=recommendation_card(recommendation, better),
     )

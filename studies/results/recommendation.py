@@ -3,15 +3,16 @@
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from ravenlab.common.documents import Document, Result, make_frame
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count
 from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, describe_windows
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
+from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.fields import FrozenModel, optional
 from ravenlab.studies.tables import DataFrame
@@ -192,6 +193,21 @@ class LogFacts(FrozenModel):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
+StoredMap = Annotated[
+    Grid,
+    PlainValidator(Grid.read_map),
+    PlainSerializer(Grid.as_object),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "Mean regret over two parameters and its standard error, with the others at `fixed`, and the"
+            " ends of the 95 % interval of the difference from the cell with the indices `recommended`. Cells are in"
+            " the order of `axes`; `tied` are those that cost at most 2 %.",
+        }
+    ),
+]
+
+
 class Recommendation(Result, FrozenModel):
     """The recommendation of one study, as stored and exported; it contains no timestamps."""
 
@@ -237,6 +253,7 @@ class Recommendation(Result, FrozenModel):
         "Present if tuned on a log; `regret` is then the mean of the logging policy minus the score."
     )
     failures: Failures | None = optional("Present if tuned on simulated worlds.")
+    sensitivity: StoredMap | None = optional("Sensitivity map; none on recorded data, or if the study was small.")
 
     @model_validator(mode="before")
     @classmethod

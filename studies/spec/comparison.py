@@ -201,6 +201,7 @@ class ComparisonSpec(SimulatedSpec):
             "selection": max(least, SELECTION_FACTOR * replications),
             "report": max(least, replications),
             "seed": self.seed,
+            "map": False,
         }
         overrides = self.overrides(("tune", "search_replications", "seed"))
         prefix = _default_name(self.scenario, self.horizon, self.arms)

@@ -36,6 +36,7 @@ STUDY = {
     "candidates": "Number of best trials (finalists) that enter the selection.",
     "selection": "Number of held-out worlds for selecting the recommendation.",
     "report": "Number of further held-out worlds for measuring its regret; more if needed for rare failures.",
+    "map": "Whether the study ends with a sensitivity map: the regret over its two most important parameters.",
     "seed": "Random seed.",
 }
 """Fields of a study; grids and comparisons share some of them."""
@@ -46,6 +47,9 @@ ROBUST = {
 }
 
 GRID = {
+    "policy": "The policy.",
+    "axes": "Values of one or two other parameters; instead of α₀ and β₀.",
+    "fixed": "Values of other parameters in all cells; instead of ε.",
     "alpha0": "Values of α₀.",
     "beta0": "Values of β₀.",
     "epsilon": "Value of ε in all cells.",

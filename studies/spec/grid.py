@@ -1,10 +1,15 @@
-"""Specification of a sensitivity grid: the regret of RAVEN-UCB over α₀ and β₀, all cells on the same worlds."""
+"""Specification of a sensitivity grid: the regret over two parameters, of RAVEN-UCB over α₀ and β₀ by default.
 
+All cells play the same worlds.
+"""
+
+import itertools
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from pydantic import Field, StrictFloat, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, StrictFloat, model_serializer, model_validator
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count
@@ -13,7 +18,7 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import PAPER_VALUES, GridDefaults
 from ravenlab.studies.spec.descriptions import GRID
-from ravenlab.studies.spec.fields import MAX_RESULTS, Replications, SimulatedSpec, name_suffix
+from ravenlab.studies.spec.fields import MAX_RESULTS, ParamName, Replications, ShortText, SimulatedSpec, name_suffix
 from ravenlab.studies.spec.source import ScenarioSource, Settings
 
 GRID_POLICY = "raven-ucb"
@@ -26,6 +31,10 @@ MAX_CELLS = 2500
 
 # Fields that a default name states if they differ from their defaults.
 NAMED_FIELDS = ("alpha0", "beta0", "epsilon", "seed")
+
+# Two forms of the same fields, of which one is written.
+RAVEN_AXES = ("alpha0", "beta0", "epsilon")
+OTHER_AXES = ("policy", "axes", "fixed")
 
 
 def scaled_defaults(scenario: str, settings: Settings, horizon: int | None) -> dict[str, Any]:
@@ -55,6 +64,11 @@ class GridSpec(SimulatedSpec):
         default=GridDefaults.beta0, min_length=1, max_length=1000, description=GRID["beta0"]
     )
     epsilon: StrictFloat = Field(default=GridDefaults.epsilon, description=GRID["epsilon"])
+    policy: str = Field(default=GRID_POLICY, max_length=100, description=GRID["policy"])
+    axes: dict[ParamName, tuple[StrictFloat, ...]] = Field(default_factory=dict, max_length=2, description=GRID["axes"])
+    fixed: dict[ParamName, StrictFloat | ShortText] = Field(
+        default_factory=dict, max_length=100, description=GRID["fixed"]
+    )
     unit: StrictFloat = Field(default=1.0, gt=0, description=GRID["unit"])
     replications: Replications = Field(default=GridDefaults.replications, description=GRID["replications"])
 
@@ -74,22 +88,39 @@ class GridSpec(SimulatedSpec):
     def _check_consistency(self) -> Self:
         self.fill_in_size()
         self.source.open().check(self.horizon, self.arms)
-        for axis, values in (("alpha0", self.alpha0), ("beta0", self.beta0)):
+        policy = find_policy(self.policy)
+        if not self.axes:
+            fixed: dict[str, Value] = {"epsilon": self.epsilon}
+            self.__dict__.update(axes={"alpha0": self.alpha0, "beta0": self.beta0}, fixed=fixed)
+        for axis, values in self.axes.items():
             if len(set(values)) != len(values) or list(values) != sorted(values):
                 raise ValueError(f"{axis} must be strictly increasing but got {', '.join(f'{v:g}' for v in values)}")
             for value in values:
-                find_policy(GRID_POLICY).resolve({axis: value, "epsilon": self.epsilon}, self.arms, self.horizon)
+                policy.resolve({**self.fixed, axis: value}, self.arms, self.horizon)
         cells = self.planned
         if cells > MAX_CELLS:
-            raise ValueError(f"alpha0 × beta0 must have at most {format_count(MAX_CELLS)} cells but got {cells}")
+            names = " × ".join(self.axes)
+            raise ValueError(f"{names} must have at most {format_count(MAX_CELLS)} cells but got {cells}")
         if cells * self.replications > MAX_RESULTS:
             most = format_count(MAX_RESULTS // cells)
             raise ValueError(f"replications must be at most {most} for {cells} cells but got {self.replications}")
         return self
 
     @property
+    def is_named(self) -> bool:
+        """Whether the axes are given by name; otherwise they are α₀ and β₀ of RAVEN-UCB."""
+        return self.axes != {"alpha0": self.alpha0, "beta0": self.beta0} or self.policy != GRID_POLICY
+
+    @model_serializer(mode="wrap")
+    def _leave_out_other_form(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the axes as α₀, β₀ and ε if they are, as earlier versions did, otherwise by name."""
+        fields: dict[str, Any] = write(self)
+        unused = RAVEN_AXES if self.is_named else OTHER_AXES
+        return {name: value for name, value in fields.items() if name not in unused}
+
+    @property
     def planned(self) -> int:
-        return len(self.alpha0) * len(self.beta0)
+        return math.prod(map(len, self.axes.values()))
 
     def worlds(self) -> int:
         return self.replications
@@ -98,17 +129,19 @@ class GridSpec(SimulatedSpec):
         return self.planned * self.replications * self.horizon
 
     def compiled_policies(self) -> list[str]:
-        return [GRID_POLICY]
+        return [self.policy]
 
     def summary(self) -> dict[str, Any]:
-        return {"policy": GRID_POLICY, **self.model_dump(include={"scenario", "horizon", "arms", "seed"})}
+        return {"policy": self.policy, **self.model_dump(include={"scenario", "horizon", "arms", "seed"})}
 
     def study_name(self) -> str:
         """Return `grid/raven-ucb/scenario/T…/K…`, followed by cells, settings and seed other than the defaults."""
         if self.name is not None:
             return self.name
-        name = f"grid/{GRID_POLICY}/{self.scenario}/T{self.horizon}/K{self.arms}"
+        name = f"grid/{self.policy}/{self.scenario}/T{self.horizon}/K{self.arms}"
         overrides = self.overrides(NAMED_FIELDS)
+        if self.is_named:
+            overrides |= {**self.axes, **self.fixed}
         for field, value in scaled_defaults(self.scenario, self.settings, self.horizon).items():
             if overrides.get(field) == value:
                 del overrides[field]
@@ -118,11 +151,14 @@ class GridSpec(SimulatedSpec):
                 overrides["cells"] = cells
         return f"{name}{name_suffix(overrides)}"
 
-    def cells(self) -> list[dict[str, float]]:
-        """Return the parameters of every cell in the order of the trials: α₀ outer, β₀ inner."""
-        return [{"alpha0": a, "beta0": b, "epsilon": self.epsilon} for a in self.alpha0 for b in self.beta0]
+    def cells(self) -> list[dict[str, Value]]:
+        """Return the parameters of every cell in the order of the trials: the first axis outer, the second inner."""
+        cells = itertools.product(*self.axes.values())
+        return [{**dict(zip(self.axes, cell, strict=True)), **self.fixed} for cell in cells]
 
-    def resolve_params(self, cell: dict[str, float]) -> dict[str, Value]:
+    def resolve_params(self, cell: dict[str, Value]) -> dict[str, Value]:
         """Return all parameters of a cell's candidate."""
         arms = self.arms + self.source.extra_arms
-        return find_policy(GRID_POLICY).resolve({**cell, "unit": self.unit}, arms, self.horizon)
+        policy = find_policy(self.policy)
+        unit = {"unit": self.unit} if any(param.name == "unit" for param in policy.parameters) else {}
+        return policy.resolve({**unit, **cell}, arms, self.horizon)

@@ -107,6 +107,7 @@ class StudyFields(FrozenModel):
     )
     selection: Replications = Field(default=StudyDefaults.selection, description=STUDY["selection"])
     report: Replications = Field(default=StudyDefaults.report, description=STUDY["report"])
+    map: bool = Field(default=True, strict=True, description=STUDY["map"])
     seed: Seed = Field(default=StudyDefaults.seed, description=STUDY["seed"])
 
     @model_validator(mode="before")
@@ -136,7 +137,7 @@ class StudySpec(StudyFields, Specification):
     ('raven-ucb/variance-drift/T10000/K10', ['alpha0', 'beta0', 'epsilon'])
     """
 
-    budget_fields: ClassVar[tuple[str, ...]] = ("trials", "candidates", "selection", "report")
+    budget_fields: ClassVar[tuple[str, ...]] = ("trials", "candidates", "selection", "report", "map")
 
     @model_validator(mode="after")
     def _resolve(self) -> Self:

@@ -8,6 +8,7 @@ and candidates near its lowest point weigh most.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ravenlab.common.linear import invert, multiply
 from ravenlab.environments.world import Floats
@@ -78,6 +79,14 @@ def fit_surface(points: Floats, values: Floats) -> Surface:
     return Surface(mean, spread, coefficients, covariance)
 
 
+def exceeds(surface: Surface, points: Floats, point: Floats, margin: float) -> NDArray[np.bool_]:
+    """Whether the upper 95 % bound of the excess of points [n, d] over a point [d] is above a margin."""
+    terms = _terms((points - surface.mean) / surface.spread)
+    terms -= _terms((point[None] - surface.mean) / surface.spread)
+    error = np.sqrt(np.einsum("pi,ij,pj->p", terms, surface.covariance, terms))
+    return np.asarray(np.einsum("pt,t->p", terms, surface.coefficients) + UPPER * error > np.log1p(margin))
+
+
 def tied_range(
     surface: Surface, point: Floats, axis: int, low: float, high: float, margin: float
 ) -> tuple[float, float]:
@@ -95,10 +104,7 @@ def tied_range(
     for end in (min(low, float(point[axis])), max(high, float(point[axis]))):
         line = np.tile(point, (RANGE_POINTS, 1))
         line[:, axis] = np.linspace(point[axis], end, RANGE_POINTS)
-        terms = _terms((line - surface.mean) / surface.spread)
-        terms -= terms[0]
-        error = np.sqrt(np.einsum("pi,ij,pj->p", terms, surface.covariance, terms))
-        beyond = np.einsum("pt,t->p", terms, surface.coefficients) + UPPER * error > np.log1p(margin)
+        beyond = exceeds(surface, line, point, margin)
         last = int(np.argmax(beyond)) - 1 if beyond.any() else RANGE_POINTS - 1
         ends.append(float(line[last, axis]))
     return ends[0], ends[1]

@@ -94,6 +94,8 @@ def _rename(key: str, text: str, name: str) -> str:
         value["name"] = name
     elif key in (RECOMMENDATION, ROBUST_RECOMMENDATION, FRONT):
         value["study"] = name
+        if value.get("sensitivity"):
+            value["sensitivity"]["study"] = name
     elif key == ROBUST:
         value["base"]["name"] = name
     return json.dumps(value)

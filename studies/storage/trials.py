@@ -29,14 +29,13 @@ def grid_distributions(spec: GridSpec) -> dict[str, BaseDistribution]:
     >>> grid_distributions(GridSpec(scenario="blips"))["alpha0"]
     FloatDistribution(high=10.0, log=True, low=0.1, step=None)
     """
-    from optuna.distributions import FloatDistribution
+    from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-    bounds = {
-        "alpha0": (spec.alpha0[0], spec.alpha0[-1]),
-        "beta0": (spec.beta0[0], spec.beta0[-1]),
-        "epsilon": (spec.epsilon, spec.epsilon),
-    }
-    return {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in bounds.items()}
+    numbers = {name: (value,) for name, value in spec.fixed.items() if isinstance(value, float)}
+    bounds = {name: (values[0], values[-1]) for name, values in {**spec.axes, **numbers}.items()}
+    numeric = {name: FloatDistribution(low, high, log=low > 0.0) for name, (low, high) in bounds.items()}
+    texts = {name: CategoricalDistribution([value]) for name, value in spec.fixed.items() if isinstance(value, str)}
+    return {**numeric, **texts}
 
 
 def store_cells(study: Study, spec: GridSpec, first: int, samples: Floats, seconds: float) -> None:
@@ -82,7 +81,7 @@ def read_grid(study: AnyStudy, spec: GridSpec, trials: Sequence[FrozenTrial]) ->
     check_cells(study.study_name, spec, trials)
     if len(trials) < len(spec.cells()):
         return None
-    shape = (len(spec.alpha0), len(spec.beta0))
+    shape = tuple(map(len, spec.axes.values()))
     return Grid(
         spec=spec,
         study=study.study_name,

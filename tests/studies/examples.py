@@ -152,7 +152,7 @@ def store_grid(
     """Store a grid and return its samples; with `alike` None, an unfinished one."""
     study = optuna.create_study(study_name=spec.study_name(), storage=storage)
     GRID.write_spec(study, spec)
-    levels = np.array([20.0 + cell["alpha0"] for cell in spec.cells()])[:, None]
+    levels = np.array([20.0 + float(cell["alpha0"]) for cell in spec.cells()])[:, None]
     samples = levels + np.random.default_rng(3).normal(0.0, 1.0, (len(levels), spec.replications))
     store_cells(study, spec, 0, samples[:cells], 0.1)
     if alike is not None:

@@ -25,6 +25,7 @@ OPTIONS_BY_FIELD = {
     "fixed": ("--fix",),
     "settings": ("--set",),
     "name": ("--name", "--as"),
+    "map": ("--no-map",),
 }
 """Options of fields whose names differ; the option of any other field is --field."""
 

@@ -305,6 +305,9 @@ TimeoutOption = Annotated[
 ]
 SelectionOption = Annotated[int | None, count_option("selection", "R", VALIDATION)]
 ReportOption = Annotated[int | None, count_option("report", "R", VALIDATION)]
+NoMapOption = Annotated[
+    bool, option("--no-map", "Do not measure the regret over the two most important parameters.", VALIDATION)
+]
 
 # One setting for several scenarios
 

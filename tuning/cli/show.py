@@ -135,7 +135,7 @@ def _trial_object(trial: FrozenTrial) -> dict[str, Any]:
 
 def _print_spec(spec: StudySpec) -> None:
     """Print the settings of a study, one line per field that is not empty."""
-    for name, value in spec.model_dump(mode="json", exclude={"space", "name"}).items():
+    for name, value in spec.model_dump(mode="json", exclude={"space", "name", "map"}).items():
         if value not in ({}, None, False):
             text = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else value
             print_line(f"  {name}: {text:,}" if isinstance(text, int) and name != "seed" else f"  {name}: {text}")

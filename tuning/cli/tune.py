@@ -52,6 +52,7 @@ def tune(
     timeout: options.TimeoutOption = None,
     selection: options.SelectionOption = None,
     report: options.ReportOption = None,
+    no_map: options.NoMapOption = False,
     robust: options.RobustOption = False,
     measure: options.MeasureOption = None,
     csv: options.RobustCsvOption = None,
@@ -109,6 +110,7 @@ def tune(
             "fixed": assignments("--fix", fix),
         }
     )
+    fields |= {"map": False} if no_map else {}
     fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
     robust_fields = drop_unset({"measure": measure})
     if not robust:

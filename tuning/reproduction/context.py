@@ -58,7 +58,7 @@ class RunContext:
 
     def search(self, key: str, spec: StudySpec) -> Recommendation:
         """Run or resume a study up to its recommendation; all policies are tuned alike, without a law."""
-        named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed})
+        named = spec.model_copy(update={"name": f"{key}~{self.fingerprint()}", "seed": self.seed, "map": False})
         with _STUDY_LOCKS[named.study_name()]:  # concurrent pieces may need the same study
             recommendation = run_study(named, self.url, self.workers, standalone=False).result
         if recommendation is None:

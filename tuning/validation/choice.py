@@ -11,7 +11,7 @@ chosen unless they are significantly worse there.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,12 @@ FACTORS = (0.7, 0.85, 1.0, 1.2, 1.4)  # multiples of the most important paramete
 MIN_WIDTH = 0.2  # least width of the region on the search scale
 
 
+def order_by_importance(spec: StudySpec, importance: Mapping[str, float] | None) -> list[str]:
+    """Return the searched parameters, the most important first if that is known."""
+    names = list(spec.space)
+    return names if importance is None else sorted(names, key=lambda name: -importance[name])
+
+
 @dataclass(frozen=True)
 class Finalists:
     """The best trials and the baselines, which are compared on held-out data."""
@@ -52,9 +58,7 @@ class Finalists:
     @property
     def names(self) -> list[str]:
         """The searched parameters, the most important first."""
-        names = list(self.spec.space)
-        importance = self.importance
-        return names if importance is None else sorted(names, key=lambda name: -importance[name])
+        return order_by_importance(self.spec, self.importance)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ravenlab.policies.engine.loading import scale_defaults
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.results.verdict import Excess
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.surface import Surface
 from ravenlab.studies.storage.keys import project_version
 from ravenlab.tuning.validation.candidates import Candidate, boundary_hits, bounding_box, list_baselines
 from ravenlab.tuning.workers.problem import Evaluator
@@ -73,6 +74,8 @@ class Selection:
     ranges: dict[str, tuple[float, float]] | None
     """Range of each searched parameter that is tied with the selected value, if a surface shows it."""
     importance: dict[str, float] | None
+    surface: Surface | None = None
+    """The objective over the searched parameters."""
 
     @property
     def evaluated(self) -> list[Values]:

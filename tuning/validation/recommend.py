@@ -12,6 +12,7 @@ from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.surface import Surface
 from ravenlab.tuning.search.widening import widened_spec
 from ravenlab.tuning.validation.candidates import (
     AS_CONSTRUCTED,
@@ -96,9 +97,9 @@ def recommend_on(data: HeldOutData[Result], study: optuna.Study) -> Result:
     screening = data.screen(values, design)
     indistinguishable = [candidates[i] for i in screening.indistinguishable]
     choice = ChosenParameters(indistinguishable[0].values)
-    ranges = None
+    surface = None
     if data.raced:
-        choice, ranges = _nominate_and_race(data, finalists, design, screening, complete)
+        choice, surface = _nominate_and_race(data, finalists, design, screening, complete)
     proposed = make_candidate(spec, {name: float(choice.values[name]) for name in spec.space})
     selection = Selection(
         study=study.study_name,
@@ -109,8 +110,9 @@ def recommend_on(data: HeldOutData[Result], study: optuna.Study) -> Result:
         choice=choice,
         baselines=baselines,
         indistinguishable=indistinguishable,
-        ranges=ranges,
+        ranges=None if surface is None else find_ranges(spec, surface, choice.values),
         importance=importance,
+        surface=surface,
     )
     return data.report(selection)
 
@@ -121,8 +123,8 @@ def _nominate_and_race(
     design: list[Values],
     screening: Screening,
     complete: CompleteTrials,
-) -> tuple[ChosenParameters, dict[str, tuple[float, float]] | None]:
-    """Return the chosen parameters, and the ranges that are tied with them, if there is a surface."""
+) -> tuple[ChosenParameters, Surface | None]:
+    """Return the chosen parameters, and the surface of simulated worlds."""
     if data.fits_surface:
         searched = None if data.maximize else complete
         nomination = nominate(finalists, design, screening.objective, searched)
@@ -130,6 +132,4 @@ def _nominate_and_race(
         nomination = nominate_lowest(finalists, screening.objective)
     most = data.most_worlds(conclusive=len(complete.candidates) >= least_trials(finalists.spec))
     choice = choose(Race(data, nomination.references), finalists.defaults, nomination.proposals, most)
-    if data.recorded or nomination.surface is None:
-        return choice, None
-    return choice, find_ranges(finalists.spec, nomination.surface, choice.values)
+    return choice, None if data.recorded else nomination.surface

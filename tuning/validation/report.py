@@ -7,6 +7,7 @@ from typing import cast
 from ravenlab.common.interval import TIE_MARGIN, Interval
 from ravenlab.common.text import format_count, format_ends, format_interval, format_percent, plural
 from ravenlab.policies.engine.parameters import Value, Values
+from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import (
     FIXED_ARM,
     LOGGING_POLICY,
@@ -56,6 +57,7 @@ class Report:
     """None on recorded data."""
     attainable: float | None = None
     """Mean reward of the best arms over the horizon; None on recorded data."""
+    sensitivity: Grid | None = None
 
     @property
     def recorded(self) -> bool:
@@ -130,6 +132,7 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
         log=report.log,
         failures=report.failures,
         attainable=report.attainable,
+        sensitivity=report.sensitivity,
     )
 
 

@@ -40,6 +40,7 @@ from ravenlab.tuning.validation.held_out import (
 )
 from ravenlab.tuning.validation.points import COPIES, make_copies
 from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives, make_recommendation
+from ravenlab.tuning.validation.sensitivity import measure_sensitivity
 from ravenlab.tuning.workers.problem import Evaluator, count_failures
 
 SCREENING_SHARE = 16  # one in so many selection worlds is used for the screening before a race
@@ -208,6 +209,7 @@ class SimulatedWorlds(WorldData[Recommendation]):
             failures=_describe_failures(failures),
             attainable=float((played.regret[0] + played.reward[0]).mean()),
             alternatives=list_alternatives(self._measure_rivals(regret, decidable=failures.reliable)),
+            sensitivity=measure_sensitivity(selection, self.evaluator) if spec.map else None,
         )
         return make_recommendation(self, selection, report)
 

@@ -101,7 +101,7 @@ def test_trials_that_are_not_cells_are_rejected(tmp_path: Path) -> None:
 def test_distributions_contain_every_cell() -> None:
     spec = GridSpec(scenario="blips", alpha0=(0.0, 1.0), beta0=(2.0,))
     distributions = grid_distributions(spec)
-    assert all(distributions[name]._contains(value) for cell in spec.cells() for name, value in cell.items())
+    assert all(distributions[name]._contains(float(value)) for cell in spec.cells() for name, value in cell.items())
     assert ["log=True" in repr(distributions[name]) for name in ("alpha0", "beta0", "epsilon")] == [False, True, True]
 
 

@@ -190,7 +190,8 @@ def test_report_stream_does_not_affect_the_selection() -> None:
     assert result.params["alpha0"] == 2.0
     assert result.regret.mean == pytest.approx(90.0, abs=0.5)
     assert result.versus[0].difference < 0
-    *selections, report = evaluator.calls
+    *selections, report, sensitivity = evaluator.calls
+    assert sensitivity[0] == Stream.GRID
     assert {call[0] for call in selections} == {Stream.SELECTION}
     assert report[0] == Stream.REPORT
     assert len(report[1]) == 1 + len(result.versus)
