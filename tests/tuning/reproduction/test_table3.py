@@ -57,7 +57,7 @@ def test_rerun_has_every_published_policy() -> None:
 
 @pytest.mark.parametrize("policy", RERUN)
 def test_published_numbers_agree_with_the_paper_and_a_rerun(policy: str) -> None:
-    context = logistics_context(("published",), worlds=5 if policy in SLOW else 40)
+    context = logistics_context(("published",), worlds=5 if policy in SLOW else 20)
     worlds = run(f"logistics/published/{policy}", context)["worlds"]
     for measure in ("regret_constant", "reward", "suboptimal_pulls"):
         sample = np.array(worlds[measure])
