@@ -215,7 +215,7 @@ def _recommend(run: Run) -> None:
 def _diagnose(run: Run) -> None:
     _write_recordings(run)
     for kind in ("trace", "log"):
-        run.keep(f"{kind}.json", run.command(f"diagnose {kind}.csv --json"))
+        run.keep(f"{kind}.json", run.command(f"diagnose {kind}.csv --json --halves 2"))
     found = ravenlab.replay("ucb1", run.folder / "log.csv", resamples=128, seed=4)
     flat = {"score": found.score.as_object("score"), "logged": found.logged.as_columns("logged")}
     fields = {key: item for name, value in vars(found).items() for key, item in flat.get(name, {name: value}).items()}
