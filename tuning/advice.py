@@ -100,13 +100,7 @@ def answer_question(
 ) -> RecommendedParameters:
     """Answer from the storage or the law, otherwise by a short search.
 
-    Args:
-        question: The question.
-        storage: The storage; None for the default one.
-        open_progress: Opens what shows the progress of a search.
-        internal: Whether searches of comparisons are included.
-        search: Whether there may be a search.
-        jobs: Number of workers of a search.
+    Searches of comparisons answer only if they are included by `internal`.
 
     Raises:
         InputError: The question is invalid, or there is no answer without a search.

@@ -72,24 +72,14 @@ def tune(
 ) -> Recommendation: ...
 @overload
 def tune(
-    scenario: str | StudySpec | None = None,
-    horizon: int | None = None,
-    *,
-    timeout: float | None,
-    **options: Any,
+    scenario: str | StudySpec | None = None, horizon: int | None = None, *, timeout: float | None, **options: Any
 ) -> Recommendation | None: ...
 @overload
 def tune(
-    scenario: Sequence[str] | Sequence[StudySpec],
-    horizon: int | Sequence[int] | None = None,
-    **options: Any,
+    scenario: Sequence[str] | Sequence[StudySpec], horizon: int | Sequence[int] | None = None, **options: Any
 ) -> ResultList[Recommendation]: ...
 @overload
-def tune(
-    scenario: str | None,
-    horizon: Sequence[int],
-    **options: Any,
-) -> ResultList[Recommendation]: ...
+def tune(scenario: str | None, horizon: Sequence[int], **options: Any) -> ResultList[Recommendation]: ...
 def tune(
     scenario: str | StudySpec | Sequence[str] | Sequence[StudySpec] | None = None,
     horizon: int | Sequence[int] | None = None,
@@ -217,11 +207,7 @@ def grid(
     **fields: Any,
 ) -> Grid: ...
 @overload
-def grid(
-    scenario: Sequence[str],
-    horizon: int | Sequence[int] | None = None,
-    **options: Any,
-) -> ResultList[Grid]: ...
+def grid(scenario: Sequence[str], horizon: int | Sequence[int] | None = None, **options: Any) -> ResultList[Grid]: ...
 def grid(
     scenario: str | Sequence[str],
     horizon: int | Sequence[int] | None = None,
@@ -276,9 +262,7 @@ def grid(
 
 @overload
 def compare(
-    scenario: Literal["all"],
-    horizon: int | Sequence[int] | None = None,
-    **options: Any,
+    scenario: Literal["all"], horizon: int | Sequence[int] | None = None, **options: Any
 ) -> ComparisonDocument: ...
 @overload
 def compare(
@@ -296,16 +280,10 @@ def compare(
 ) -> ComparisonResult: ...
 @overload
 def compare(
-    scenario: Sequence[str],
-    horizon: int | Sequence[int] | None = None,
-    **options: Any,
+    scenario: Sequence[str], horizon: int | Sequence[int] | None = None, **options: Any
 ) -> ComparisonDocument: ...
 @overload
-def compare(
-    scenario: str | None,
-    horizon: Sequence[int],
-    **options: Any,
-) -> ComparisonDocument: ...
+def compare(scenario: str | None, horizon: Sequence[int], **options: Any) -> ComparisonDocument: ...
 def compare(
     scenario: str | Sequence[str] | None = None,
     horizon: int | Sequence[int] | None = None,

@@ -14,7 +14,6 @@ from typing import Any
 from ravenlab.common.checks import parse_steps
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_count, format_ends, format_number, join_words
-from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.diagnosis.findings import NEVER
 from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
@@ -122,11 +121,9 @@ def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> 
     """
     spec = parse_study_spec({"trace": str(path), "minimize": minimize, "report": WINDOWS, "selection": 2})
     evaluator = Evaluator(spec)
-    scenario = evaluator.problem.scenario
-    assert isinstance(scenario, TraceScenario)
     result = recommend_for_diagnosis(diagnosis, spec.horizon, in_steps=True)
     values = [spec.resolve_params(params) for params in (result.params, {})]
-    report = TraceData(spec, scenario, evaluator).evaluate(values)
+    report = TraceData(spec, evaluator).evaluate(values)
     (defaults,) = report.differences
     return TraceCheck(
         window=spec.horizon,

@@ -32,17 +32,8 @@ def run_plan(
 ) -> list[StudyRun[Any]]:
     """Run all studies of a plan, and attach to each its note for the dashboard.
 
-    Studies that an earlier run left unfinished are resumed. The results do not depend on the workers.
-
-    Args:
-        plan: The studies.
-        url: The database URL of the storage.
-        workers: The workers.
-        listener: Its `child` is told about each study.
-        timeout: Seconds per search.
-
-    Returns:
-        The runs in the order of the plan.
+    Studies that an earlier run left unfinished are resumed. The results are in the order of the plan and do not depend
+    on the workers. Children of the listener are told about each study. The time limit holds for each search.
     """
     if isinstance(workers, LocalWorkers):
         compile_ahead(policy for spec in plan.specs for policy in spec.compiled_policies())

@@ -81,6 +81,12 @@ def atomic_write(path: Path) -> Iterator[IO[str]]:
             raise InputError(f"{path} can't be written: no permission in {target.parent}.") from None
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    with atomic_write(path) as file:
+        file.write(text)
+
+
 @contextmanager
 def noting_interrupts(path: Path) -> Iterator[None]:
     """Add to an interrupt of the block that a file is unchanged or was not written."""

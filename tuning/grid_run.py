@@ -46,7 +46,7 @@ def run_grid(spec: GridSpec, url: str, workers: Workers = SERIAL, listener: List
         check_cells(opened.study.study_name, opened.spec, opened.trials)
 
     def body(opened: OpenStudy[GridSpec]) -> Grid:
-        samples = _GridRun(opened, Evaluator(grid_problem(opened.spec), workers), listener).play()
+        samples = _play_all(opened, Evaluator(grid_problem(opened.spec), workers), listener)
         mask = indistinguishable(samples, opened.spec.seed)
         keys.write_indistinguishable(opened.study, np.flatnonzero(mask).tolist())
         listener.finish()
@@ -72,50 +72,37 @@ def play_cells(spec: GridSpec, evaluator: Evaluator, numbers: slice = slice(None
     return np.ascontiguousarray(evaluator.play(cells, Stream.GRID, 0, spec.replications).regret)
 
 
-class _GridRun:
-    """A running grid."""
+def _play_all(opened: OpenStudy[GridSpec], evaluator: Evaluator, listener: Listener) -> Floats:
+    """Return the regret [cells, replications]: play and store missing cells first, then replay stored ones."""
+    spec = opened.spec
+    name = opened.study.study_name
+    stored = [float(trial.values[0]) for trial in opened.trials]
+    before = len(stored)
+    samples = np.empty((spec.planned, spec.replications))
+    listener.begin(spec, before)
+    for batch in _batches(before, spec.planned):
+        begin = time.perf_counter()
+        played = play_cells(spec, evaluator, batch)
+        seconds = (time.perf_counter() - begin) / len(played)
+        store_cells(opened.study, spec, batch.start, played, seconds)
+        samples[batch] = played
+        stored += [float(sample.mean()) for sample in played]
+        steps = float(played.size * evaluator.problem.horizon)
+        listener.batch(Progress(len(stored), min(stored), steps))
+    listener.validate(before)
+    for batch in _batches(0, before):
+        samples[batch] = play_cells(spec, evaluator, batch)
+        for number in range(batch.start, batch.stop):
+            value = stored[number]
+            regret = float(samples[number].mean())
+            if not math.isclose(regret, value, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+                raise InputError(
+                    f"grid {name!r}: cell {number} has stored regret {value:.6g}, but this version of ravenlab gives"
+                    f" {regret:.6g}; delete the study or choose another name.",
+                    field="name",
+                )
+    return samples
 
-    def __init__(self, opened: OpenStudy[GridSpec], evaluator: Evaluator, listener: Listener) -> None:
-        self.spec = opened.spec
-        self.study = opened.study
-        self.evaluator = evaluator
-        self.listener = listener
-        self.count = self.spec.planned
-        self.stored = [float(trial.values[0]) for trial in opened.trials]
-        self.samples = np.empty((self.count, self.spec.replications))
 
-    def play(self) -> Floats:
-        """Return the regret [cells, replications]: play missing cells first, then replay stored ones."""
-        before = len(self.stored)
-        self.listener.begin(self.spec, before)
-        for first in range(before, self.count, BATCH):
-            begin = time.perf_counter()
-            numbers = self._play_batch(first, self.count)
-            seconds = (time.perf_counter() - begin) / len(numbers)
-            samples = self.samples[numbers.start : numbers.stop]
-            store_cells(self.study, self.spec, first, samples, seconds)
-            self.stored += [float(sample.mean()) for sample in samples]
-            steps = float(len(numbers) * self.spec.replications * self.evaluator.problem.horizon)
-            self.listener.batch(Progress(len(self.stored), min(self.stored), steps))
-        self.listener.validate(before)
-        for first in range(0, before, BATCH):
-            for number in self._play_batch(first, before):
-                self._check_replay(number)
-        return self.samples
-
-    def _play_batch(self, first: int, end: int) -> range:
-        """Play a batch of cells; return their numbers."""
-        numbers = range(first, min(first + BATCH, end))
-        batch = slice(numbers.start, numbers.stop)
-        self.samples[batch] = play_cells(self.spec, self.evaluator, batch)
-        return numbers
-
-    def _check_replay(self, number: int) -> None:
-        """Raise InputError if a replayed cell differs from the stored one."""
-        regret = float(self.samples[number].mean())
-        if not math.isclose(regret, self.stored[number], rel_tol=TOLERANCE, abs_tol=TOLERANCE):
-            raise InputError(
-                f"grid {self.study.study_name!r}: cell {number} has stored regret {self.stored[number]:.6g}, but this "
-                f"version of ravenlab gives {regret:.6g}; delete the study or choose another name.",
-                field="name",
-            )
+def _batches(first: int, end: int) -> list[slice]:
+    return [slice(start, min(start + BATCH, end)) for start in range(first, end, BATCH)]

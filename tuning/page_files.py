@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ravenlab.common.errors import InputError
 from ravenlab.studies.storage.database import use_storage
 from ravenlab.studies.storage.urls import DEFAULT_URL, mask_url, sqlite_file, storage_url
-from ravenlab.tuning.files import atomic_write, check_file_writable, check_folder, make_folder, noting_interrupts
+from ravenlab.tuning.files import check_file_writable, check_folder, make_folder, noting_interrupts, write_text
 
 if TYPE_CHECKING:
     from ravenlab.dashboards.pages.report.data import ReportData
@@ -51,8 +51,7 @@ def write_report(
         data = _load_data(names, storage, internal)
         page = build_report(data)
         text = render_report(data, page)
-    with atomic_write(output) as file:  # only now, so that a killed command leaves no temporary file behind
-        file.write(text)
+    write_text(output, text)  # only now, so that a killed command leaves no temporary file behind
     warnings = [f"study {item.name!r}: {item.text}" for item in page.missing if item.name]
     if not data.studies and not data.grids:
         warnings.append(f"there are no studies in {data.where} yet, so the report is empty; run ravenlab tune.")
@@ -89,6 +88,5 @@ def write_comparison(document: ComparisonDocument, folder: Path) -> list[Path]:
     }
     make_folder(folder)
     for ending, text in texts.items():
-        with atomic_write(folder / f"{COMPARISON_NAME}.{ending}") as file:
-            file.write(text)
+        write_text(folder / f"{COMPARISON_NAME}.{ending}", text)
     return [folder / f"{COMPARISON_NAME}.{ending}" for ending in texts]

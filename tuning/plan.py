@@ -62,7 +62,11 @@ class Plan:
     def warnings(self) -> list[str]:
         """Return what is allowed but probably not intended: odd scenarios, and policies that take long."""
         warnings = list_warnings(problem for spec in self.specs for problem in spec.problems())
-        plain = [spec for spec in self.specs if any(map(_is_plain, spec.searched_policies()))]
+        plain = [
+            spec
+            for spec in self.specs
+            if any(issubclass(find_policy(policy), PlainPolicy) for policy in spec.searched_policies())
+        ]
         steps = sum(spec.simulated_steps() for spec in plain)
         if steps > SLOW_PYTHON_STEPS:
             minutes = format_approximate(steps / PYTHON_STEPS_PER_SECOND / 60)
@@ -71,10 +75,6 @@ class Plan:
                 " core. Reduce the horizon, trials or replications, or use all cores with the backend loky."
             )
         return warnings
-
-
-def _is_plain(policy: str) -> bool:
-    return issubclass(find_policy(policy), PlainPolicy)
 
 
 def combine(

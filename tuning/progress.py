@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.kernel_cache import is_cached
 from ravenlab.common.text import format_duration, format_number
@@ -19,7 +19,6 @@ from ravenlab.tuning.screen import ProgressScreen
 from ravenlab.tuning.search.loop import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
 
     from ravenlab.studies.spec.fields import Specification
@@ -146,12 +145,21 @@ class Reporter(ProgressScreen, Listener):
             text("fields[left]", 7),
         ]
 
-    def add_bar(self, bars: Bars, name: str, total: float, completed: float, count: str, note: str = "") -> TaskID:
-        """Add a bar; the name is shortened to fit, because Rich would shorten all columns."""
-        width = bars.console.width - OTHER_COLUMNS
-        task = bars.add_task(shorten_name(name, width), total=total, count=count, note=note, left="")
-        bars.update(task, completed=completed)
+    def add_bar(self, name: str, total: float, completed: float, count: str, note: str = "") -> TaskID | None:
+        """Add a bar, if there are any; the name is shortened to fit, because Rich would shorten all columns."""
+        if self.bars is None:
+            return None
+        width = self.bars.console.width - OTHER_COLUMNS
+        task = self.bars.add_task(shorten_name(name, width), total=total, count=count, note=note, left="")
+        self.bars.update(task, completed=completed)
         return task
+
+    def update(self, task: TaskID | None, **changes: Any) -> bool:
+        """Update a bar; return whether there is one."""
+        if self.bars is None or task is None:
+            return False
+        self.bars.update(task, **changes)
+        return True
 
     def add_steps(self, name: str, steps: float, done: bool = False) -> None:
         """Add simulated steps of a study to the progress of all studies; with `done`, all that it still lacks."""
@@ -166,21 +174,21 @@ class Reporter(ProgressScreen, Listener):
                 self.overall.add(counted)
             else:
                 self.overall.done += counted
-        if self.bars is None:
-            return
         count = f"{len(self.finished)}/{len(self.steps)}"
         if self.overall_task is None:
-            self.overall_task = self.add_bar(self.bars, "all studies", self.overall.total, 0.0, count)
+            self.overall_task = self.add_bar("all studies", self.overall.total, 0.0, count)
         left = "" if len(self.finished) == len(self.steps) else format_left(self.overall.seconds_left())
-        self.bars.update(self.overall_task, completed=self.overall.done, count=count, left=left)
+        self.update(self.overall_task, completed=self.overall.done, count=count, left=left)
 
-    def describe_overall(self) -> str:
-        """Return the time left for all studies, as an addition to that of one; empty for a single study."""
+    def describe_left(self, seconds: float | None) -> str:
+        """Return the time left for a study and, if there are several, for all of them; empty if it is unknown."""
+        if not seconds:
+            return ""
         left = format_left(self.overall.seconds_left())
-        return f", {left} for all studies" if left and len(self.steps) > 1 else ""
+        end = f", {left} for all studies" if left and len(self.steps) > 1 else ""
+        return f", about {format_left(seconds)} left{end}"
 
     def child(self, spec: Specification) -> Listener:
-        """Return the progress of a study of the plan."""
         return ComparisonProgress(self) if isinstance(spec, ComparisonSpec) else StudyProgress(self)
 
 
@@ -196,46 +204,39 @@ class StudyProgress(Listener):
     def __init__(self, reporter: Reporter) -> None:
         self.reporter = reporter
         self.task: TaskID | None = None
-        self.name = ""
-        self.total = 0
-        self.unit = "trials"
         self.started = self.printed = 0.0
-        self.stored = 0
         self.steps = 0.0
         self.compiling = False
+        self.study = StartedStudy("", 0, "trials")
         self.search, self.validation = Pace(0.0), Pace(0.0)
 
     def child(self, spec: Specification) -> Listener:
-        """Return the progress of a study that this one runs first."""
         return StudyProgress(self.reporter)
 
     def begin(self, spec: Specification, stored: int) -> None:
-        """Show that a study starts or resumes."""
-        self._start(spec, stored)
         policy = spec.summary()["policy"]
         self.compiling = not is_cached(policy) and policy not in POLICY_PLUGINS.names()
-        bars = self.reporter.bars
-        if bars is not None and self.task is None:
-            note = COMPILING if self.compiling else "starting"
-            count = f"{stored:,}/{self.total:,}"
-            self.task = self.reporter.add_bar(bars, self.name, self.total, stored, count, note)
-        elif bars is None:
-            resuming = f", resuming after {stored:,}" if stored else ""
-            self.reporter.line(f"{self.name}: {self.total:,} {self.unit} × {spec.worlds():,} replications{resuming}")
-            if self.compiling:
-                self._print(COMPILING)
+        size = f"{spec.planned:,} {kind_of(spec).unit} × {spec.worlds():,} replications"
+        note = COMPILING if self.compiling else "starting"
+        self._start(spec, stored, Pace(float(spec.planned), float(stored)), size, note)
+        if self.task is None and self.compiling:
+            self._print(COMPILING)
 
-    def _start(self, spec: Specification, stored: int) -> None:
-        self.name = spec.study_name()
-        self.total = spec.planned
-        self.unit = kind_of(spec).unit
-        self.stored = stored
+    def _start(self, spec: Specification, stored: int, search: Pace, size: str, note: str) -> None:
+        """Add a bar, or print the size of a study."""
+        self.study = StartedStudy(spec.study_name(), spec.planned, kind_of(spec).unit, stored)
         self.steps = 0.0
-        self.search = Pace(float(self.total), float(stored))
+        self.search = search
         self.validation = Pace(float(spec.validation_steps()))
         self.started = self.printed = time.monotonic()
         if self.counted:
-            self.reporter.started_studies[self.name] = StartedStudy(self.name, self.total, self.unit, stored)
+            self.reporter.started_studies[self.study.name] = self.study
+        if self.task is None:
+            count = f"{stored:,}/{spec.planned:,}"
+            self.task = self.reporter.add_bar(self.study.name, search.total, search.done, count, note)
+        if self.task is None:
+            resuming = f", resuming after {stored:,}" if stored else ""
+            self.reporter.line(f"{self.study.name}: {size}{resuming}")
 
     def batch(self, progress: Progress) -> None:
         """Show the state after a batch. Speed and time left do not count a first batch that includes compilation."""
@@ -244,84 +245,69 @@ class StudyProgress(Listener):
             self.started = time.monotonic()
         else:
             self.steps += progress.steps
-            self.search.add(progress.trials - self.stored)
-        self.stored = progress.trials
-        if self.counted:
-            self.reporter.started_studies[self.name].stored = progress.trials
-        self.reporter.add_steps(self.name, progress.steps)
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        best = "none yet" if progress.best is None else format_number(progress.best)
-        note = f"best {best}" if self.compiling else f"best {best}, {format_speed(self.steps / seconds)}"
-        left = self._seconds_left(self.steps / seconds)
+            self.search.add(progress.trials - self.study.stored)
+        self.study.stored = progress.trials
+        self.reporter.add_steps(self.study.name, progress.steps)
+        speed = self.steps / max(time.monotonic() - self.started, 1e-9)
+        note = f"best {'none yet' if progress.best is None else format_number(progress.best)}"
+        if not self.compiling:
+            note += f", {format_speed(speed)}"
+        left = self.search.seconds_left()
+        if left is not None:
+            left = None if speed <= 0.0 else left + self.validation.total / speed
         self.compiling = False
-        self._update(progress.trials, self.total, self.unit, note, left)
+        total = self.study.total
+        amount = f"{progress.trials:,} of {total:,} {self.study.unit}"
+        self._update(progress.trials, f"{progress.trials:,}/{total:,}", note, left, f"{amount}, {note}")
 
-    def _seconds_left(self, speed: float) -> float | None:
-        """Return the time left for the remaining trials and the validation; `speed` is in steps per second."""
-        search = self.search.seconds_left()
-        return None if search is None or speed <= 0.0 else search + self.validation.total / speed
-
-    def _update(self, done: float, total: float, unit: str, note: str, left: float | None) -> None:
-        """Update the bar or, not too often, print a line."""
-        count = f"{done:,.0f}/{total:,.0f}" if unit != "%" else f"{100 * done / total:.0f} %"
-        if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, completed=done, count=count, note=note, left=format_left(left))
-        elif time.monotonic() - self.printed > LINE_INTERVAL:
+    def _update(self, done: float, count: str, note: str, left: float | None, line: str, always: bool = False) -> None:
+        """Update the bar or, unless that happened just before, print a line."""
+        if self.reporter.update(self.task, completed=done, count=count, note=note, left=format_left(left)):
+            return
+        if always or time.monotonic() - self.printed > LINE_INTERVAL:
             self.printed = time.monotonic()
-            amount = count if unit == "%" else f"{done:,.0f} of {total:,.0f} {unit}"
-            end = f", about {format_left(left)} left{self.reporter.describe_overall()}" if left else ""
-            self._print(f"{amount}, {note}{end}")
+            self._print(f"{line}{self.reporter.describe_left(left)}")
 
     def validate(self, replayed: int = 0) -> None:
         """Show that the validation starts, which has a bar of its own, or the comparison of the cells of a grid."""
         if not self.validation.total:
-            self.reporter.add_steps(self.name, 0.0, done=True)
+            self.reporter.add_steps(self.study.name, 0.0, done=True)
             replaying = f"replaying {replayed:,} stored cells to compare" if replayed else "comparing the cells"
             self._note("comparing", replaying)
             return
         self.validation.updated = time.monotonic()
         self._note("done", "validating on held-out worlds")
-        bars = self.reporter.bars
-        if bars is not None:
-            self.task = self.reporter.add_bar(
-                bars, "  validation", self.validation.total, 0.0, "0 %", "held-out worlds"
-            )
+        self.task = self.reporter.add_bar("  validation", self.validation.total, 0.0, "0 %", "held-out worlds")
 
     def validated(self, steps: float) -> None:
-        """Show how much of the validation is done."""
         pace = self.validation
         pace.add(min(steps, pace.total - pace.done))
-        self.reporter.add_steps(self.name, steps)
+        self.reporter.add_steps(self.study.name, steps)
         adding = pace.done >= pace.total  # a close race needs more worlds than planned; their number is not known
-        left = None if adding else pace.seconds_left()
-        self._update(pace.done, pace.total, "%", "adding worlds" if adding else "held-out worlds", left)
+        count = f"{100 * pace.done / pace.total:.0f} %"
+        note = "adding worlds" if adding else "held-out worlds"
+        self._update(pace.done, count, note, None if adding else pace.seconds_left(), f"{count}, {note}")
 
     def finish(self) -> None:
         """Show on the bar that the result was stored; otherwise the result is printed anyway."""
-        self.reporter.add_steps(self.name, 0.0, done=True)
-        if self.reporter.bars is None or self.task is None:
-            return
+        self.reporter.add_steps(self.study.name, 0.0, done=True)
         if self.validation.total:
-            total = self.validation.total
-            self.reporter.bars.update(self.task, completed=total, count="100 %", note="validated", left="")
+            self.reporter.update(self.task, completed=self.validation.total, count="100 %", note="validated", left="")
         else:
-            self.reporter.bars.update(self.task, note="done", left="")
+            self.reporter.update(self.task, note="done", left="")
 
     def complete(self, spec: Specification) -> None:
-        """Show that there was nothing to do."""
         self.reporter.add_steps(spec.study_name(), 0.0, done=True)
         self.reporter.line(f"{spec.study_name()}: already complete.")
 
     def _note(self, word: str, line: str) -> None:
         """Show a word beside the bar, or print a line."""
-        if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, note=word, left="")
-        else:
+        if not self.reporter.update(self.task, note=word, left=""):
             self._print(line)
 
     def _print(self, text: str) -> None:
         """Print a line about this study, with its name if several run at the same time."""
-        self.reporter.line(f"  {self.name}: {text}" if self.reporter.many else f"  {text}")
+        self.reporter.line(f"  {self.study.name}: {text}" if self.reporter.many else f"  {text}")
 
 
 class ComparisonProgress(StudyProgress):
@@ -333,7 +319,6 @@ class ComparisonProgress(StudyProgress):
     def __init__(self, reporter: Reporter) -> None:
         super().__init__(reporter)
         self.label = ""
-        self.printed = -LINE_INTERVAL
         self.searches = _SearchProgress(reporter)
 
     def child(self, spec: Specification) -> Listener:
@@ -341,65 +326,44 @@ class ComparisonProgress(StudyProgress):
         return self.searches
 
     def begin(self, spec: Specification, stored: int) -> None:
-        """Show that a comparison starts or resumes."""
         assert isinstance(spec, ComparisonSpec)
-        self._start(spec, stored)
-        self.printed = -LINE_INTERVAL
         costs = [float(spec.entry_steps(policy, setting)) for policy, setting in spec.entries()]
-        self.search = Pace(sum(costs), sum(costs[:stored]))
-        bars = self.reporter.bars
-        if bars is not None:
-            count = f"{stored}/{self.total}"
-            self.task = self.reporter.add_bar(bars, self.name, self.search.total, self.search.done, count, "starting")
-        else:
-            resuming = f", resuming after {stored:,}" if stored else ""
-            budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
-            line = f"{self.name}: {self.total} entries × {spec.replications:,} worlds{budget}{resuming}"
-            self.reporter.line(line)
+        budget = f", {spec.tune:,} trials × {spec.search_replications:,} worlds each" if spec.tune else ""
+        size = f"{spec.planned} entries × {spec.replications:,} worlds{budget}"
+        self._start(spec, stored, Pace(sum(costs), sum(costs[:stored])), size, "starting")
+        self.printed = -LINE_INTERVAL
 
     def entry(self, label: str) -> None:
-        """Show which entry is played."""
         self.label = label
-        if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(self.task, note=label)
+        self.reporter.update(self.task, note=label)
 
     def batch(self, progress: Progress) -> None:
-        """Show the regret of an entry."""
         count = progress.trials
-        self.reporter.started_studies[self.name].stored = count
+        total = self.study.total
+        self.study.stored = count
         self.search.add(progress.steps)
-        left = format_left(self.search.seconds_left() if count < self.total else None)
-        mean = "–" if progress.best is None else format_number(progress.best)
-        if self.reporter.bars is not None and self.task is not None:
-            self.reporter.bars.update(
-                self.task,
-                completed=self.search.done,
-                count=f"{count}/{self.total}",
-                note=f"{self.label}: {mean}",
-                left=left,
-            )
-        elif count == self.total or time.monotonic() - self.printed > LINE_INTERVAL:
-            self.printed = time.monotonic()
-            end = f", about {left} left" if left else ""
-            self.reporter.line(f"  {count} of {self.total} entries; {self.label}: {mean}{end}")
+        left = self.search.seconds_left() if count < total else None
+        note = f"{self.label}: {'–' if progress.best is None else format_number(progress.best)}"
+        line = f"{count} of {total} entries; {note}"
+        self._update(self.search.done, f"{count}/{total}", note, left, line, always=count == total)
 
 
 class _SearchProgress(StudyProgress):
-    """Progress of the searches of a comparison, one after the other."""
+    """Progress of the searches of a comparison, one after the other. Without bars, some of them are shown."""
 
     counted = False
     announced = 0.0
+    shown = False
 
     def __init__(self, reporter: Reporter) -> None:
         super().__init__(reporter)
         self.tasks: list[TaskID] = []
-        self.shown = False
 
     def complete(self, spec: Specification) -> None:
         """Show nothing: another comparison ran the search."""
 
     def begin(self, spec: Specification, stored: int) -> None:
-        """Replace the bars of the previous search; without bars, print some of the searches."""
+        """Replace the bars of the previous search."""
         bars = self.reporter.bars
         if bars is not None:
             for task in self.tasks:
@@ -426,6 +390,5 @@ class _SearchProgress(StudyProgress):
                 self.tasks.append(self.task)
 
     def validated(self, steps: float) -> None:
-        """Show it on a bar only."""
         if self.reporter.bars is not None:
             super().validated(steps)

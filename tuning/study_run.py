@@ -80,9 +80,7 @@ def run_stored(
     """Open or resume a study as its only driver, and run what is missing.
 
     Args:
-        kind: The kind of study.
-        spec: The specification.
-        url: The database URL of the storage.
+        kind, spec, url: The study and the database URL of the storage.
         listener: Is told if the study was complete before.
         check: Raises InputError if a stored trial does not belong to the study.
         body: Stores what is missing and the result, and returns the result; None if it stopped before.
@@ -187,25 +185,11 @@ comparable: seed 1 instead of 0; delete it or choose another name.
 
 @overload
 def run_study(
-    spec: StudySpec,
-    url: str,
-    workers: Workers = ...,
-    timeout: None = ...,
-    listener: Listener = ...,
-    standalone: bool = ...,
-    more: Sequence[Mapping[str, Any]] = ...,
-    alternatives: Sequence[str] | None = ...,
+    spec: StudySpec, url: str, workers: Workers = ..., timeout: None = ..., *rest: Any, **options: Any
 ) -> StudyRun[Recommendation]: ...
 @overload
 def run_study(
-    spec: StudySpec,
-    url: str,
-    workers: Workers = ...,
-    timeout: float | None = ...,
-    listener: Listener = ...,
-    standalone: bool = ...,
-    more: Sequence[Mapping[str, Any]] = ...,
-    alternatives: Sequence[str] | None = ...,
+    spec: StudySpec, url: str, workers: Workers = ..., timeout: float | None = ..., *rest: Any, **options: Any
 ) -> StudyRun[Recommendation | None]: ...
 def run_study(
     spec: StudySpec,
@@ -220,9 +204,8 @@ def run_study(
     """Search, validate and recommend; resume a study that an earlier run left unfinished.
 
     Args:
-        spec: The study.
-        url: The database URL of the storage.
-        workers: The workers; they do not affect the result.
+        spec, url: The study and the database URL of the storage.
+        workers: They do not affect the result.
         timeout: Seconds after which no further batch starts.
         listener: Is told how far the study is.
         standalone: Whether nothing else tunes policies on the same problem. Otherwise the search does not start from

@@ -66,6 +66,14 @@ COMPARISON = {
     " rewards in [0, 1].",
 }
 
+QUANTITIES = {
+    "difference": "Typical difference between the means of two arms, such as 3 or 1%.",
+    "sd": "Standard deviation of the rewards around the mean of their arm.",
+    "rate": "Typical rate of rewards that are 0 or 1, such as 3% or 0.03.",
+    "changes": "Number of changes within the horizon.",
+}
+"""A problem described in plain quantities."""
+
 
 def list_choices(description: str, registry: Mapping[str, object]) -> str:
     """Add the registered values to the description of a field.

@@ -27,8 +27,7 @@ from ravenlab.studies.statistics.intervals import relative_interval
 from ravenlab.studies.statistics.surface import fit_surface
 from ravenlab.tuning.search.loop import search
 from ravenlab.tuning.search.samplers import first_candidates
-from ravenlab.tuning.validation.candidates import complete_trials
-from ravenlab.tuning.validation.points import COPIES, from_point, make_copies, to_point
+from ravenlab.tuning.validation.candidates import COPIES, complete_trials, from_point, make_copies, to_point
 from ravenlab.tuning.validation.recommend import recommend
 from ravenlab.tuning.workers.local import LocalWorkers
 from ravenlab.tuning.workers.problem import Evaluator

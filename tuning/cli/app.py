@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -12,28 +13,8 @@ import typer
 from ravenlab.common.errors import ExternalError, InputError, closest_name
 from ravenlab.studies.storage.urls import mask_passwords
 from ravenlab.studies.symbols import use_ascii_where_needed
-from ravenlab.tuning.cli import (
-    compare,
-    copy,
-    dashboard,
-    delete,
-    diagnose,
-    doctor,
-    export,
-    grid,
-    init,
-    recommend,
-    report,
-    reproduce,
-    show,
-    simulate,
-    studies,
-    tune,
-    validate,
-)
-from ravenlab.tuning.cli import list as list_
-from ravenlab.tuning.cli.arguments import option_names
 from ravenlab.tuning.cli.completion import join_bash_words
+from ravenlab.tuning.cli.fields import option_names, with_options
 from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command, Group
 from ravenlab.tuning.cli.options import OptionValueError
 from ravenlab.tuning.cli.output import print_message
@@ -44,26 +25,24 @@ FAULT = 1
 REFUSED = 2
 INTERRUPTED = 130
 
-GROUPS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Get started": {"list": list_.app, "init": init.init, "diagnose": diagnose.diagnose},
-    "Run": {
-        "tune": tune.tune,
-        "grid": grid.grid,
-        "compare": compare.compare,
-        "simulate": simulate.simulate,
-        "reproduce": reproduce.reproduce,
-    },
-    "View results": {
-        "recommend": recommend.recommend,
-        "report": report.report,
-        "dashboard": dashboard.dashboard,
-        "studies": studies.studies,
-        "show": show.show,
-    },
-    "Manage studies": {"export": export.export, "copy": copy.copy, "delete": delete.delete},
-    "Check": {"validate": validate.validate, "doctor": doctor.doctor},
+HEADINGS = {
+    "Get started": "list init diagnose",
+    "Run": "tune grid compare simulate reproduce",
+    "View results": "recommend report dashboard studies show",
+    "Manage studies": "export copy delete",
+    "Check": "validate doctor",
 }
-"""Commands by heading, as `ravenlab --help` lists them."""
+"""Names of commands as `ravenlab --help` lists them. The module of a command has its name, and so has the function."""
+
+
+def _load_command(name: str) -> Callable[..., None] | typer.Typer:
+    module = import_module(f"ravenlab.tuning.cli.{name}")
+    command: Callable[..., None] | typer.Typer = getattr(module, name, None) or module.app
+    return command
+
+
+GROUPS = {heading: {name: _load_command(name) for name in names.split()} for heading, names in HEADINGS.items()}
+"""Commands by heading."""
 
 COMMANDS: dict[str, Callable[..., None]] = {
     name: command
@@ -125,7 +104,7 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
             if isinstance(command, typer.Typer):
                 app.add_typer(command, name=name, cls=Group, context_settings=CONTEXT_SETTINGS, rich_help_panel=heading)
             else:
-                declared = command if name in typed else _without_options(command)
+                declared = with_options(command) if name in typed else _without_options(command)
                 app.command(name, cls=Command, context_settings=CONTEXT_SETTINGS, rich_help_panel=heading)(declared)
     return app
 

@@ -10,7 +10,7 @@ from ravenlab.common.errors import InputError
 from ravenlab.common.terminal import print_line
 from ravenlab.common.text import format_count, join_words, plural
 from ravenlab.studies.storage.urls import storage_url
-from ravenlab.tuning.cli.options import Assignment
+from ravenlab.tuning.cli.fields import drop_unset, option_names
 from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_message
 from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
@@ -20,73 +20,22 @@ if TYPE_CHECKING:
     from ravenlab.tuning.study_run import StudyRun
     from ravenlab.tuning.workers.local import Workers
 
-OPTIONS_BY_FIELD = {
-    "space": ("--range",),
-    "fixed": ("--fix",),
-    "settings": ("--set",),
-    "name": ("--name", "--as"),
-    "map": ("--no-map",),
-}
-"""Options of fields whose names differ; the option of any other field is --field."""
 
-
-def option_names(field: str) -> tuple[str, ...]:
-    """Return the options that may set a field.
-
-    >>> option_names("space"), option_names("search_replications")
-    (('--range',), ('--search-replications',))
-    """
-    return OPTIONS_BY_FIELD.get(field, (f"--{field.replace('_', '-')}",))
-
-
-def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that have a value.
-
-    >>> drop_unset({"measure": None, "robust": False, "csv": "x", "settings": {}, "trials": 0})
-    {'csv': 'x', 'trials': 0}
-    """
-    return {name: value for name, value in options.items() if value is not None and value is not False and value != {}}
-
-
-def assignments(option: str, pairs: Sequence[Assignment] | None) -> dict[str, Any]:
-    """Collect the values of an option that can be repeated.
-
-    >>> assignments("--set", [Assignment("every", "5%"), Assignment("longest", 7)])
-    {'every': '5%', 'longest': 7}
-    """
-    values: dict[str, Any] = {}
-    for pair in pairs or ():
-        if pair.name in values:
-            raise InputError(f"{option} sets {pair.name} twice: {values[pair.name]} and {pair.value}.")
-        values[pair.name] = pair.value
-    return values
-
-
-def scenario_settings(pairs: Sequence[Assignment] | None, noise: str | None) -> dict[str, Any]:
-    """Collect the parameters of the scenario; --noise sets one of them.
-
-    >>> scenario_settings([Assignment("every", "5%")], "laplace")
-    {'every': '5%', 'noise': 'laplace'}
-    """
-    return assignments("--set", pairs) | drop_unset({"noise": noise})
-
-
-def recorded_fields(
-    trace: str | None, log: str | None, window: int | None, minimize: bool, scenarios: bool, horizon: bool
-) -> dict[str, Any]:
-    """Return the fields of a study on a trace or a log; the length of a window is its horizon."""
-    if window is not None and trace is None:
-        raise InputError("--window requires --trace.")
-    if trace is None and log is None:
-        if minimize:
+def set_recorded(fields: dict[str, Any], scenarios: bool, horizon: bool) -> None:
+    """Check the fields of a study on a trace or a log; the length of a window is its horizon."""
+    recorded = [kind for kind in ("trace", "log") if kind in fields]
+    if "window" in fields:
+        if "trace" not in recorded:
+            raise InputError("--window requires --trace.")
+        fields["horizon"] = fields.pop("window")
+    if not recorded:
+        if "minimize" in fields:
             raise InputError("--minimize requires --trace or --log.")
-        return {}
-    kind, file = ("log", log) if trace is None else ("trace", trace)
-    excluded = {"SCENARIO": scenarios, "--horizon": horizon, "--log": trace is not None and log is not None}
-    for name in drop_unset(excluded):
+        return
+    kind = recorded[0]
+    for name in drop_unset({"SCENARIO": scenarios, "--horizon": horizon, "--log": len(recorded) > 1}):
         advice = "; use --window" if (kind, name) == ("trace", "--horizon") else ""
         raise InputError(f"--{kind} replaces the scenario, so {name} can't be combined with it{advice}.")
-    return {kind: file, "minimize": minimize, **drop_unset({"horizon": window})}
 
 
 def plan_from_file(study: str, excluded: Sequence[str], fields: Mapping[str, Any]) -> Plan:

@@ -1,22 +1,19 @@
 """`ravenlab compare`: compare policies in the same worlds, with default and with tuned parameters."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from ravenlab.common.terminal import print_document, print_line
-from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, ComparisonDefaults
-from ravenlab.studies.spec.descriptions import COMPARISON as COMPARISON_FIELDS
+from ravenlab.studies.registry import ComparisonDefaults
+from ravenlab.studies.spec.descriptions import COMPARISON
 from ravenlab.tuning.cli import arguments, completion, options
-from ravenlab.tuning.cli.options import default, option
+from ravenlab.tuning.cli.fields import COMPARISON_FIELDS, drop_unset, takes_fields
+from ravenlab.tuning.cli.options import option
 from ravenlab.tuning.cli.output import print_exact
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
-if TYPE_CHECKING:
-    pass
 
-COMPARISON = "Comparison"
-
-
+@takes_fields(COMPARISON_FIELDS, COMPARISON, ComparisonDefaults)
 def compare(
     names: options.ScenariosArgument = None,
     scenarios: Annotated[
@@ -30,43 +27,6 @@ def compare(
         ),
     ] = None,
     horizon: options.HorizonsOption = None,
-    arms: options.ArmsOption = None,
-    noise: options.NoiseOption = None,
-    trace: options.TraceOption = None,
-    log: options.LogOption = None,
-    window: options.WindowOption = None,
-    minimize: options.MinimizeOption = False,
-    setting: options.SettingOption = None,
-    seed: options.SeedOption = None,
-    policies: Annotated[
-        str | None,
-        option(
-            "--policies",
-            f"{COMPARISON_FIELDS['policies']} Separated by commas; '{PAPER_KEYWORD}' selects those of the paper, which"
-            " is the default; on a trace or log, with raven-auto, d-raven and sw-raven.",
-            COMPARISON,
-            metavar=f"A,B…|{PAPER_KEYWORD}|{ALL_KEYWORD}",
-            complete=completion.policy_lists,
-        ),
-    ] = None,
-    tune: Annotated[
-        int | None, options.count_option("tune", "N", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
-    ] = None,
-    replications: Annotated[
-        int | None, options.count_option("replications", "R", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
-    ] = None,
-    search_replications: Annotated[
-        int | None, options.count_option("search_replications", "R", COMPARISON, COMPARISON_FIELDS, ComparisonDefaults)
-    ] = None,
-    defaults: Annotated[
-        str | None,
-        option(
-            "--defaults",
-            f"{COMPARISON_FIELDS['defaults']} {default(ComparisonDefaults.defaults)}",
-            COMPARISON,
-            metavar="scaled|original",
-        ),
-    ] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
@@ -75,6 +35,7 @@ def compare(
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
+    **fields: Any,
 ) -> None:
     """Compare policies, with default and with tuned parameters.
 
@@ -98,21 +59,10 @@ def compare(
     from ravenlab.tuning.files import check_folder
     from ravenlab.tuning.page_files import write_comparison
 
-    fields = arguments.drop_unset(
-        {
-            "tune": tune,
-            "replications": replications,
-            "search_replications": search_replications,
-            "defaults": defaults,
-            "arms": arms,
-            "seed": seed,
-            "name": name,
-            "settings": arguments.scenario_settings(setting, noise),
-        }
-    )
-    fields |= arguments.recorded_fields(trace, log, window, minimize, bool(names or scenarios), horizon is not None)
+    fields |= drop_unset({"name": name})
+    arguments.set_recorded(fields, bool(names or scenarios), horizon is not None)
     more = [] if scenarios is None else [word.strip() for word in scenarios.split(",")]
-    plan = plan_comparisons([*(names or []), *more], horizon or [None], policies, fields)
+    plan = plan_comparisons([*(names or []), *more], horizon or [None], fields.pop("policies", None), fields)
     arguments.print_warnings(plan)
     pool = arguments.choose_workers(jobs, backend, cluster)
     check_folder(output)

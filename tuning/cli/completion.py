@@ -7,6 +7,8 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
+from functools import partial
+from importlib import import_module
 
 import typer
 
@@ -53,29 +55,20 @@ def _completer(known: Callable[[], Iterable[str]], separator: str = "") -> Calla
     return complete
 
 
-def _scenarios() -> list[str]:
-    from ravenlab.environments import scenarios
-
-    return sorted(scenarios())
-
-
-def _policies() -> list[str]:
-    from ravenlab.policies import policy_names
-
-    return sorted(policy_names())
+def _names(module: str, function: str) -> Iterable[str]:
+    """Return the names that a function lists; its module is imported only for a completion."""
+    return sorted(getattr(import_module(f"ravenlab.{module}"), function)())
 
 
-def _study_files() -> list[str]:
-    from ravenlab.studies.spec.files import shipped_studies
-
-    return sorted(shipped_studies())
-
+_scenarios = partial(_names, "environments", "scenarios")
+_policies = partial(_names, "policies", "policy_names")
 
 scenarios = _completer(_scenarios, "+")
 scenario_lists = _completer(lambda: [*_scenarios(), ALL_KEYWORD], ",")
 policies = _completer(_policies)
 policy_lists = _completer(lambda: [*_policies(), PAPER_KEYWORD, ALL_KEYWORD], ",")
-study_files = _completer(_study_files)  # where none matches, the shell completes files
+study_files = _completer(partial(_names, "studies.spec.files", "shipped_studies"))
+# Where no study file matches, the shell completes files.
 
 
 def join_bash_words() -> None:

@@ -61,7 +61,7 @@ def diagnose(
     """
     from ravenlab.dashboards.pages.diagnosis import render_diagnosis
     from ravenlab.studies.diagnosis.proposal import propose_study
-    from ravenlab.tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.files import check_file_writable, write_text
     from ravenlab.tuning.queries import diagnose as diagnose_file
 
     for path in (output, study_file):
@@ -74,11 +74,9 @@ def diagnose(
     parameters += [] if check is None else [check.describe()]
     parameters += [f"{reason}."] if reason else []
     if output is not None:
-        with atomic_write(output) as page:
-            page.write(render_diagnosis(diagnosis, file.name, proposal, parameters))
+        write_text(output, render_diagnosis(diagnosis, file.name, proposal, parameters))
     if study_file is not None and proposal:
-        with atomic_write(study_file) as toml:
-            toml.write(proposal)
+        write_text(study_file, proposal)
     if as_json:
         answer = None if recommendation is None else recommendation.as_object()
         checked = None if check is None else check.as_object()

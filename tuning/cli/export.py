@@ -35,7 +35,7 @@ def export(
     """
     from ravenlab.studies.storage.database import use_storage
     from ravenlab.studies.storage.library import read_exportable
-    from ravenlab.tuning.files import atomic_write
+    from ravenlab.tuning.files import write_text
 
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
@@ -48,6 +48,5 @@ def export(
     if output is None:
         print_exact(text)
         return
-    with atomic_write(output) as file:
-        file.write(text)
+    write_text(output, text)
     print_line(f"Wrote {output}: {plural(len(recommendations), 'recommendation')}.")

@@ -1,62 +1,27 @@
 """`ravenlab grid`: evaluate RAVEN-UCB on a grid of α₀ and β₀."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.terminal import print_document
-from ravenlab.studies.registry import PAPER_VALUES, GridDefaults, StudyDefaults, format_values
+from ravenlab.studies.registry import PAPER_VALUES, GridDefaults, StudyDefaults
 from ravenlab.studies.spec.descriptions import GRID
 from ravenlab.tuning.cli import arguments, options
-from ravenlab.tuning.cli.options import default, option, parse_number, parse_numbers
+from ravenlab.tuning.cli.fields import GRID_FIELDS, drop_unset, takes_fields
+from ravenlab.tuning.cli.options import option
 from ravenlab.tuning.cli.output import print_json
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
-CELLS = "Cells"
 
-
+@takes_fields(GRID_FIELDS, GRID, GridDefaults)
 def grid(
     scenarios: options.ScenariosArgument = None,
     horizon: options.HorizonsOption = None,
-    arms: options.ArmsOption = None,
-    noise: options.NoiseOption = None,
-    setting: options.SettingOption = None,
-    seed: options.SeedOption = None,
-    alpha0: Annotated[
-        options.NumberList | None,
-        option(
-            "--alpha0",
-            f"{GRID['alpha0']} {default(format_values(GridDefaults.alpha0))}",
-            CELLS,
-            metavar="X,X…",
-            parser=parse_numbers,
-        ),
-    ] = None,
-    beta0: Annotated[
-        options.NumberList | None,
-        option(
-            "--beta0",
-            f"{GRID['beta0']} {default(format_values(GridDefaults.beta0))}",
-            CELLS,
-            metavar="X,X…",
-            parser=parse_numbers,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        option(
-            "--epsilon",
-            f"{GRID['epsilon']} {default(GridDefaults.epsilon)}",
-            CELLS,
-            metavar="X",
-            parser=parse_number,
-        ),
-    ] = None,
-    paper: Annotated[bool, option("--paper", "Use the paper's 4 × 4 cells, 0.5 to 10.", CELLS)] = False,
+    paper: Annotated[bool, option("--paper", "Use the paper's 4 × 4 cells, 0.5 to 10.", options.CELLS)] = False,
     fine: Annotated[
-        bool, option("--fine", "Use 25 × 25 cells over the default search range, 0.01 to 10.", CELLS)
+        bool, option("--fine", "Use 25 × 25 cells over the default search range, 0.01 to 10.", options.CELLS)
     ] = False,
-    replications: Annotated[int | None, options.count_option("replications", "R", CELLS, GRID, GridDefaults)] = None,
     jobs: options.JobsOption = None,
     backend: options.BackendOption = DEFAULT_BACKEND,
     cluster: options.ClusterOption = None,
@@ -67,6 +32,7 @@ def grid(
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
+    **fields: Any,
 ) -> None:
     """Evaluate RAVEN-UCB on a grid of α₀ and β₀.
 
@@ -90,20 +56,18 @@ def grid(
     from ravenlab.studies.export.csv_table import write_grids
     from ravenlab.studies.spec.grid import FINE_VALUES
     from ravenlab.studies.spec.parse import parse_grid_spec
-    from ravenlab.tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.files import check_file_writable, write_text
     from ravenlab.tuning.plan import combine
 
     if not scenarios:
         raise arguments.missing_scenario()
-    axes = arguments.drop_unset({"alpha0": alpha0, "beta0": beta0})
-    chosen = arguments.drop_unset({"--paper": paper and PAPER_VALUES, "--fine": fine and FINE_VALUES})
+    axes = [f"--{axis}" for axis in ("alpha0", "beta0") if axis in fields]
+    chosen = drop_unset({"--paper": paper and PAPER_VALUES, "--fine": fine and FINE_VALUES})
     for word, values in chosen.items():
-        for other in [*(f"--{axis}" for axis in axes), *(other for other in chosen if other != word)]:
+        for other in [*axes, *(other for other in chosen if other != word)]:
             raise InputError(f"{word} sets the values of α₀ and β₀, so {other} can't be combined with it.")
-        axes = {"alpha0": values, "beta0": values}
-    numbers = {"replications": replications, "arms": arms, "seed": seed, "epsilon": epsilon}
-    settings = arguments.scenario_settings(setting, noise)
-    fields = arguments.drop_unset({**axes, **numbers, "name": name, "settings": settings})
+        fields |= {"alpha0": values, "beta0": values}
+    fields |= drop_unset({"name": name})
     plan = combine(parse_grid_spec, scenarios, horizon or [None], fields)
     arguments.print_warnings(plan)
     pool = arguments.choose_workers(jobs, backend, cluster)
@@ -111,8 +75,7 @@ def grid(
         check_file_writable(csv)
     grids = [run.result for run in arguments.run(plan, pool, storage, quiet)]
     if csv is not None:
-        with atomic_write(csv) as file:
-            file.write(write_grids(grids))
+        write_text(csv, write_grids(grids))
     if as_json:
         print_json({"grids": [grid.as_object() for grid in grids]})
     else:

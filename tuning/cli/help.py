@@ -153,20 +153,20 @@ def _example_lines(line: str, width: int) -> list[str]:
     return [part.replace("\0", " ") for part in (*(f"{part} \\" for part in first), last)]
 
 
-class Command(TyperCommand):
+class _Page:
+    """Shows our help page."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help page."""
+        return format_page(self, ctx)
+
+
+class Command(_Page, TyperCommand):
     """A command with our help page."""
 
-    def get_help(self, ctx: Any) -> str:
-        """Return the help page."""
-        return format_page(self, ctx)
 
-
-class Group(TyperGroup):
+class Group(_Page, TyperGroup):
     """A group of commands with our help page; an interrupt passes it with its notes."""
-
-    def get_help(self, ctx: Any) -> str:
-        """Return the help page."""
-        return format_page(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Show the help page if no command is given."""

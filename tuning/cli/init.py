@@ -37,7 +37,7 @@ def init(
     from ravenlab.environments.recorded import examples
     from ravenlab.environments.recorded.problems import make_problem
     from ravenlab.studies.spec.files import study_template
-    from ravenlab.tuning.files import atomic_write
+    from ravenlab.tuning.files import write_text
 
     if trace + log + (example is not None) > 1:
         raise InputError("--trace, --log and --example can't be combined.")
@@ -63,6 +63,5 @@ def init(
         if not force and (path.is_symlink() or path.exists()) and not path.is_dir():
             raise InputError(f"{path} already exists; pass --force to overwrite it.")
     for path, text in files.items():
-        with atomic_write(path) as out:
-            out.write(text)
+        write_text(path, text)
     print_line(f"Wrote {join_words(sorted(map(str, files)), 'and')}{hint}")

@@ -9,14 +9,8 @@ import typer
 
 from ravenlab.common.checks import parse_count
 from ravenlab.common.text import shorten_value
-from ravenlab.environments.noise import NOISES
 from ravenlab.studies.registry import (
-    DEFAULT_ESTIMATOR,
-    ESTIMATORS,
     MEASURES,
-    OBJECTIVES,
-    PRUNERS,
-    SAMPLERS,
     StudyDefaults,
 )
 from ravenlab.studies.spec.descriptions import ROBUST as ROBUST_FIELDS
@@ -27,6 +21,9 @@ from ravenlab.tuning.workers.local import BACKENDS
 
 PROBLEM = "Problem"
 DATA = "Recorded data"
+CELLS = "Cells"
+COMPARISON = "Comparison"
+DESCRIPTION = "Description in plain quantities"
 SEARCH = "Search"
 VALIDATION = "Validation"
 ROBUST = "One setting for several scenarios"
@@ -40,12 +37,8 @@ class OptionValueError(typer.BadParameter):
     """A value that an option can't take. The message continues the name of the option: 'must be …'."""
 
 
-class IntegerList(list[int]):
-    """Whole numbers separated by commas. Typer would read a plain `list[int]` as an option that can be repeated."""
-
-
-class NumberList(list[float]):
-    """Numbers separated by commas."""
+class Values(list[Any]):
+    """Values separated by commas. Typer would read a plain list as an option that can be repeated."""
 
 
 @dataclass(frozen=True)
@@ -88,22 +81,25 @@ def parse_number(text: str) -> float:
         raise OptionValueError(f"must be a number but got {shorten_value(text)}.") from None
 
 
-def parse_integers(text: str) -> IntegerList:
-    """Parse whole numbers separated by commas.
+def parse_quantity(text: str) -> float:
+    """Parse a number that may be written as a percentage.
 
-    >>> parse_integers("1000, 10_000")
-    [1000, 10000]
+    >>> parse_quantity("3%")
+    0.03
     """
-    return IntegerList(integer()(word.strip()) for word in text.split(","))
+    try:
+        return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        raise OptionValueError(f"must be a number such as 0.03 or 3% but got {text!r}.") from None
 
 
-def parse_numbers(text: str) -> NumberList:
-    """Parse numbers separated by commas.
+def separated(parse: Callable[[str], Any]) -> Callable[[str], Values]:
+    """Return a parser of values separated by commas.
 
-    >>> parse_numbers("0.5,1")
-    [0.5, 1.0]
+    >>> separated(integer())("1000, 10_000"), separated(parse_number)("0.5,1")
+    ([1000, 10000], [0.5, 1.0])
     """
-    return NumberList(parse_number(word.strip()) for word in text.split(","))
+    return lambda text: Values(parse(word.strip()) for word in text.split(","))
 
 
 def parse_assignment(text: str) -> Assignment:
@@ -170,23 +166,6 @@ def integer_option(
     return option(name, help, group, metavar=metavar, parser=integer(least, most))
 
 
-def count_option(
-    field: str, metavar: str, group: str, descriptions: Mapping[str, str] = STUDY, defaults: type = StudyDefaults
-) -> Any:
-    """Return the option of a field of a specification whose value is a whole number, with its description."""
-    note = f" {default(getattr(defaults, field))}" if hasattr(defaults, field) else ""
-    return integer_option(f"--{field.replace('_', '-')}", metavar, f"{descriptions[field]}{note}", group)
-
-
-def repeated(description: str) -> str:
-    """Add to the description of a field that its option can be repeated.
-
-    >>> repeated("Parameters with a fixed value.")
-    'Parameters with a fixed value; can be repeated.'
-    """
-    return f"{description.removesuffix('.')}; can be repeated."
-
-
 def choice_option(
     name: str,
     description: str,
@@ -216,24 +195,20 @@ ScenarioArgument = Annotated[str, argument("SCENARIO", f"Scenario: {SCENARIO_FOR
 ScenariosArgument = Annotated[
     list[str] | None, argument("SCENARIO", f"Scenarios, each {SCENARIO_FORMS}", PROBLEM, completion.scenarios)
 ]
-HorizonOption = Annotated[int | None, count_option("horizon", "T", PROBLEM)]
+HorizonOption = Annotated[int | None, integer_option("--horizon", "T", STUDY["horizon"], PROBLEM)]
 HorizonsOption = Annotated[
-    IntegerList | None,
+    Values | None,
     option(
         "--horizon",
         f"{STUDY['horizon']} Several values define one study each.",
         PROBLEM,
         metavar="T[,T…]",
-        parser=parse_integers,
+        parser=separated(integer()),
     ),
 ]
-ArmsOption = Annotated[int | None, count_option("arms", "K", PROBLEM)]
-NoiseOption = Annotated[str | None, choice_option("--noise", STUDY["noise"], NOISES, PROBLEM)]
-SettingOption = Annotated[
-    list[Assignment] | None,
-    option("--set", repeated(STUDY["settings"]), PROBLEM, metavar="NAME=VALUE", parser=parse_assignment),
+SeedOption = Annotated[
+    int | None, integer_option("--seed", "S", f"{STUDY['seed']} {default(StudyDefaults.seed)}", PROBLEM)
 ]
-SeedOption = Annotated[int | None, count_option("seed", "S", PROBLEM)]
 StudyFileOption = Annotated[
     str | None,
     option(
@@ -254,45 +229,7 @@ PluginOption = Annotated[
     ),
 ]
 
-# Recorded data
-
-TraceOption = Annotated[str | None, option("--trace", STUDY["trace"], DATA, metavar="FILE")]
-LogOption = Annotated[str | None, option("--log", STUDY["log"], DATA, metavar="FILE")]
-WindowOption = Annotated[int | None, count_option("window", "W", DATA)]
 MinimizeOption = Annotated[bool, option("--minimize", STUDY["minimize"], DATA)]
-EstimatorOption = Annotated[
-    str | None, choice_option("--estimator", STUDY["estimator"], ESTIMATORS, DATA, DEFAULT_ESTIMATOR)
-]
-
-# Search and validation
-
-PolicyOption = Annotated[
-    str | None,
-    option(
-        "--policy",
-        f"{STUDY['policy']} A name, or ./file.py:Name. {default(StudyDefaults.policy)}",
-        SEARCH,
-        complete=completion.policies,
-    ),
-]
-TrialsOption = Annotated[int | None, count_option("trials", "N", SEARCH)]
-ReplicationsOption = Annotated[int | None, count_option("replications", "R", SEARCH)]
-SamplerOption = Annotated[
-    str | None, choice_option("--sampler", STUDY["sampler"], SAMPLERS, SEARCH, StudyDefaults.sampler)
-]
-PrunerOption = Annotated[str | None, choice_option("--pruner", STUDY["pruner"], PRUNERS, SEARCH, StudyDefaults.pruner)]
-ObjectiveOption = Annotated[
-    str | None, choice_option("--objective", STUDY["objective"], OBJECTIVES, SEARCH, StudyDefaults.objective)
-]
-RangeOption = Annotated[
-    list[Assignment] | None,
-    option("--range", repeated(STUDY["space"]), SEARCH, metavar="NAME=LOW:HIGH", parser=parse_range),
-]
-FixOption = Annotated[
-    list[Assignment] | None,
-    option("--fix", repeated(STUDY["fixed"]), SEARCH, metavar="NAME=VALUE", parser=parse_assignment),
-]
-BatchOption = Annotated[int | None, count_option("batch", "B", SEARCH)]
 TimeoutOption = Annotated[
     float | None,
     option(
@@ -303,8 +240,6 @@ TimeoutOption = Annotated[
         parser=parse_number,
     ),
 ]
-SelectionOption = Annotated[int | None, count_option("selection", "R", VALIDATION)]
-ReportOption = Annotated[int | None, count_option("report", "R", VALIDATION)]
 NoMapOption = Annotated[
     bool, option("--no-map", "Do not measure the regret over the two most important parameters.", VALIDATION)
 ]

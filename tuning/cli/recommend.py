@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,18 +11,15 @@ from ravenlab.common.errors import InputError
 from ravenlab.common.terminal import print_line
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.registry import StudyDefaults
+from ravenlab.studies.spec.descriptions import QUANTITIES
 from ravenlab.tuning.cli import completion
-from ravenlab.tuning.cli.arguments import drop_unset, scenario_settings
+from ravenlab.tuning.cli.fields import QUESTION_FIELDS, takes_fields
 from ravenlab.tuning.cli.options import (
     PROBLEM,
     AllOption,
-    ArmsOption,
     JobsOption,
     JsonOption,
-    MinimizeOption,
-    NoiseOption,
     QuietOption,
-    SettingOption,
     StorageOption,
     argument,
     choice_option,
@@ -38,9 +35,9 @@ if TYPE_CHECKING:
     from ravenlab.tuning.listener import Listener
 
 MAX_ALTERNATIVES = 3  # that are printed
-DESCRIPTION = "Description in plain quantities"
 
 
+@takes_fields(QUESTION_FIELDS, QUANTITIES)
 def recommend(
     about: Annotated[
         str | None,
@@ -51,36 +48,12 @@ def recommend(
             complete=completion.scenarios,
         ),
     ] = None,
-    horizon: Annotated[
-        int | None, integer_option("--horizon", "T", "Number of steps that the policy will be used for.")
-    ] = None,
     policy: Annotated[
         str, option("--policy", "Policy to recommend parameters for.", complete=completion.policies)
     ] = StudyDefaults.policy,
-    arms: ArmsOption = None,
-    noise: NoiseOption = None,
-    setting: SettingOption = None,
-    difference: Annotated[
-        str | None,
-        option(
-            "--difference",
-            "Typical difference between the means of two arms, such as 3 or 1%.",
-            DESCRIPTION,
-            metavar="D",
-        ),
+    horizon: Annotated[
+        int | None, integer_option("--horizon", "T", "Number of steps that the policy will be used for.")
     ] = None,
-    sd: Annotated[
-        float | None,
-        option("--sd", "Standard deviation of the rewards around the mean of their arm.", DESCRIPTION, metavar="S"),
-    ] = None,
-    rate: Annotated[
-        str | None,
-        option("--rate", "Typical rate of rewards that are 0 or 1, such as 3% or 0.03.", DESCRIPTION, metavar="P"),
-    ] = None,
-    changes: Annotated[
-        int | None, integer_option("--changes", "N", "Number of changes within the horizon.", DESCRIPTION)
-    ] = None,
-    minimize: MinimizeOption = False,
     form: Annotated[str | None, choice_option("--format", "Format", FORMATS)] = None,
     output: Annotated[
         Path | None, option("--output", "Output file of --format. [default: stdout]", short="-o", metavar="FILE")
@@ -93,6 +66,7 @@ def recommend(
     storage: StorageOption = None,
     quiet: QuietOption = False,
     as_json: JsonOption = False,
+    **fields: Any,
 ) -> None:
     """Recommend parameters for a scenario, a file or a description.
 
@@ -116,22 +90,14 @@ def recommend(
         ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
     from ravenlab.tuning.advice import Question, answer_question
-    from ravenlab.tuning.files import atomic_write, check_file_writable
+    from ravenlab.tuning.files import check_file_writable, write_text
 
     if output is not None:
         if form is None:
             raise InputError("--output requires --format.")
         check_file_writable(output)
-    quantities = drop_unset(
-        {
-            "difference": _parse_quantity("difference", difference),
-            "sd": sd,
-            "rate": _parse_quantity("rate", rate),
-            "changes": changes,
-        }
-    )
-    settings = scenario_settings(setting, noise)
-    question = Question(about, horizon, policy, arms, settings, quantities, minimize)
+    quantities = {name: fields.pop(name) for name in QUANTITIES if name in fields}
+    question = Question(about, horizon, policy, quantities=quantities, **fields)
     result = answer_question(
         question, storage, lambda note: _open_progress(note, quiet), internal=show_all, search=not no_search, jobs=jobs
     )
@@ -145,19 +111,8 @@ def recommend(
         if output is None:
             print_exact(text)
             return
-        with atomic_write(output) as file:
-            file.write(text)
+        write_text(output, text)
         print_line(f"Wrote {output}.")
-
-
-def _parse_quantity(field: str, text: str | None) -> float | None:
-    """Return a number that may be written as a percentage."""
-    if text is None:
-        return None
-    try:
-        return float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        raise InputError(f"{field} must be a number such as 0.03 or 3% but got {text!r}.", field=field) from None
 
 
 def _open_progress(note: str, quiet: bool) -> AbstractContextManager[Listener | None]:

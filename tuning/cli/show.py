@@ -39,46 +39,49 @@ def show(
     """
     from ravenlab.studies.kinds import TUNE, find_kind
     from ravenlab.studies.storage.database import use_storage
-    from ravenlab.studies.storage.keys import is_front
+    from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT, is_front
     from ravenlab.studies.storage.library import describe_study, find_better_policies, find_study, read_best_trials
 
     with use_storage(storage) as store:
         stored = find_study(store, study)
         row = describe_study(store, stored)
+        content: dict[str, Any] = asdict(row)
         if is_front(stored):
-            _show_front(row, as_json)
+            if as_json:
+                print_json(content)
+            else:
+                print_line(f"{row.name}: {UNSUPPORTED_FRONT}")
             return
         kind = find_kind(stored)
-        spec = None if kind is None else kind.read_spec(stored)
-        result = None if kind is None or spec is None else kind.read_result(store, stored)
+        spec: Any = None if kind is None else kind.read_spec(stored)
+        result: Any = None if kind is None or spec is None else kind.read_result(store, stored)
+        content["spec"] = None if spec is None else spec.model_dump(mode="json")
+        answer = None if result is None else result.as_object()
         if kind is not None and kind is not TUNE and spec is not None:
-            _show_result(row, kind, spec, result, as_json)
+            if as_json:
+                print_json({**content, kind.name: answer})
+            else:
+                _print_result(row, kind, result)
             return
         better = None if result is None else find_better_policies(store, [result]).get(result.study)
         best = read_best_trials(store, stored, MAX_BEST_TRIALS)
-    _show_study(row, spec, result, better, best, as_json)
+    if as_json:
+        content["best_trials"] = [_trial_object(trial) for trial in best]
+        content["recommendation"] = answer
+        content["better_policy"] = None if better is None else better.as_object()
+        print_json(content)
+    else:
+        _print_study(row, spec, result, better, best)
 
 
-def _show_study(
+def _print_study(
     row: StudyRow,
     spec: StudySpec | None,
     recommendation: Recommendation | None,
     better: BetterPolicy | None,
     best: list[FrozenTrial],
-    as_json: bool,
 ) -> None:
-    """Show a study of one scenario, or a study that ravenlab did not create."""
-    if as_json:
-        print_json(
-            {
-                **asdict(row),
-                "spec": None if spec is None else spec.model_dump(mode="json"),
-                "best_trials": [_trial_object(trial) for trial in best],
-                "recommendation": None if recommendation is None else recommendation.as_object(),
-                "better_policy": None if better is None else better.as_object(),
-            }
-        )
-        return
+    """Print a study of one scenario, or a study that ravenlab did not create."""
     from ravenlab.studies.results.documents import recommendation_document
 
     if recommendation is None:
@@ -92,27 +95,14 @@ def _show_study(
         _print_trials(best)
 
 
-def _show_result(row: StudyRow, kind: StudyKind[Any, Any], spec: Any, result: Any, as_json: bool) -> None:
-    """Show a grid, a comparison or a robust search."""
-    if as_json:
-        content = None if result is None else result.as_object()
-        print_json({**asdict(row), "spec": spec.model_dump(mode="json"), kind.name: content})
-        return
+def _print_result(row: StudyRow, kind: StudyKind[Any, Any], result: Any) -> None:
+    """Print a grid, a comparison or a robust search."""
     if result is None:
         print_line(f"Not complete; rerun the same ravenlab {kind.command} command to resume.")
     else:
         for document in result.to_documents():
             print_document(document)
     print_line(_describe_progress(row, kind.unit))
-
-
-def _show_front(row: StudyRow, as_json: bool) -> None:
-    from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT
-
-    if as_json:
-        print_json(asdict(row))
-    else:
-        print_line(f"{row.name}: {UNSUPPORTED_FRONT}")
 
 
 def _describe_progress(row: StudyRow, unit: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ravenlab.common.terminal import print_document
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
-from ravenlab.tuning.cli.arguments import assignments, scenario_settings
+from ravenlab.tuning.cli.fields import SETTINGS_FIELDS, assignments, takes_fields
 from ravenlab.tuning.cli.options import option
 from ravenlab.tuning.cli.output import print_json, print_message
 from ravenlab.tuning.workers.local import worker_count
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 POLICY = "Policy"
 
-"""Printed results, by their names in the summary."""
 
-
+@takes_fields(SETTINGS_FIELDS)
 def simulate(
     scenario: options.ScenarioArgument,
     policy: Annotated[
@@ -40,9 +39,6 @@ def simulate(
         ),
     ] = None,
     horizon: options.HorizonOption = None,
-    arms: options.ArmsOption = None,
-    noise: options.NoiseOption = None,
-    setting: options.SettingOption = None,
     replications: Annotated[
         int, options.integer_option("--replications", "R", "Number of worlds.", options.PROBLEM)
     ] = 100,
@@ -53,6 +49,7 @@ def simulate(
         option("--pulls", "Write the arm pulled at each step to a CSV file.", options.OUTPUT, metavar="FILE"),
     ] = None,
     as_json: options.JsonOption = False,
+    **fields: Any,
 ) -> None:
     """Run a policy in simulated worlds and measure its regret.
 
@@ -75,13 +72,12 @@ def simulate(
         load_policy_plugin(policy),
         load_scenario_plugin(scenario),
         horizon=horizon,
-        arms=arms,
         replications=replications,
         seed=StudyDefaults.seed if seed is None else seed,
         params=assignments("--param", param),
-        settings=scenario_settings(setting, noise),
         pulls=pulls is not None,
         jobs=worker_count(jobs),
+        **fields,
     )
     for warning in find_scenario(result.scenario, result.settings).warnings(result.horizon, result.arms):
         print_message(f"ravenlab: warning: {warning}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -16,42 +15,21 @@ from ravenlab.studies.export import export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.storage.urls import mask_url
 from ravenlab.tuning.cli import arguments, options
-from ravenlab.tuning.cli.arguments import assignments, drop_unset
+from ravenlab.tuning.cli.fields import STUDY_FIELDS, drop_unset, takes_fields
 from ravenlab.tuning.cli.output import command_name, print_exact, print_message
 from ravenlab.tuning.workers.local import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
-    from ravenlab.studies.results.recommendation import Recommendation
-    from ravenlab.studies.results.robust import RobustRecommendation
     from ravenlab.tuning.study_run import StudyRun
 
 
+@takes_fields(STUDY_FIELDS)
 def tune(
     scenarios: options.ScenariosArgument = None,
     horizon: options.HorizonsOption = None,
-    arms: options.ArmsOption = None,
-    noise: options.NoiseOption = None,
-    setting: options.SettingOption = None,
-    seed: options.SeedOption = None,
     study: options.StudyFileOption = None,
     plugin: options.PluginOption = None,
-    trace: options.TraceOption = None,
-    log: options.LogOption = None,
-    window: options.WindowOption = None,
-    minimize: options.MinimizeOption = False,
-    estimator: options.EstimatorOption = None,
-    policy: options.PolicyOption = None,
-    trials: options.TrialsOption = None,
-    replications: options.ReplicationsOption = None,
-    sampler: options.SamplerOption = None,
-    pruner: options.PrunerOption = None,
-    objective: options.ObjectiveOption = None,
-    ranges: options.RangeOption = None,
-    fix: options.FixOption = None,
-    batch: options.BatchOption = None,
     timeout: options.TimeoutOption = None,
-    selection: options.SelectionOption = None,
-    report: options.ReportOption = None,
     no_map: options.NoMapOption = False,
     robust: options.RobustOption = False,
     measure: options.MeasureOption = None,
@@ -64,6 +42,7 @@ def tune(
     storage: options.StorageOption = None,
     quiet: options.QuietOption = False,
     as_json: options.JsonOption = False,
+    **fields: Any,
 ) -> None:
     """Tune a policy, and validate the parameters on held-out worlds.
 
@@ -84,39 +63,24 @@ def tune(
     from ravenlab.policies.engine.ahead import compile_ahead
 
     if scenarios and cluster is None and not dry_run:
-        compile_ahead([policy or StudyDefaults.policy])  # before numba is imported: compilation takes longest
+        compile_ahead(
+            [fields.get("policy", StudyDefaults.policy)]
+        )  # before numba is imported: compilation takes longest
+    from ravenlab.studies.export.csv_table import write_robust
     from ravenlab.studies.kinds import ROBUST, TUNE
     from ravenlab.studies.results.documents import recommendations_document
-    from ravenlab.tuning.files import check_file_writable
+    from ravenlab.tuning.files import check_file_writable, write_text
 
     arguments.load_plugins(plugin)
-    fields = drop_unset(
-        {
-            "trials": trials,
-            "replications": replications,
-            "arms": arms,
-            "batch": batch,
-            "selection": selection,
-            "report": report,
-            "seed": seed,
-            "policy": policy,
-            "sampler": sampler,
-            "pruner": pruner,
-            "objective": objective,
-            "estimator": estimator,
-            "name": name,
-            "settings": arguments.scenario_settings(setting, noise),
-            "space": assignments("--range", ranges),
-            "fixed": assignments("--fix", fix),
-        }
-    )
+    fields |= drop_unset({"name": name})
     fields |= {"map": False} if no_map else {}
-    fields |= arguments.recorded_fields(trace, log, window, minimize, bool(scenarios), horizon is not None)
+    arguments.set_recorded(fields, bool(scenarios), horizon is not None)
     robust_fields = drop_unset({"measure": measure})
     if not robust:
         for option in [*robust_fields, *drop_unset({"csv": csv})]:
             raise InputError(f"--{option} requires --robust.")
     if study is not None:
+        noise = "noise" in fields.get("settings", {})
         excluded = drop_unset({"SCENARIO": scenarios, "--horizon": horizon, "--noise": noise, "--robust": robust})
         plan = arguments.plan_from_file(study, list(excluded), fields)
     else:
@@ -135,10 +99,10 @@ def tune(
     results = [run.result for run in runs if run.result is not None]
     recommendations = [result for result in results if isinstance(result, TUNE.result)]
     robust_results = [result for result in results if isinstance(result, ROBUST.result)]
-    if csv is not None:
-        _write_robust_csv(robust_results, csv)
+    if csv is not None and robust_results:
+        write_text(csv, write_robust(robust_results))
     if as_json:
-        _print_json(recommendations, robust_results)
+        print_exact(export([*recommendations, *robust_results], "json"))
     else:
         for result in robust_results:
             print_document(result.to_document())
@@ -147,20 +111,6 @@ def tune(
     _print_states(runs, quiet)
     if results and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
-
-
-def _write_robust_csv(results: Sequence[RobustRecommendation], path: Path) -> None:
-    from ravenlab.studies.export.csv_table import write_robust
-    from ravenlab.tuning.files import atomic_write
-
-    if results:
-        with atomic_write(path) as file:
-            file.write(write_robust(results))
-
-
-def _print_json(recommendations: Sequence[Recommendation], robust_results: Sequence[RobustRecommendation]) -> None:
-    """Print the results of studies or of robust searches; a command has only one of them."""
-    print_exact(export([*recommendations, *robust_results], "json"))
 
 
 def _print_states(runs: Sequence[StudyRun[Any]], quiet: bool) -> None:

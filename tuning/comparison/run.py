@@ -1,4 +1,8 @@
-"""Running a comparison: tune each policy, play every entry on the same held-out worlds, store the entries."""
+"""Running a comparison: tune each policy, play every entry on the same held-out worlds, store the entries.
+
+On a trace or a log, all policies are tuned on the search and selection segments and play the report segment: the same
+windows of a trace, or the same resampled logs with the same draws.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -12,12 +16,14 @@ from numpy.typing import NDArray
 from ravenlab.common.errors import InputError
 from ravenlab.environments import Scenario, scenarios
 from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.recorded.log_world import LogScenario
+from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.reward_scale import RewardScale
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats, Ints, Worlds
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.policies.engine.parameters import Value, Values
-from ravenlab.policies.engine.play import LAST_SHARE, is_failure, last_mark, play, uniform_regret
+from ravenlab.policies.engine.play import LAST_SHARE, PlayedLogs, is_failure, last_mark, play, uniform_regret
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS as POLICIES
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.simulation import simulate
@@ -34,18 +40,21 @@ from ravenlab.studies.results.comparison import (
 from ravenlab.studies.results.ranking import analyze_comparison, needs_worlds
 from ravenlab.studies.spec.comparison import PAPER_POLICIES, ComparisonSpec, SettingKind
 from ravenlab.studies.spec.parse import parse_comparison_spec
+from ravenlab.studies.statistics.bootstrap import row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.failures import MAX_GROWTH, MIN_WORLDS
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.trials import add_further_worlds, read_entries, store_entry, store_further_worlds
-from ravenlab.tuning.comparison.recorded import play_recorded_entry
 from ravenlab.tuning.listener import SILENT, Listener
 from ravenlab.tuning.plan import Plan, combine
 from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.study_run import OpenStudy, StudyRun, run_stored, run_study
+from ravenlab.tuning.validation.log import is_simulated, join_logs, play_log_range, summarize_logs
+from ravenlab.tuning.validation.trace import play_on_trace
 from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
 from ravenlab.tuning.workers.problem import Evaluator, Problem, cached_worlds, problem_policy
 
 CURVE_POINTS = 48  # steps at which a regret curve is stored
+MAX_PARTS = 4000  # contributions that are stored per entry; of a longer trace, sums of consecutive rows
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,7 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int, fi
     problem = evaluator.problem
     marks = np.unique(np.linspace(1, problem.horizon, min(CURVE_POINTS, problem.horizon)).round().astype(np.int64))
     if not isinstance(problem.scenario, Scenario):
-        regret, shown, recorded, nanoseconds = play_recorded_entry(evaluator, values, count, marks)
-        return PlayedEntry(regret, shown, nanoseconds, recorded=recorded)
+        return play_recorded_entry(evaluator, values, count, marks)
     warm_up(problem.policy)
     marks = np.union1d(marks, last_mark(problem.horizon))
     parts = evaluator.map_ranges(_play_range, (dict(values), marks), Stream.REPORT, first, count)
@@ -81,7 +89,7 @@ def play_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int, fi
     return PlayedEntry(
         regret=regret,
         curve=RegretCurve.of(marks.tolist(), curve),
-        nanoseconds=1e9 * sum(part[4] for part in parts) / (count * problem.horizon),
+        nanoseconds=round(1e9 * sum(part[4] for part in parts) / (count * problem.horizon), 1),
         failures=int(failed.sum()),
         uniform=LAST_SHARE * float(uniform.mean()),
     )
@@ -190,14 +198,9 @@ def _play(
         policy=policy,
         setting=setting,
         params=values,
-        regret=played.regret,
-        curve=played.curve,
         trials=trials,
         search_replications=replications,
-        failures=played.failures,
-        uniform=played.uniform,
-        nanoseconds=round(played.nanoseconds, 1),
-        recorded=played.recorded,
+        **vars(played),
     )
 
 
@@ -222,11 +225,8 @@ def _play_further_worlds(
         for entry in entries:
             listener.entry(f"{entry.policy}, {entry.setting}")
             played = play_entry(_make_evaluator(spec, entry.policy, workers), entry.params, first, first)
-            more.append(
-                replace(
-                    entry, regret=played.regret, curve=played.curve, failures=played.failures, uniform=played.uniform
-                )
-            )
+            kept = {"nanoseconds": entry.nanoseconds, "recorded": entry.recorded}
+            more.append(replace(entry, **{**vars(played), **kept}))
         pooled = [entry.pool(part) for entry, part in zip(pooled, more, strict=True)]
         further = [entry.pool(part) for entry, part in zip(further, more, strict=True)] if further else more
         first *= 2
@@ -286,3 +286,55 @@ def plan_comparisons(
     else:
         compared = parse_policies(policies)
     return combine(parse_comparison_spec, scenario_names, horizons, {"policies": compared, **fields})
+
+
+def play_recorded_entry(evaluator: Evaluator, values: Mapping[str, Value], count: int, marks: Ints) -> PlayedEntry:
+    """Play the report segment of a trace or log."""
+    scenario = evaluator.problem.scenario
+    if isinstance(scenario, LogScenario):
+        return _play_log_entry(evaluator, scenario, values, count)
+    assert isinstance(scenario, TraceScenario)
+    problem = evaluator.problem
+    (played,) = play_on_trace(evaluator, [dict(values)], Stream.REPORT, count, marks)
+    sign = -1.0 if scenario.minimize else 1.0
+    rows = scenario.trace.rows
+    size = -(-rows // MAX_PARTS)
+    sums = np.add.reduceat(played.regret.parts, np.arange(0, rows, size))
+    result = RecordedResult(sign * float(played.reward.mean()) / problem.horizon, rows, sums)
+    dependence = row_autocorrelation(rows, problem.horizon, sums, Stream.REPORT)
+    error = sum_interval(0.0, sums, dependence, problem.seed).standard_error
+    curve = RegretCurve.of(marks.tolist(), played.curve)
+    # The standard errors of a curve assume independent windows.
+    factor = error / curve.stderr[-1] if curve.stderr[-1] > 0.0 else 1.0
+    curve = replace(curve, stderr=tuple(factor * value for value in curve.stderr))
+    nanoseconds = round(1e9 * played.seconds / (count * problem.horizon), 1)
+    return PlayedEntry(played.regret.windows, curve, nanoseconds, recorded=result)
+
+
+def _play_log_entry(
+    evaluator: Evaluator, scenario: LogScenario, values: Mapping[str, Value], count: int
+) -> PlayedEntry:
+    parts = evaluator.map_ranges(_play_timed, [dict(values)], Stream.REPORT, 0, count)
+    played = join_logs([logs for (logs,), _ in parts])
+    seconds = sum(seconds for _, seconds in parts)
+    summary = summarize_logs(scenario, Stream.REPORT, played)
+    result = RecordedResult(
+        reward=summary.score.mean,
+        rows=played.events,
+        inconclusive=summary.inconclusive,
+        simulated=is_simulated(scenario, Stream.REPORT),
+        estimator=summary.estimator,
+    )
+    nanoseconds = round(1e9 * seconds / (count * played.events), 1)
+    return PlayedEntry(played.logged - played.score, RegretCurve((), (), ()), nanoseconds, recorded=result)
+
+
+def _play_timed(
+    problem: Problem, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int
+) -> tuple[list[PlayedLogs], float]:
+    """Return the results in a range of replications, and thread seconds without those for drawing and compiling."""
+    cached_worlds(problem, stream, first, count)
+    play_log_range(problem, candidates, stream, first, 1)
+    begin = time.thread_time()
+    played = play_log_range(problem, candidates, stream, first, count)
+    return played, time.thread_time() - begin

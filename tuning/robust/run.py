@@ -19,9 +19,8 @@ from ravenlab.studies.spec.robust import RobustSpec, parse_measure
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage import keys
 from ravenlab.tuning.listener import SILENT, Listener
-from ravenlab.tuning.robust.evaluation import RelativeEvaluator
-from ravenlab.tuning.robust.validation import ScenarioWorlds, tuned_candidate
-from ravenlab.tuning.search.loop import Progress, ProgressCallback, search
+from ravenlab.tuning.robust.validation import RelativeEvaluator, ScenarioWorlds, tuned_candidate
+from ravenlab.tuning.search.loop import Progress, search
 from ravenlab.tuning.search.samplers import TrialParams, advice_for, inside_search_space
 from ravenlab.tuning.study_run import OpenStudy, StudyRun, check_search, run_stored, run_study
 from ravenlab.tuning.validation.recommend import recommend_on
@@ -63,9 +62,14 @@ def run_robust(
         base = resolved.base
         candidates = first_robust_candidates(resolved, tuned)
         listener.begin(resolved, len(opened.trials))
-        evaluator = _relative(resolved, tuned, workers)
-        callback = _multiply_steps(listener.batch, len(resolved.scenarios))
-        if not search(base, study, evaluator, callback, deadline, candidates):
+        values = [tuned_candidate(base, setting).values for setting in tuned]
+        evaluator = RelativeEvaluator(resolved, parse_measure(resolved.measure), values, workers)
+
+        def count_all(progress: Progress) -> None:
+            """Report the steps in all scenarios; the search counts those in one."""
+            listener.batch(replace(progress, steps=len(resolved.scenarios) * progress.steps))
+
+        if not search(base, study, evaluator, count_all, deadline, candidates):
             return None
         listener.validate()
         for scenario_evaluator in evaluator.evaluators:
@@ -113,13 +117,3 @@ def _run_scenarios(
 
     runs = run_concurrently(workers, [partial(run, scenario) for scenario in spec.scenario_specs()])
     return [run for run in runs if run is not None]
-
-
-def _relative(spec: RobustSpec, tuned: Sequence[TunedSetting], workers: Workers) -> RelativeEvaluator:
-    values = [tuned_candidate(spec.base, setting).values for setting in tuned]
-    return RelativeEvaluator(spec, parse_measure(spec.measure), values, workers)
-
-
-def _multiply_steps(callback: ProgressCallback, scenarios: int) -> ProgressCallback:
-    """Count the steps in all scenarios; the search counts those in one."""
-    return lambda progress: callback(Progress(progress.trials, progress.best, scenarios * progress.steps))

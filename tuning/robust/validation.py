@@ -1,14 +1,16 @@
 """Held-out worlds of several scenarios: the excess regret of one setting over each scenario's tuned setting."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ravenlab.common.errors import InputError
 from ravenlab.common.interval import CONFIDENCE_LEVEL
+from ravenlab.common.text import format_number
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
-from ravenlab.policies.engine.parameters import Values
+from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.studies.results.recommendation import Estimate
 from ravenlab.studies.results.robust import (
     EvaluatedSetting,
@@ -26,11 +28,62 @@ from ravenlab.studies.statistics.intervals import (
     relative_interval,
     relative_shares,
 )
-from ravenlab.tuning.robust.evaluation import RelativeEvaluator, check_positive
 from ravenlab.tuning.validation.candidates import DEFAULTS, Candidate, make_baseline, make_candidate
 from ravenlab.tuning.validation.held_out import Screening, Selection
 from ravenlab.tuning.validation.report import decide
 from ravenlab.tuning.validation.worlds import WorldData, measure_scale
+from ravenlab.tuning.workers.local import SERIAL, Workers
+from ravenlab.tuning.workers.problem import Evaluator
+
+
+class RelativeEvaluator(Evaluator):
+    """Regret [C, R, S] in S scenarios relative to the tuned settings; a measure combines it to samples [C, R].
+
+    >>> from ravenlab.studies.spec.robust import parse_measure, parse_robust_spec
+    >>> spec = parse_robust_spec({"scenarios": ["blips", "periodic"], "horizon": 50, "arms": 3})
+    >>> defaults = spec.base.resolve_params({})
+    >>> evaluator = RelativeEvaluator(spec, parse_measure("mean"), [defaults, defaults])
+    >>> evaluator.play_scenarios([defaults], stream=1, first=0, count=5).shape
+    (1, 5, 2)
+    >>> evaluator.play_sample([defaults], stream=1, first=0, count=5).shape
+    (1, 5)
+    """
+
+    def __init__(self, spec: RobustSpec, measure: Measure, tuned: Sequence[Values], workers: Workers = SERIAL) -> None:
+        super().__init__(spec.base, workers)
+        self.evaluators = [Evaluator(scenario, workers) for scenario in spec.scenario_specs()]
+        self.measure = measure
+        self.scenarios = spec.scenarios
+        self.tuned_regret = self.measure_tuned(tuned, Stream.SEARCH, spec.base.replications)
+
+    def measure_tuned(self, tuned: Sequence[Values], stream: int, count: int) -> Floats:
+        """Return the mean regret [S] of the tuned setting of each scenario, which relative regret is divided by."""
+        played = [
+            evaluator.play([values], stream, 0, count).regret[0]
+            for evaluator, values in zip(self.evaluators, tuned, strict=True)
+        ]
+        return check_positive(self.scenarios, np.array([float(regret.mean()) for regret in played]))
+
+    def play_scenarios(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Return the regret [C, count, S] in worlds first … first + count − 1 of a stream of each scenario."""
+        played = [evaluator.play(candidates, stream, first, count).regret for evaluator in self.evaluators]
+        return np.stack(played, axis=-1)
+
+    def play_sample(self, candidates: Sequence[Mapping[str, Value]], stream: int, first: int, count: int) -> Floats:
+        """Return the measure [C, count] of the relative regrets in each replication."""
+        return self.measure.sample(self.play_scenarios(candidates, stream, first, count) / self.tuned_regret)
+
+
+def check_positive(scenarios: Sequence[str], means: Floats) -> Floats:
+    """Return the mean regrets of the tuned settings, which relative regret is divided by."""
+    for name, mean in zip(scenarios, means, strict=True):
+        if not mean > 0.0:
+            raise InputError(
+                f"scenario {name} can't be part of a robust study: its tuned setting has regret "
+                f"{format_number(mean)}, and relative regret needs a positive one."
+            )
+    return means
+
 
 RECOMMENDED = "recommended"
 
@@ -48,7 +101,6 @@ class ScenarioWorlds(WorldData[RobustRecommendation]):
         """Mean regret [S] of the tuned settings on the selection worlds; known after the screening."""
 
     def list_baselines(self, spec: StudySpec) -> dict[str, Candidate]:
-        """Return each scenario's tuned setting and the defaults, by name."""
         tuned = {tuned_name(setting.scenario): tuned_candidate(spec, setting) for setting in self.tuned}
         return {**tuned, DEFAULTS: make_candidate(spec, {})}
 
@@ -59,16 +111,9 @@ class ScenarioWorlds(WorldData[RobustRecommendation]):
         experts = [candidates.index(tuned_candidate(self.spec, setting).values) for setting in self.tuned]
         equals = self._find_indistinguishable(played[: len(candidates)], experts)
         if self.raced:
-            self.tuned_regret = self._measure_tuned([candidates[index] for index in experts])
+            tuned = [candidates[index] for index in experts]
+            self.tuned_regret = self.players.measure_tuned(tuned, Stream.SELECTION, self.spec.selection)
         return Screening(measure.value(played.mean(axis=1) / self.tuned_regret), equals)
-
-    def _measure_tuned(self, values: Sequence[Values]) -> Floats:
-        """Return the mean regret of each tuned setting on all selection worlds of its scenario."""
-        means = [
-            float(evaluator.play([setting], Stream.SELECTION, 0, self.spec.selection).regret[0].mean())
-            for evaluator, setting in zip(self.players.evaluators, values, strict=True)
-        ]
-        return check_positive(self.robust.scenarios, np.array(means))
 
     def _find_indistinguishable(self, played: Floats, experts: Sequence[int]) -> list[int]:
         """Return the candidates that are indistinguishable from the best by the measure, best first.
@@ -87,15 +132,12 @@ class ScenarioWorlds(WorldData[RobustRecommendation]):
         return order_best_first(value(played), indistinguishable(played, self.spec.seed, value))[1]
 
     def play(self, candidates: Sequence[Values], first: int, count: int) -> Floats:
-        """Return the relative regret [C, count, S] in selection worlds first … first + count − 1."""
         return self.players.play_scenarios(candidates, Stream.SELECTION, first, count) / self.tuned_regret
 
     def combine(self, sample: Floats) -> Floats:
-        """Return the measure of relative regrets in each replication."""
         return self.players.measure.sample(sample)
 
     def report(self, selection: Selection) -> RobustRecommendation:
-        """Evaluate the selected setting, the tuned ones and the defaults in every scenario."""
         base = selection.spec
         contenders = self._evaluate_settings({RECOMMENDED: selection.best, **selection.baselines})
         verdict = decide(

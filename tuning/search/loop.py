@@ -17,7 +17,6 @@ import numpy as np
 
 from ravenlab.common.compat.optuna import system_attributes
 from ravenlab.common.errors import InputError
-from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.spec.distributions import (
@@ -75,15 +74,8 @@ def search(
 ) -> bool:
     """Store trials until the study is complete; return False if the deadline came first.
 
-    The trials do not depend on the number of workers or on interruptions.
-
-    Args:
-        spec: The study.
-        study: The stored study, which may already hold trials.
-        evaluator: Plays the candidates.
-        callback: Called after every batch.
-        deadline: Time on `time.monotonic()` after which no further batch starts.
-        first: Candidates to try first; by default `samplers.first_candidates`.
+    The trials do not depend on the number of workers or on interruptions. The study may already hold trials. After the
+    deadline, a time on `time.monotonic()`, no further batch starts. By default `samplers.first_candidates` come first.
     """
     return _Search(spec, study, evaluator, first).run(callback, deadline)
 
@@ -128,9 +120,14 @@ class _Search:
 
         Optuna samples only parameters together that have the same range in all trials.
         """
+        import optuna
+
         self.spec = self.widening.spec
         self.space = make_distributions(self.spec)
-        self.mirror = _mirror(self.spec, self.study)
+        # Hyperband's brackets depend on the name.
+        self.mirror = optuna.create_study(
+            study_name=self.study.study_name, directions=self.study.directions, pruner=make_pruner(self.spec)
+        )
         past = self.stored[: self.batch * self.spec.batch]
         if self.spec.units() or self.widening.counts:
             distributions = make_relative_distributions(self.spec)
@@ -192,7 +189,7 @@ class _Search:
             params=from_relative(self.spec, trial.params),
             distributions=self.space,
             user_attrs={
-                keys.STDERR: _standard_error(sample),
+                keys.STDERR: None if sample.size < 2 else float(sample.std(ddof=1) / np.sqrt(sample.size)),
                 keys.REPLICATIONS: sample.size,
                 keys.SECONDS: round(seconds, 6),
             },
@@ -230,13 +227,6 @@ class _Search:
         return self.spec.pruner == "race" and len(self.stored) >= (self.batch + 1) * self.spec.batch
 
 
-def _standard_error(sample: Floats) -> float | None:
-    """Return the standard error of the value of a trial; None for a single replication."""
-    if sample.size < 2:
-        return None
-    return float(sample.std(ddof=1) / np.sqrt(sample.size))
-
-
 def convert_trial(
     trial: FrozenTrial, params: dict[str, Any], distributions: dict[str, BaseDistribution]
 ) -> FrozenTrial:
@@ -245,10 +235,3 @@ def convert_trial(
     converted.distributions = distributions
     converted.params = params
     return converted
-
-
-def _mirror(spec: StudySpec, study: optuna.Study) -> optuna.Study:
-    """Create an in-memory study with the same name, which determines Hyperband's brackets."""
-    import optuna
-
-    return optuna.create_study(study_name=study.study_name, directions=study.directions, pruner=make_pruner(spec))

@@ -188,11 +188,15 @@ def ask_batch(
 
     `first` replaces the usual first candidates.
     """
+    import optuna
+
     start = batch * spec.batch
     space = make_relative_distributions(spec)
     first = first_candidates(spec) if first is None else first
-    build = _random if spec.sampler in POINT_SAMPLERS else OPTUNA_SAMPLERS[spec.sampler]
-    mirror.sampler = _rounded(build(batch_seed(spec.seed, batch)))
+    kind, options = OPTUNA_SAMPLERS["random" if spec.sampler in POINT_SAMPLERS else spec.sampler]
+    if spec.sampler == "tpe":
+        sort_stably()
+    mirror.sampler = _rounded(getattr(optuna.samplers, kind)(seed=batch_seed(spec.seed, batch), **options))
     for params in first[start : start + spec.batch]:
         mirror.enqueue_trial(to_relative(spec, params))
     queued = max(0, min(len(first) - start, spec.batch))
@@ -235,27 +239,12 @@ def _round_value(distribution: BaseDistribution, value: float | int) -> float | 
     return value if isinstance(value, int) else range_of(distribution).clip(float(f"{value:.{DIGITS}g}"))
 
 
-def _tpe(seed: int) -> optuna.samplers.BaseSampler:
-    import optuna
-
-    sort_stably()
-    return optuna.samplers.TPESampler(seed=seed, **TPE)
-
-
-def _gp(seed: int) -> optuna.samplers.BaseSampler:
-    import optuna
-
-    return optuna.samplers.GPSampler(seed=seed, **GP)
-
-
-def _random(seed: int) -> optuna.samplers.BaseSampler:
-    import optuna
-
-    return optuna.samplers.RandomSampler(seed=seed)
-
-
-OPTUNA_SAMPLERS: dict[str, Callable[[int], optuna.samplers.BaseSampler]] = {"tpe": _tpe, "gp": _gp, "random": _random}
-"""Samplers of Optuna, built from the seed of a batch."""
+OPTUNA_SAMPLERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tpe": ("TPESampler", TPE),
+    "gp": ("GPSampler", GP),
+    "random": ("RandomSampler", {}),
+}
+"""Class and arguments of the samplers of Optuna."""
 
 
 @dataclass(frozen=True)
@@ -295,7 +284,12 @@ def _cma_points(request: _PointRequest) -> Floats:
         for _ in range(size):
             cma.ask()
         generation = past[past_batch * size : (past_batch + 1) * size]
-        cma.tell([(_to_unit(space, trial.params), sign * float(trial.value or 0.0)) for trial in generation])
+        points = [
+            np.clip([range_of(kind).to_unit(trial.params[name]) for name, kind in space.items()], 0.0, 1.0)
+            for trial in generation
+        ]
+        values = [sign * float(trial.value or 0.0) for trial in generation]
+        cma.tell(list(zip(points, values, strict=True)))
     return np.round([cma.ask() for _ in range(size)], CMA_DECIMALS)[-request.count :]
 
 
@@ -317,9 +311,3 @@ def _from_unit(space: Mapping[str, BaseDistribution], point: Floats) -> TrialPar
         value = range_.clip(range_.from_unit(position))
         params[name] = round(value) if isinstance(distribution, IntDistribution) else _round_value(distribution, value)
     return params
-
-
-def _to_unit(space: Mapping[str, BaseDistribution], params: Mapping[str, Any]) -> Floats:
-    """Convert the parameters of a trial to a point of the unit cube."""
-    point = [range_of(distribution).to_unit(params[name]) for name, distribution in space.items()]
-    return np.asarray(np.clip(point, 0.0, 1.0), dtype=np.float64)

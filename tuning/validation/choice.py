@@ -13,20 +13,85 @@ chosen unless they are significantly worse there.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ravenlab.common.interval import TIE_MARGIN
+from ravenlab.common.interval import ERROR_RATE, TIE_MARGIN
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
-from ravenlab.studies.results.verdict import TRIALS_PER_PARAMETER
+from ravenlab.studies.results.verdict import TRIALS_PER_PARAMETER, Excess
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.sobol import scrambled_sobol
 from ravenlab.studies.statistics.surface import Surface, fit_surface, tied_range
-from ravenlab.tuning.validation.candidates import CompleteTrials
-from ravenlab.tuning.validation.held_out import ChosenParameters
-from ravenlab.tuning.validation.points import MAX_DIGITS, clip_value, find_bounds, from_point, round_values, to_point
-from ravenlab.tuning.validation.race import Race
+from ravenlab.tuning.validation.candidates import (
+    MAX_DIGITS,
+    CompleteTrials,
+    clip_value,
+    find_bounds,
+    from_point,
+    round_values,
+    to_point,
+)
+from ravenlab.tuning.validation.held_out import ChosenParameters, HeldOutData
+
+NEGLIGIBLE = 0.025  # standard error of the relative difference between two references below which the worse is dropped
+
+
+class Race:
+    """Candidates are compared with the best on a growing number of selection worlds until each is tied or worse.
+
+    A candidate is *tied* if the upper 95 % bound of its paired excess over the best is at most `TIE_MARGIN`, and
+    *worse* if the lower bound is above `TIE_MARGIN`. The looks share the error rate of 5 %, so that a bound holds
+    although the number of worlds depends on it. A file has one look, at the whole selection segment.
+
+    The best reference counts as the best. Another one is dropped when it is worse by more than the standard error of
+    the difference, or when that error is negligible; no tie is accepted before.
+    """
+
+    def __init__(self, data: HeldOutData[Any], references: Sequence[Values]) -> None:
+        self.data = data
+        self.references = list(references)
+
+    def compare(self, candidate: Values, most: int) -> Excess:
+        """Compare a candidate with the best until it is tied or worse, on at most so many worlds."""
+        looks = self.data.list_looks(most)
+        error_rate = ERROR_RATE / sum(accept for _, accept in looks)
+        for worlds, accept in looks:
+            self.data.measure([*self.references, candidate], worlds)
+            self._race_references(worlds, least=1 if accept else 2)
+            # At the last look several references may remain: then the candidate is compared with each of them.
+            last = worlds == looks[-1][0]
+            rivals = self.references if last else self.references[:1]
+            excesses = [self.data.compare(candidate, rival, worlds, error_rate) for rival in rivals]
+            largest = excesses[0]
+            if largest.low <= TIE_MARGIN:
+                largest = max(excesses, key=lambda excess: excess.high)
+            tied = accept and (last or len(self.references) == 1) and largest.high <= TIE_MARGIN
+            excess = Excess(*largest, worlds=worlds, tied=tied, worse=largest.low > TIE_MARGIN)
+            if excess.tied or excess.worse:
+                break
+        return excess
+
+    def settle(self, most: int) -> Values:
+        """Return the best reference after at most so many worlds."""
+        for worlds, accept in self.data.list_looks(most):
+            if len(self.references) > 1 and worlds > self.data.count(self.references[0]):
+                self.data.measure(self.references, worlds)
+                self._race_references(worlds, least=1 if accept else 2)
+        del self.references[1:]
+        return self.references[0]
+
+    def _race_references(self, worlds: int, least: int) -> None:
+        """Put the best references first, and drop others, but keep at least so many."""
+        self.references.sort(key=lambda values: self.data.objective(values, worlds))
+        kept = self.references[:least]
+        for values in self.references[least:]:
+            difference, error = self.data.difference(values, self.references[0], worlds)
+            if max(difference, NEGLIGIBLE) < error:
+                kept.append(values)
+        self.references = kept
+
 
 ROUNDING = 0.001  # relative change of the objective on the surface up to which values are rounded
 PROMISING = 0.05  # excess of a proposal on the surface up to which it is compared
@@ -76,13 +141,9 @@ class Nomination:
 def nominate(
     finalists: Finalists, design: Sequence[Values], objective: Floats, searched: CompleteTrials | None
 ) -> Nomination:
-    """Nominate candidates for the race.
+    """Nominate candidates for the race by the objective [C] of finalists and design on the selection data.
 
-    Args:
-        finalists: The best trials and the baselines.
-        design: Further candidates.
-        objective: The objective [C] of finalists and design on the selection data.
-        searched: All complete trials with their objective in the search; None if the two are not comparable.
+    `searched` are all complete trials with their objective in the search; None if the two are not comparable.
     """
     if not np.all(objective > 0.0):
         return nominate_lowest(finalists, objective)
@@ -181,13 +242,7 @@ def choose(race: Race, defaults: Values, proposals: Sequence[Values], most: int)
     then the best is not known to be better, and which candidate has the lowest mean is mostly chance. No worlds can be
     added to a trace or log, so its defaults are chosen unless the selection segment shows that they are worse: the
     lowest of many noisy estimates lost 4 % more clicks than the class as constructed in logs of clicks, the defaults
-    lost fewer.
-
-    Args:
-        race: The race.
-        defaults: The policy's defaults.
-        proposals: Simple candidates, the simplest first.
-        most: Largest number of worlds for the defaults.
+    lost fewer. The simplest proposal comes first; `most` is the largest number of worlds for the defaults.
     """
     excess = race.compare(defaults, most)
     if excess.tied or (race.data.recorded and excess.low <= 0.0):

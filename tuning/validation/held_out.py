@@ -97,6 +97,7 @@ class HeldOutData(ABC, Generic[Result]):
     def __init__(self, spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()) -> None:
         self.spec = spec
         self.evaluator = evaluator
+        self.scenario = evaluator.problem.scenario
         self.alternatives = alternatives
         """Untuned policies that are measured on the report data."""
 

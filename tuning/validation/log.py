@@ -21,7 +21,6 @@ from ravenlab.studies.results.recommendation import (
     RequiredSample,
     RewardStatistics,
 )
-from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import step_down
 from ravenlab.studies.statistics.paired import StudentEstimate
 from ravenlab.studies.statistics.resampled_logs import estimate_interval, estimate_log_difference, split_by_log
@@ -41,21 +40,14 @@ class LogData(SegmentData[Floats]):
     of the regret where rewards of all arms are alike, as with clicks, and nothing where they are near zero.
     """
 
+    scenario: LogScenario
     fits_surface = False
 
-    def __init__(
-        self, spec: StudySpec, scenario: LogScenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
-    ) -> None:
-        super().__init__(spec, evaluator, alternatives)
-        self.scenario = scenario
-
     def play_selection(self, candidates: Sequence[Values]) -> list[Floats]:
-        """Return the negative mean reward [R] of candidates on the selection segment."""
         played = play_on_log(self.evaluator, candidates, Stream.SELECTION, self.spec.selection)
         return [-candidate.score for candidate in played]
 
     def mean(self, loss: Floats) -> float:
-        """Return the estimated mean loss."""
         return self._estimate(loss).mean
 
     def relative_excess(self, loss: Floats, best: Floats, level: float) -> Interval:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ravenlab.common.errors import InputError
-from ravenlab.environments import Scenario
 from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Values
@@ -25,6 +24,7 @@ from ravenlab.tuning.validation.candidates import (
 )
 from ravenlab.tuning.validation.choice import (
     Finalists,
+    Race,
     choose,
     find_ranges,
     least_trials,
@@ -34,7 +34,6 @@ from ravenlab.tuning.validation.choice import (
 )
 from ravenlab.tuning.validation.held_out import ChosenParameters, HeldOutData, Result, Screening, Selection
 from ravenlab.tuning.validation.log import LogData
-from ravenlab.tuning.validation.race import Race
 from ravenlab.tuning.validation.trace import TraceData
 from ravenlab.tuning.validation.worlds import SimulatedWorlds
 from ravenlab.tuning.workers.problem import Evaluator
@@ -69,13 +68,8 @@ def open_held_out(
     spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()
 ) -> HeldOutData[Recommendation]:
     """Return the held-out data of a study of one scenario, trace or log."""
-    match evaluator.problem.scenario:
-        case TraceScenario() as trace:
-            return TraceData(spec, trace, evaluator, alternatives)
-        case LogScenario() as log:
-            return LogData(spec, log, evaluator, alternatives)
-        case Scenario() as scenario:
-            return SimulatedWorlds(spec, scenario, evaluator, alternatives)
+    kinds: dict[type, Callable[..., HeldOutData[Recommendation]]] = {TraceScenario: TraceData, LogScenario: LogData}
+    return kinds.get(type(evaluator.problem.scenario), SimulatedWorlds)(spec, evaluator, alternatives)
 
 
 def recommend_on(data: HeldOutData[Result], study: optuna.Study) -> Result:

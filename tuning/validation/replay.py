@@ -137,15 +137,6 @@ def estimate_score(
     worlds = scenario.draw(scenario.log.events, seed, 0, resamples, Stream.SIMULATE)
     played = play_logs(policy_class, values, worlds, seed, 0, Stream.SIMULATE)
     result = summarize_logs(scenario, Stream.SIMULATE, played)
-    conclusive = result.inconclusive is None
-    return Replay(
-        policy=policy_class.name,
-        params=values,
-        score=result.score if conclusive else replace(result.score, low=np.nan, high=np.nan),
-        matched=result.matched,
-        effective=result.effective,
-        events=played.events,
-        logged=result.logged,
-        estimator=result.estimator,
-        inconclusive=result.inconclusive,
-    )
+    score = result.score if result.inconclusive is None else replace(result.score, low=np.nan, high=np.nan)
+    summary = vars(replace(result, score=score))
+    return Replay(policy=policy_class.name, params=values, events=played.events, **summary)

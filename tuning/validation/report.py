@@ -137,15 +137,7 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
 
 
 def judge(spec: StudySpec, choice: ChosenParameters, defaults: Values, trials: int, report: Report) -> Verdict:
-    """Decide between the defaults and the chosen parameters and, on recorded data, what was done without them.
-
-    Args:
-        spec: The study.
-        choice: The chosen parameters.
-        defaults: The policy's defaults.
-        trials: Number of complete trials.
-        report: The evaluation on the report data.
-    """
+    """Decide between the defaults and the chosen parameters and, on recorded data, what was done without them."""
     behind = report.differences[-1]
     verdict = decide(
         spec,
@@ -197,9 +189,6 @@ def decide(
     """Return the verdict.
 
     Args:
-        spec: The study.
-        choice: The chosen parameters.
-        defaults: The policy's defaults.
         trials: Number of complete trials.
         better: Whether the chosen parameters are significantly better than the defaults on the report data.
         recorded: Whether the data are a trace or log, which may be too short to bound the excess.

@@ -27,7 +27,7 @@ Loss = TypeVar("Loss")
 
 
 class SegmentData(HeldOutData[Recommendation], Generic[Loss]):
-    """The selection and the report segment of a file."""
+    """The selection and the report segment of a file: there is no design, and one look at the whole selection."""
 
     recorded = True
 
@@ -62,45 +62,36 @@ class SegmentData(HeldOutData[Recommendation], Generic[Loss]):
         """Evaluate the first candidate, and its differences from the others, on the report segment."""
 
     def screen(self, candidates: Sequence[Values], design: Sequence[Values]) -> Screening:
-        """Measure all candidates on the selection segment; there is no design."""
         self.measure(candidates, self.spec.selection)
         losses = [self._loss(values) for values in candidates]
         means = np.array([self.mean(loss) for loss in losses])
         return Screening(means, order_best_first(means, self.mark_indistinguishable(losses, means))[1])
 
     def most_worlds(self, conclusive: bool) -> int:
-        """Return the size of the selection, to which no worlds can be added."""
         return self.spec.selection
 
     def list_looks(self, most: int) -> list[tuple[int, bool]]:
-        """Return a single look, at the whole segment."""
         return [(self.spec.selection, True)]
 
     def measure(self, candidates: Sequence[Values], worlds: int) -> None:
-        """Play candidates that have not been played."""
         missing = {make_key(values): values for values in candidates if self.count(values) == 0}
         if missing:
             self.losses.update(zip(missing, self.play_selection(list(missing.values())), strict=True))
 
     def count(self, values: Values) -> int:
-        """Return the number of replications of a candidate that was played."""
         return self.spec.selection if make_key(values) in self.losses else 0
 
     def objective(self, values: Values, worlds: int) -> float:
-        """Return the mean loss of a candidate."""
         return self.mean(self._loss(values))
 
     def compare(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
-        """Return the excess over the best with its bounds."""
         return self.relative_excess(self._loss(values), self._loss(best), level=1.0 - 2.0 * error_rate)
 
     def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
-        """Return the difference from the best, relative to the best, and its standard error."""
         excess = self.compare(values, best, worlds, ERROR_RATE / 2.0)
         return excess.mean, excess.standard_error
 
     def report(self, selection: Selection) -> Recommendation:
-        """Evaluate the selected parameters and the baselines on the report segment."""
         return make_recommendation(self, selection, self.evaluate(selection.evaluated))
 
     def _loss(self, values: Values) -> Loss:

@@ -8,6 +8,7 @@ shows that the excess is larger.
 from itertools import product
 
 import numpy as np
+from ravenlab.tuning.validation.points import MAX_DIGITS, find_bounds, from_point, round_values, to_point
 
 from ravenlab.common.interval import TIE_MARGIN
 from ravenlab.environments.streams import Stream
@@ -21,7 +22,6 @@ from ravenlab.studies.statistics.surface import exceeds
 from ravenlab.tuning.validation.candidates import DEFAULTS, PAPER
 from ravenlab.tuning.validation.choice import order_by_importance
 from ravenlab.tuning.validation.held_out import Selection
-from ravenlab.tuning.validation.points import MAX_DIGITS, find_bounds, from_point, round_values, to_point
 from ravenlab.tuning.workers.problem import Evaluator
 
 CELLS = (9, 7)  # values of the first and the second axis

@@ -18,7 +18,6 @@ from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.policies.engine.play import PlayedWindows, play_windows
 from ravenlab.studies.results.recommendation import FIXED_ARM, Estimate, FixedArm, RewardStatistics, TraceFacts
-from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.bootstrap import (
     SerialDependence,
     estimate_sum,
@@ -156,24 +155,16 @@ def _variance_of_mean(rows: int, window: int) -> float:
 class TraceData(SegmentData[WindowSample]):
     """The selection and the report segment of a trace."""
 
-    def __init__(
-        self, spec: StudySpec, scenario: TraceScenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
-    ) -> None:
-        super().__init__(spec, evaluator, alternatives)
-        self.scenario = scenario
-        self.window = evaluator.problem.horizon
+    scenario: TraceScenario
 
     def play_selection(self, candidates: Sequence[Values]) -> list[WindowSample]:
-        """Return the regret of candidates on the selection segment."""
         played = play_on_trace(self.evaluator, candidates, Stream.SELECTION, self.spec.selection)
         return [candidate.regret for candidate in played]
 
     def mean(self, loss: WindowSample) -> float:
-        """Return the mean regret."""
         return float(loss.windows.mean())
 
     def relative_excess(self, loss: WindowSample, best: WindowSample, level: float) -> Interval:
-        """Return the excess regret relative to that of the best."""
         least = self.mean(best)
         difference = self.mean(loss) - least
         parts = loss.parts - best.parts
@@ -192,7 +183,6 @@ class TraceData(SegmentData[WindowSample]):
         return step_down(means, longest.widening() * resample_sums(parts, longest.block, self.spec.seed))
 
     def evaluate(self, candidates: Sequence[Values]) -> Report:
-        """Estimate regret on the report segment, and compare with fixed arms."""
         count = self.spec.report
         trace = self.scenario.trace
         best, *others = play_on_trace(self.evaluator, candidates, Stream.REPORT, count)
@@ -228,7 +218,7 @@ class TraceData(SegmentData[WindowSample]):
             ),
             reach=self.scenario.nearby.reach,
             gap=self.scenario.nearby.gap,
-            per_step=sign * float(best.reward.mean()) / self.window,
+            per_step=sign * float(best.reward.mean()) / self.evaluator.problem.horizon,
             scale=self.scenario.scale.factor,
         )
         regret = Estimate(*self._estimate(best.regret), replications=count)
@@ -257,7 +247,7 @@ class TraceData(SegmentData[WindowSample]):
         return self._find_dependence(sample.parts, Stream.REPORT).enough
 
     def _find_dependence(self, parts: Floats, stream: Stream) -> SerialDependence:
-        return row_autocorrelation(self.scenario.trace.rows, self.window, parts, stream)
+        return row_autocorrelation(self.scenario.trace.rows, self.evaluator.problem.horizon, parts, stream)
 
 
 def _measure_scale(scenario: TraceScenario, sign: float) -> RewardStatistics:

@@ -19,7 +19,7 @@ from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.results.recommendation import Estimate, Failures, Recommendation, RewardStatistics
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.failures import include_unseen, include_unseen_in_mean
 from ravenlab.studies.statistics.intervals import (
     indistinguishable,
     mean_interval,
@@ -29,6 +29,7 @@ from ravenlab.studies.statistics.intervals import (
     relative_value_interval,
 )
 from ravenlab.studies.statistics.paired import StudentEstimate
+from ravenlab.tuning.validation.candidates import COPIES, make_copies
 from ravenlab.tuning.validation.held_out import (
     MIN_WORLDS,
     HeldOutData,
@@ -38,7 +39,6 @@ from ravenlab.tuning.validation.held_out import (
     ValuesKey,
     make_key,
 )
-from ravenlab.tuning.validation.points import COPIES, make_copies
 from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives, make_recommendation
 from ravenlab.tuning.validation.sensitivity import measure_sensitivity
 from ravenlab.tuning.workers.problem import Evaluator, count_failures
@@ -88,11 +88,9 @@ class WorldData(HeldOutData[Result]):
         return sample
 
     def most_worlds(self, conclusive: bool) -> int:
-        """Return the largest number of worlds of a race with the defaults."""
         return most_worlds(self.spec, conclusive, self.scenarios)
 
     def list_looks(self, most: int) -> list[tuple[int, bool]]:
-        """List the looks."""
         return make_looks(self.spec.selection, most)
 
     def measure(self, candidates: Sequence[Values], worlds: int) -> None:
@@ -117,24 +115,20 @@ class WorldData(HeldOutData[Result]):
         self.samples = {key: sample[: self.copies] for key, sample in self.samples.items()}
 
     def count(self, values: Values) -> int:
-        """Return the number of worlds that a candidate has played."""
         return self.samples[make_key(values)].shape[1] if make_key(values) in self.samples else 0
 
     def objective(self, values: Values, worlds: int) -> float:
-        """Return the objective of a played candidate."""
         if self.value is not None:
             return float(self.value(self._sample(values, worlds).ravel()))
         return float(self._means(values, worlds).mean())
 
     def difference(self, values: Values, best: Values, worlds: int) -> tuple[float, float]:
-        """Return the difference between the means and its standard error, relative to the mean of the best."""
         least = self._means(best, worlds)
         difference = self._means(values, worlds) - least
         scale = abs(float(least.mean())) or 1.0
         return float(difference.mean()) / scale, float(difference.std(ddof=1)) / worlds**0.5 / scale
 
     def compare(self, values: Values, best: Values, worlds: int, error_rate: float) -> Interval:
-        """Return the excess over the best with its bounds."""
         sample = self._means(values, worlds)
         least = self._means(best, worlds)
         level = 1.0 - 2.0 * error_rate
@@ -157,16 +151,14 @@ class WorldData(HeldOutData[Result]):
 class SimulatedWorlds(WorldData[Recommendation]):
     """Held-out worlds of the scenario of a study."""
 
-    def __init__(
-        self, spec: StudySpec, scenario: Scenario, evaluator: Evaluator, alternatives: Sequence[str] = ()
-    ) -> None:
+    scenario: Scenario
+
+    def __init__(self, spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()) -> None:
         super().__init__(spec, evaluator, alternatives)
-        self.scenario = scenario
         if evaluator.objective.by_rank:
             self.value = evaluator.objective.value
 
     def play(self, candidates: Sequence[Values], first: int, count: int) -> Floats:
-        """Return the counted regret [C, count] in selection worlds first … first + count − 1."""
         return self.evaluator.play(candidates, Stream.SELECTION, first, count).counted_regret
 
     def screen(self, candidates: Sequence[Values], design: Sequence[Values]) -> Screening:
@@ -206,7 +198,13 @@ class SimulatedWorlds(WorldData[Recommendation]):
                 for other, difference, failed in zip(others, intervals, other_failures, strict=True)
             ],
             scale=scale,
-            failures=_describe_failures(failures),
+            failures=Failures(
+                rate=failures.rate,
+                count=failures.failures,
+                highest_rate=failures.highest_rate,
+                unseen=failures.unseen,
+                reliable=failures.reliable,
+            ),
             attainable=float((played.regret[0] + played.reward[0]).mean()),
             alternatives=list_alternatives(self._measure_rivals(regret, decidable=failures.reliable)),
             sensitivity=measure_sensitivity(selection, self.evaluator) if spec.map else None,
@@ -224,16 +222,6 @@ class SimulatedWorlds(WorldData[Recommendation]):
             estimate = StudentEstimate(float(difference.mean()), error, count - 1.0)
             rivals.append(Rival(evaluator.problem.policy, estimate, decidable, params=values))
         return rivals
-
-
-def _describe_failures(sample: FailureSample) -> Failures:
-    return Failures(
-        rate=sample.rate,
-        count=sample.failures,
-        highest_rate=sample.highest_rate,
-        unseen=sample.unseen,
-        reliable=sample.reliable,
-    )
 
 
 def measure_scale(scenario: Scenario, spec: StudySpec) -> RewardStatistics:

@@ -27,7 +27,7 @@ from ravenlab.policies.engine.simulation import Simulation, simulate
 from ravenlab.studies.storage.lock import reconnect_seconds
 from ravenlab.tuning.interrupts import acknowledge_interrupt
 from ravenlab.tuning.workers.local import SAFE_PATH, Call, ChunkSize, Skipped, TaskTime, Timer, Workers
-from ravenlab.tuning.workers.payload import MachineIdentity, Packer, PayloadMissing, TaskResult, run_task
+from ravenlab.tuning.workers.payload import Packer, PayloadMissing, TaskResult, machine_identity, run_task
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
@@ -248,7 +248,8 @@ class ClusterWorkers(Workers):
         self.address = address
         self.client = client
         self.security = security
-        self.packer, self.driver = Packer(), MachineIdentity.current()
+        self.packer = Packer()
+        self.driver = machine_identity()
         self.lock = threading.Lock()
         self.stopped = False
         self.closed = threading.Event()
@@ -292,7 +293,6 @@ class ClusterWorkers(Workers):
         return self.run(partial(simulate, policy, scenario, **options), [()])[0]
 
     def stop(self) -> None:
-        """Cancel all tasks."""
         self.stopped = True
         self.close()
 

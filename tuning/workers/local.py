@@ -189,13 +189,11 @@ class LocalWorkers(Workers):
         return ChunkSize(-(-count // chunks), candidates)
 
     def run(self, task: Callable[..., T], calls: Sequence[Call], timer: Timer | None = None) -> list[T]:
-        """Run in this thread if there is one worker or one call."""
         if self.jobs == 1 or len(calls) == 1:
             return [task(*call) for call in calls]
         return BACKENDS[self.backend].run(task, calls, self.jobs)
 
     def simulate(self, policy: str, scenario: str | AnyScenario, **options: Any) -> Simulation:
-        """Run in threads."""
         from ravenlab.policies.engine.simulation import simulate
 
         return simulate(policy, scenario, jobs=self.jobs, **options)

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.tuning.workers.problem import Problem
 
 SMALL_BYTES = 16_000  # largest payload that is sent with every task
-COMPARED = ("python", "numpy", "numba", "llvmlite", "scipy", "machine")
-"""Versions that may affect the last digits of results."""
+COMPARED = ("sources", "python", "numpy", "numba", "llvmlite", "scipy", "machine")
+"""The sources, and versions that may affect the last digits of results."""
 
 CACHED_PROBLEMS = 16  # problems in the cache of a worker
 
@@ -38,18 +38,10 @@ class ProblemPayload:
     data: bytes | None
 
 
-@dataclass(frozen=True)
-class MachineIdentity:
-    """Sources and versions of a machine, to compare a worker with the driver."""
-
-    sources: str
-    versions: tuple[tuple[str, str], ...]
-
-    @staticmethod
-    def current() -> MachineIdentity:
-        """Return the identity of this machine."""
-        current = identity()
-        return MachineIdentity(current["sources"], tuple((name, current[name]) for name in COMPARED))
+def machine_identity() -> dict[str, str]:
+    """Return sources and versions of this machine, to compare a worker with the driver."""
+    current = identity()
+    return {name: current[name] for name in COMPARED}
 
 
 @dataclass(frozen=True)
@@ -147,17 +139,17 @@ class _ProblemCache:
 _PROBLEMS = _ProblemCache()
 
 
-def run_task(task: Callable[..., Any], call: tuple[Any, ...], driver: MachineIdentity) -> TaskResult | PayloadMissing:
+def run_task(task: Callable[..., Any], call: tuple[Any, ...], driver: Mapping[str, str]) -> TaskResult | PayloadMissing:
     """Run one task on a worker.
 
     Raises:
         InputError: The worker has other sources of ravenlab than the driver.
     """
-    worker = MachineIdentity.current()
-    if worker.sources != driver.sources:
+    worker = machine_identity()
+    if worker["sources"] != driver["sources"]:
         raise InputError(
-            "a worker of the cluster has other sources of ravenlab than this machine "
-            f"({identity()['ravenlab']}, {worker.sources}), so results would be inconsistent; install the same version."
+            f"a worker of the cluster has other sources of ravenlab than this machine ({identity()['ravenlab']}, "
+            f"{worker['sources']}), so results would be inconsistent; install the same version."
         )
     begin = time.perf_counter()
     if call and isinstance(call[0], ProblemPayload):
@@ -166,11 +158,10 @@ def run_task(task: Callable[..., Any], call: tuple[Any, ...], driver: MachineIde
             return PayloadMissing()
         call = (problem, *call[1:])
     value = task(*call)
-    differences = _describe_differences(dict(worker.versions), dict(driver.versions))
-    return TaskResult(value, time.perf_counter() - begin, differences)
+    return TaskResult(value, time.perf_counter() - begin, _describe_differences(worker, driver))
 
 
-def _describe_differences(worker: dict[str, str], driver: dict[str, str]) -> str:
+def _describe_differences(worker: Mapping[str, str], driver: Mapping[str, str]) -> str:
     """Describe the versions that differ.
 
     >>> _describe_differences({"numpy": "2.4.5"}, {"numpy": "2.4.6"})

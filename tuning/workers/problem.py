@@ -44,12 +44,21 @@ CACHED_RANGES = 1024
 
 INITIAL_SECONDS_PER_STEP = 2e-8
 STEPS_PER_PIECE = 5e7  # work between two updates of progress, for which all workers wait
-_REGRET, _REWARD, _COUNTED, _FAILED, _UNIFORM = range(5)  # columns of `EvaluatedCandidates`
+
+
+class _Column:
+    """One kind of result in `EvaluatedCandidates`, of the shape [C, R]."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, results: EvaluatedCandidates, owner: type) -> Floats:
+        return np.asarray(results.columns[..., self.index])
 
 
 @dataclass(frozen=True)
 class EvaluatedCandidates:
-    """Results of C candidates of a study in the same R worlds; every property has the shape [C, R].
+    """Results of C candidates of a study in the same R worlds.
 
     >>> regret, reward = np.ones((2, 4)), np.zeros((2, 4))
     >>> EvaluatedCandidates.join(regret, reward, regret).counted_regret.shape
@@ -59,35 +68,21 @@ class EvaluatedCandidates:
     columns: Floats
     """[C, R, 3] all results, or [C, R, 5] with failures: one array, which workers return."""
 
+    regret = _Column(0)
+    """Regret over all steps."""
+    reward = _Column(1)
+    """Reward over all steps."""
+    counted_regret = _Column(2)
+    """Regret after the objective's burn-in."""
+    failed = _Column(3)
+    """Whether the world fails, 0 or 1; of `Evaluator.play_with_failures` only."""
+    uniform_regret = _Column(4)
+    """Regret of uniform choice in the steps that decide whether the world fails; like `failed`."""
+
     @staticmethod
     def join(*columns: Floats) -> EvaluatedCandidates:
         """Return results from regret, reward, counted regret and, if known, failures and uniform regret [C, R]."""
         return EvaluatedCandidates(np.stack(columns, axis=-1))
-
-    @property
-    def regret(self) -> Floats:
-        """Regret over all steps."""
-        return np.asarray(self.columns[..., _REGRET])
-
-    @property
-    def reward(self) -> Floats:
-        """Reward over all steps."""
-        return np.asarray(self.columns[..., _REWARD])
-
-    @property
-    def counted_regret(self) -> Floats:
-        """Regret after the objective's burn-in."""
-        return np.asarray(self.columns[..., _COUNTED])
-
-    @property
-    def failed(self) -> Floats:
-        """Whether the world fails, 0 or 1; of `Evaluator.play_with_failures` only."""
-        return np.asarray(self.columns[..., _FAILED])
-
-    @property
-    def uniform_regret(self) -> Floats:
-        """Regret of uniform choice in the steps that decide whether the world fails; like `failed`."""
-        return np.asarray(self.columns[..., _UNIFORM])
 
 
 @dataclass(frozen=True)
@@ -270,13 +265,13 @@ class Evaluator:
     ) -> Floats:
         """Run a task that returns results [C, count, columns], in pieces if progress is shown."""
         if self.on_steps is None:
-            return self._play_piece(task, candidates, stream, first, count)
+            return self._play_piece(task, candidates, stream, (first, count))
         steps_per_world = float(len(candidates) * self.problem.horizon)
         pieces = min(self.workers.pieces, count, math.ceil(count * steps_per_world / STEPS_PER_PIECE))
         parts = []
-        for start, size in _split_range(first, count, -(-count // pieces)):
-            parts.append(self._play_piece(task, candidates, stream, start, size))
-            self.on_steps(size * steps_per_world)
+        for piece in _split_range(first, count, -(-count // pieces)):
+            parts.append(self._play_piece(task, candidates, stream, piece))
+            self.on_steps(piece[1] * steps_per_world)
         return np.concatenate(parts, axis=1)
 
     def _play_piece(
@@ -284,12 +279,11 @@ class Evaluator:
         task: Callable[..., Floats],
         candidates: Sequence[Mapping[str, Value]],
         stream: int,
-        first: int,
-        count: int,
+        piece: tuple[int, int],
     ) -> Floats:
-        size = self._chunk_size(task, count, len(candidates))
+        size = self._chunk_size(task, piece[1], len(candidates))
         groups = [candidates[i : i + size.candidates] for i in range(0, len(candidates), size.candidates)]
-        ranges = _split_range(first, count, size.worlds)
+        ranges = _split_range(*piece, size.worlds)
         parts = self._run(task, [(group, stream, *part) for group in groups for part in ranges])
         rows = [np.concatenate(parts[i : i + len(ranges)], axis=1) for i in range(0, len(parts), len(ranges))]
         return np.concatenate(rows)

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
-import ravenlab.tuning.doctor.machine
-import ravenlab.tuning.doctor.storage
 from ravenlab.common.fingerprint import identity
 from ravenlab.studies.storage.database import create_sqlite_file
+from ravenlab.tuning import doctor
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.doctor import NOTE, OK, PROBLEM
-from ravenlab.tuning.doctor.machine import check_kernel
-from ravenlab.tuning.doctor.storage import check_file_system, check_storage, find_file_system
+from ravenlab.tuning.doctor import (
+    NOTE,
+    OK,
+    PROBLEM,
+    check_file_system,
+    check_machine,
+    check_storage,
+    find_file_system,
+)
 from tests.messages import assert_names
 from tests.project import python
 
@@ -111,7 +116,7 @@ def test_unusable_storages(tmp_path: Path) -> None:
 
 
 def test_file_locked_by_another_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ravenlab.tuning.doctor.storage.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("ravenlab.tuning.doctor.BUSY_SECONDS", 0.05)
     path = tmp_path / "locked.sqlite3"
     url = create_database(path)
     other = sqlite3.connect(path, isolation_level=None)
@@ -129,7 +134,7 @@ def test_sqlite_on_a_network_file_system_is_a_problem(
 ) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text("1 0 0:1 / / rw - nfs4 server:/ rw\n")
-    monkeypatch.setattr(ravenlab.tuning.doctor.storage, "MOUNTS", mounts)
+    monkeypatch.setattr(doctor, "MOUNTS", mounts)
     assert run(["doctor", "--storage", create_database(tmp_path / "x.sqlite3"), "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     assert report["problems"] >= 1
@@ -156,7 +161,7 @@ def test_report_of_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 
 def test_unwritable_cache_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ravenlab.common.kernel_cache.numba_cache_folder", lambda: None)
-    rows = {row.check: row for row in check_kernel()}
+    rows = {row.check: row for row in check_machine()}
     assert rows["numba cache"].verdict == NOTE
     assert "NUMBA_CACHE_DIR" in rows["numba cache"].advice
 

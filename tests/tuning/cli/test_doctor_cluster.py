@@ -8,8 +8,7 @@ import pytest
 
 from ravenlab.common.fingerprint import identity
 from ravenlab.tuning.cli.app import run
-from ravenlab.tuning.doctor import NOTE, OK, PROBLEM, Check
-from ravenlab.tuning.doctor.cluster import Cluster, Node, check_cluster
+from ravenlab.tuning.doctor import NOTE, OK, PROBLEM, Check, Node, check_cluster
 from tests.cluster import dask_cluster
 from tests.command import refused
 from tests.project import ROOT, copy_sources
@@ -94,7 +93,7 @@ def make_node(name: str, other: dict[str, str] | None = None) -> Node:
 
 
 def check_workers(*workers: Node) -> list[Check]:
-    return check_cluster(Cluster(Node("tcp://10.0.0.1:8786", LOCAL), list(workers)), LOCAL)
+    return check_cluster(Node("tcp://10.0.0.1:8786", LOCAL), workers, LOCAL)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import optuna
 import pytest
 from sqlalchemy.engine import make_url
 
-from ravenlab.tuning.doctor import OK, PROBLEM
-from ravenlab.tuning.doctor.storage import check_storage
+from ravenlab.tuning.doctor import OK, PROBLEM, check_storage
 from tests.messages import assert_names
 from tests.postgres import Server
 

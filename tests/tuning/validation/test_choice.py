@@ -12,10 +12,20 @@ from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Values
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.surface import fit_surface, tied_range
-from ravenlab.tuning.validation.candidates import Candidate, CompleteTrials
+from ravenlab.tuning.validation.candidates import (
+    COPIES,
+    SPREAD,
+    Candidate,
+    CompleteTrials,
+    from_point,
+    make_copies,
+    round_values,
+    to_point,
+)
 from ravenlab.tuning.validation.choice import (
     Finalists,
     Nomination,
+    Race,
     choose,
     find_ranges,
     make_design,
@@ -23,8 +33,6 @@ from ravenlab.tuning.validation.choice import (
     nominate_lowest,
 )
 from ravenlab.tuning.validation.held_out import ChosenParameters, Screening, Selection
-from ravenlab.tuning.validation.points import COPIES, SPREAD, from_point, make_copies, round_values, to_point
-from ravenlab.tuning.validation.race import Race
 from ravenlab.tuning.validation.worlds import WorldData, make_looks, most_worlds
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.binomial import band
