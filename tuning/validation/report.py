@@ -51,7 +51,7 @@ class Report:
     scale: RewardStatistics
     trace: TraceFacts | None = None
     log: LogFacts | None = None
-    alternatives: Sequence[Alternative] = ()
+    alternatives: list[Alternative] = field(default_factory=list)
     """On recorded data: what may be used instead of the policy."""
     failures: Failures | None = None
     """None on recorded data."""
@@ -111,9 +111,7 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
             name=cast(BaselineName, name),
             params=baseline.shown,
             regret=measured.regret,
-            difference=measured.difference.mean,
-            low=measured.difference.low,
-            high=measured.difference.high,
+            **measured.difference.as_object("difference"),
             decidable=measured.conclusive,
             failure_rate=measured.failure_rate,
         )
@@ -124,15 +122,8 @@ def make_recommendation(data: HeldOutData[Recommendation], selection: Selection,
         scenario=selection.spec.scenario,
         objective=selection.spec.objective,
         verdict=judge(selection.spec, selection.choice, defaults, selection.complete, report),
-        regret=report.regret,
         versus=versus,
-        alternatives=list(report.alternatives),
-        scale=report.scale,
-        trace=report.trace,
-        log=report.log,
-        failures=report.failures,
-        attainable=report.attainable,
-        sensitivity=report.sensitivity,
+        **{name: value for name, value in vars(report).items() if name != "differences"},
     )
 
 

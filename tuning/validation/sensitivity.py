@@ -8,7 +8,6 @@ shows that the excess is larger.
 from itertools import product
 
 import numpy as np
-from ravenlab.tuning.validation.points import MAX_DIGITS, find_bounds, from_point, round_values, to_point
 
 from ravenlab.common.interval import TIE_MARGIN
 from ravenlab.environments.streams import Stream
@@ -19,7 +18,15 @@ from ravenlab.studies.results.grid import Grid, make_map_spec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.paired import SkewedEstimate
 from ravenlab.studies.statistics.surface import exceeds
-from ravenlab.tuning.validation.candidates import DEFAULTS, PAPER
+from ravenlab.tuning.validation.candidates import (
+    DEFAULTS,
+    MAX_DIGITS,
+    PAPER,
+    find_bounds,
+    from_point,
+    round_values,
+    to_point,
+)
 from ravenlab.tuning.validation.choice import order_by_importance
 from ravenlab.tuning.validation.held_out import Selection
 from ravenlab.tuning.workers.problem import Evaluator
