@@ -9,9 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ravenlab.studies.export.deployment import count_extra_arms, describe_deployment
 from ravenlab.studies.results.baselines import TITLES
-from ravenlab.studies.results.expected import Advice
+from ravenlab.studies.results.expected import Advice, count_extra_arms, describe_deployment
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Estimate, LogFacts, TraceFacts
 from ravenlab.studies.results.robust import RobustRecommendation

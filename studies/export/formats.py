@@ -13,8 +13,7 @@ from pydantic import Field
 
 from ravenlab.common.text import escape_in_strings
 from ravenlab.policies.engine.loading import SCHEMA
-from ravenlab.studies.export.deployment import Deployment, describe_deployment
-from ravenlab.studies.results.expected import Advice, ExpectedParameters
+from ravenlab.studies.results.expected import Advice, Deployment, ExpectedParameters, describe_deployment
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.fields import FrozenModel

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count
-from ravenlab.environments import find_scenario
+from ravenlab.environments import Scenario, find_scenario
 
 IMMEDIATE = "Holds for immediate rewards: each one is known before the next choice."
 DELAYED = "Holds for rewards that arrive as late as in the scenario."
@@ -16,7 +16,16 @@ def describe_feedback(scenarios: Iterable[str]) -> str:
     >>> describe_feedback(["blips+delayed"]) == DELAYED, describe_feedback(["log:ads"]) == IMMEDIATE
     (True, True)
     """
-    return DELAYED if any(map(_is_delayed, scenarios)) else IMMEDIATE
+    loaded = map(find_loaded, scenarios)
+    return DELAYED if any(scenario is not None and scenario.delayed for scenario in loaded) else IMMEDIATE
+
+
+def find_loaded(scenario: str) -> Scenario | None:
+    """Find a scenario; None for a recording, and for a plugin that is not loaded."""
+    try:
+        return find_scenario(scenario)
+    except InputError:
+        return None
 
 
 KEEP_STATE = "For one that keeps running, state --horizon N --keep-state."
@@ -32,11 +41,3 @@ def describe_windows(window: int) -> str:
         f"Each window of {format_count(window)} rows starts from nothing, as a policy that is restarted after as many"
         " steps."
     )
-
-
-def _is_delayed(scenario: str) -> bool:
-    """Whether a scenario delays rewards; not if it is a recording or a plugin that is not loaded."""
-    try:
-        return find_scenario(scenario).delayed
-    except InputError:
-        return False

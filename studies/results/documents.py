@@ -15,7 +15,6 @@ from ravenlab.common.text import (
     join_words,
     name_problem,
 )
-from ravenlab.studies.export.deployment import count_extra_arms, describe_deployment
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import (
     SIMULTANEOUS,
@@ -42,7 +41,7 @@ from ravenlab.studies.results.describe import (
     warn_of_fixed_arm,
     word_verdict,
 )
-from ravenlab.studies.results.expected import Advice
+from ravenlab.studies.results.expected import Advice, count_extra_arms, describe_deployment
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.symbols import format_params, format_symbol, list_values

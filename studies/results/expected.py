@@ -1,16 +1,16 @@
-"""Parameters with an expected regret: the answer of a law, or a policy that has nothing to tune."""
+"""Whatever recommends parameters: studies, searches over scenarios, laws; and how a policy with them is deployed."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
 from ravenlab.common.interval import Interval
-from ravenlab.studies.results.assumptions import describe_feedback
+from ravenlab.studies.results.assumptions import describe_feedback, find_loaded
 from ravenlab.studies.results.recommendation import Edge, Outcome, Parameters, Recommendation, WithoutBaselines
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.results.verdict import Verdict
-from ravenlab.studies.spec.fields import FrozenModel
+from ravenlab.studies.spec.fields import FrozenModel, optional
 
 
 class ExpectedParameters(WithoutBaselines, FrozenModel):
@@ -55,3 +55,29 @@ class ExpectedParameters(WithoutBaselines, FrozenModel):
 
 Advice: TypeAlias = Recommendation | RobustRecommendation | ExpectedParameters
 """Whatever recommends parameters, can be exported, and has a row in tables."""
+
+
+class Deployment(FrozenModel):
+    """Fields of an exported recommendation that state how its policy is used."""
+
+    feedback: Literal["rewards", "costs"] = Field(description="What the policy takes in `update`.")
+    names: list[str] | None = optional("Names of the arms in their order; absent if arms are numbers.")
+    extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
+    assumptions: list[str] = Field(description="What the parameters hold for, in sentences.")
+
+
+def describe_deployment(recommendation: Advice) -> Deployment:
+    """Return how the policy of a recommendation is used."""
+    recorded = recommendation.recorded
+    assumptions = recommendation.holds_for
+    if recorded is None:
+        later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)
+        return Deployment(feedback="rewards", extra_arms=later, assumptions=assumptions)
+    feedback: Literal["rewards", "costs"] = "costs" if recorded.minimize else "rewards"
+    return Deployment(feedback=feedback, names=list(recorded.arms), assumptions=assumptions)
+
+
+def count_extra_arms(scenario: str) -> int:
+    """Return the number of arms that open later; 0 for a plugin that is not loaded."""
+    loaded = find_loaded(scenario)
+    return 0 if loaded is None else loaded.extra_arms
