@@ -1,18 +1,14 @@
 """The base class of effects, and the draft of worlds that effects modify."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.environments.streams import generator
-
-if TYPE_CHECKING:
-    from ravenlab.environments.world import Floats, Ints
 
 
 @dataclass(frozen=True)

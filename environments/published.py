@@ -4,19 +4,15 @@ Shifts happen only at t = 5000, 10000, … (counted from 1; in the logistics scr
 has none, and blips never end.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.checks import Time, parse_steps
 from ravenlab.environments.base import BaseDraw, Change, Draft, Effect
 from ravenlab.environments.scenario import Scenario
-
-if TYPE_CHECKING:
-    from ravenlab.environments.world import Floats
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,6 @@ class PublishedShift(Effect):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
 class PublishedVarianceDrift(PublishedShift):
     """All variances are redrawn."""
 
@@ -75,7 +70,6 @@ class PublishedVarianceDrift(PublishedShift):
         variance[:] = rng.uniform(base.variance_low, base.variance_high, variance.size)
 
 
-@dataclass(frozen=True)
 class PublishedIncrementalDrift(PublishedShift):
     """μ += U(−0.01, 0.01), then clipped to the base range."""
 
@@ -88,7 +82,6 @@ class PublishedIncrementalDrift(PublishedShift):
         np.clip(mean, base.mean_low, base.mean_high, out=mean)
 
 
-@dataclass(frozen=True)
 class PublishedBlips(PublishedShift):
     """All means and variances are redrawn permanently."""
 
@@ -101,7 +94,6 @@ class PublishedBlips(PublishedShift):
         mean[:], variance[:] = base.draw(rng, mean.size)
 
 
-@dataclass(frozen=True)
 class PublishedLogistics(PublishedShift):
     """Evenly spaced first levels; then μ and σ (not σ²) of a third of the arms are redrawn."""
 

@@ -6,20 +6,15 @@ c, ε by c². For a scenario that problem is the same scenario at its default se
 data and binary rewards it is the base world.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.errors import InputError
 from ravenlab.environments.base import BaseDraw
-
-if TYPE_CHECKING:
-    from ravenlab.environments.scenario import Scenario
-    from ravenlab.environments.world import Floats
+from ravenlab.environments.scenario import Scenario
 
 # Among 0.3 to 4 times the standard deviation, 1.6 to 2.5 times it had the lowest regret of RAVEN-UCB for clicks with
 # rates of 1 to 80 %, and twice it at most a quarter more for rates of 0.1 to 0.6 %: S² is 0 until an arm's first click.

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ravenlab.common.arrays import Floats as Floats
+from ravenlab.common.arrays import Ints as Ints
 from ravenlab.common.compiled import compiled, inlined, inner_inlined
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 SLOPE = 1

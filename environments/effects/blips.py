@@ -9,20 +9,15 @@ With `affected` below 100 %, only that share of the arms changes, at least one; 
 stay, and other effects continue: an outage of one arm.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ravenlab.common.arrays import Ints
 from ravenlab.common.checks import Share, Time, check_choice, check_number, parse_share, parse_steps
 from ravenlab.common.errors import InputError
 from ravenlab.environments.base import CHANGE_TIMES, Change, Draft, Effect, most_changes
-
-if TYPE_CHECKING:
-    from ravenlab.environments.world import Ints
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ a few million products.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ravenlab.common.arrays import Floats
 
 
 def multiply(left: Floats, right: Floats) -> Floats:
