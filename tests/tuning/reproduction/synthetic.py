@@ -9,13 +9,12 @@ from ravenlab.environments.streams import generator
 from ravenlab.policies import find_policy
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.tuning.reproduction import PROTOCOLS, find_experiment
-from ravenlab.tuning.reproduction.bounds.run import CHECKPOINTS as BOUNDS_CHECKPOINTS
-from ravenlab.tuning.reproduction.bounds.run import DECADES
+from ravenlab.tuning.reproduction import PROTOCOLS, figure2, find_experiment
+from ravenlab.tuning.reproduction.bounds import CHECKPOINTS as BOUNDS_CHECKPOINTS
+from ravenlab.tuning.reproduction.bounds import DECADES
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
-from ravenlab.tuning.reproduction.figure2 import run as figure2
 from ravenlab.tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
-from ravenlab.tuning.reproduction.table3.run import RECURSION, VARIANTS, run_recursions
+from ravenlab.tuning.reproduction.table3 import RECURSION, VARIANTS, run_recursions
 from ravenlab.tuning.workers.local import LocalWorkers
 
 POLICY_REGRETS = {

@@ -13,10 +13,9 @@ from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
 from ravenlab.studies.paper.criteria import judge_about
 from ravenlab.studies.statistics.intervals import relative_shares
 from ravenlab.studies.tables import select_row
+from ravenlab.tuning.reproduction import figure2 as runs
 from ravenlab.tuning.reproduction.context import RunContext
-from ravenlab.tuning.reproduction.figure2 import EXPERIMENT
-from ravenlab.tuning.reproduction.figure2 import run as runs
-from ravenlab.tuning.reproduction.figure2.verdicts import judge_samples
+from ravenlab.tuning.reproduction.figure2 import EXPERIMENT, judge_samples
 from tests.tuning.reproduction.synthetic import make_figure2_pieces, small_context
 
 SEARCHED: dict[str, optuna.distributions.BaseDistribution] = {

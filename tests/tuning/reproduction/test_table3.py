@@ -14,8 +14,7 @@ from ravenlab.studies.tables import select
 from ravenlab.tuning.reproduction import find_experiment
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.logistics import PAPER_WORLDS, POLICIES, printed_by_policy, search_budget
-from ravenlab.tuning.reproduction.table3.run import compute_variance, make_pieces
-from ravenlab.tuning.reproduction.table3.verdicts import CLAIMS
+from ravenlab.tuning.reproduction.table3 import CLAIMS, compute_variance, make_pieces
 from tests.tuning.reproduction.synthetic import logistics_context, make_logistics_pieces, small_context
 
 RERUN = {
