@@ -9,9 +9,7 @@ import textwrap
 from typing import Any
 
 from ravenlab.common.documents import Card, IntervalRow
-from ravenlab.common.text import (
-    format_number,
-)
+from ravenlab.common.text import format_number
 from ravenlab.dashboards.figures.style import (
     SKY,
     Figure,
@@ -20,8 +18,8 @@ from ravenlab.dashboards.figures.style import (
     make_axis,
     make_error_bars,
     make_figure,
+    make_markers,
     round_number,
-    round_numbers,
 )
 from ravenlab.studies.symbols import format_params, format_symbol
 
@@ -151,18 +149,10 @@ def _row_label(row: IntervalRow, place: int, color: str) -> dict[str, Any]:
 
 
 def _interval(row: IntervalRow, place: int, color: str) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers([row.interval.mean]),
-        "y": [place],
-        "error_x": make_error_bars([row.interval], color, thickness=3, width=0),
-        "marker": {"color": color, "size": 11},
-        "hovertext": escape_text(row.hover),
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "showlegend": False,
-        "cliponaxis": False,
-    }
+    bars = make_error_bars([row.interval], color, thickness=3, width=0)
+    shared = {"error_x": bars, "showlegend": False, "cliponaxis": False}
+    marker = {"color": color, "size": 11}
+    return make_markers([row.interval.mean], [place], None, marker, [escape_text(row.hover)], **shared)
 
 
 def _describe(card: Card) -> str:

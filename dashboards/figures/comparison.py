@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
 from ravenlab.dashboards.figures.style import (
     CHANGE_COLOR,
-    COLOR_SCALE,
     Figure,
     PlotlyTrace,
     escape_text,
@@ -20,11 +20,15 @@ from ravenlab.dashboards.figures.style import (
     make_empty_figure,
     make_error_bars,
     make_figure,
+    make_heat_map,
     make_legend_entry,
     make_line_with_band,
+    make_markers,
+    make_row_axis,
+    make_scatter,
     make_value_axis,
-    round_number,
     round_numbers,
+    show_names_once,
 )
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard, Standing
@@ -56,9 +60,15 @@ def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Fi
         for board, shift in zip(result.boards, (-OFFSET, OFFSET) if len(result.boards) > 1 else (0.0,), strict=True)
         for row, policy in enumerate(rows)
     ]
+    entries = [
+        make_legend_entry(
+            board.setting, mode="markers", marker=_mark(board.setting, CHANGE_COLOR), legendgroup=board.setting
+        )
+        for board in result.boards
+    ]
     values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in result.main.standings)
     return make_figure(
-        [*dots, *(_entry(board.setting) for board in result.boards)],
+        [*dots, *entries],
         format_title(
             "Regret of each policy",
             escape_text(spec.scenario),
@@ -76,28 +86,17 @@ def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Fi
 def _dot(each: Standing, setting: SettingKind, y: float, index: int) -> PlotlyTrace:
     color = get_color(index)
     place = "not ranked" if each.anchor else f"place {each.place}"
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers([each.regret.mean]),
-        "y": [y],
-        "error_x": make_error_bars([each.regret], color),
-        "marker": {"color": color, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": color}},
-        "legendgroup": setting,
-        "showlegend": False,
-        "hovertext": (
-            f"<b>{escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret"
-            f" {format_interval(each.regret)}<br>"
-            f"{escape_text(format_params(each.entry.shown_params()), 120)}"
-        ),
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+    text = (
+        f"<b>{escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret {format_interval(each.regret)}<br>"
+        f"{escape_text(format_params(each.entry.shown_params()), 120)}"
+    )
+    bars = make_error_bars([each.regret], color)
+    shared = {"error_x": bars, "legendgroup": setting, "showlegend": False}
+    return make_markers([each.regret.mean], [y], None, _mark(setting, color), [text], **shared)
 
 
-def _entry(setting: SettingKind) -> PlotlyTrace:
-    """Make the legend entry of a setting in a neutral color."""
-    look = {"color": CHANGE_COLOR, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": CHANGE_COLOR}}
-    return make_legend_entry(setting, mode="markers", marker=look, legendgroup=setting)
+def _mark(setting: SettingKind, color: str) -> dict[str, Any]:
+    return {"color": color, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": color}}
 
 
 MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
@@ -122,30 +121,24 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
     ticks = [share for share in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if share <= most]
     ticks = ticks if len(ticks) < 5 else [ticks[0], *ticks[3:]]
     bottom = 150 if len(results) > 2 else 40
-    cells: PlotlyTrace = {
-        "type": "heatmap",
-        "x": list(range(len(results))),
-        "y": list(range(len(policies))),
-        "z": [[_depth(share) for share in row] for row in shares],
-        "text": [
-            [_written(share, sign, written) for share, sign in zip(row, signs, strict=True)]
-            for row, signs in zip(shares, marks, strict=True)
-        ],
-        "texttemplate": "%{text}",
-        "customdata": [
+    cells = make_heat_map(
+        [[_depth(share) for share in row] for row in shares],
+        [
             [_describe_cell(result, policy, share) for result, share in zip(results, row, strict=True)]
             for policy, row in zip(policies, shares, strict=True)
         ],
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "colorscale": COLOR_SCALE,
-        "reversescale": True,
-        "zmin": 0,
-        "zmax": round_number(math.log10(1.0 + most), 4),
-        "xgap": 2,
-        "ygap": 2,
-        "colorbar": {
+        text=[
+            [_written(share, sign, written) for share, sign in zip(row, signs, strict=True)]
+            for row, signs in zip(shares, marks, strict=True)
+        ],
+        texttemplate="%{text}",
+        zmin=0,
+        zmax=_depth(most),
+        xgap=2,
+        ygap=2,
+        colorbar={
             "title": {"text": "excess over the best (in cells: percent)", "side": "top"},
-            "tickvals": round_numbers([math.log10(1.0 + share) for share in ticks]),
+            "tickvals": round_numbers(map(_depth, ticks)),
             "ticktext": [f"{100 * share:,.0f} %" for share in ticks],
             "orientation": "h",
             "thickness": 12,
@@ -153,7 +146,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
             "y": 1.0,
             "yanchor": "bottom",
         },
-    }
+    )
     best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
     how = results[0].main.description
     return make_figure(
@@ -166,14 +159,12 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
         xaxis=make_category_axis(
             [escape_text(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
         ),
-        yaxis=make_category_axis(
-            [escape_text(policy, 30) for policy in policies], range=[len(policies) - 0.5, -0.5], showgrid=False
-        ),
+        yaxis=make_row_axis([escape_text(policy, 30) for policy in policies]),
     )
 
 
-def _depth(share: float | None) -> float | None:
-    return None if share is None else round_number(math.log10(1.0 + min(max(share, 0.0), MAX_SHARE)), 4)
+def _depth(share: float | None) -> float:
+    return math.nan if share is None else math.log10(1.0 + min(max(share, 0.0), MAX_SHARE))
 
 
 def _written(share: float | None, sign: str, written: bool) -> str:
@@ -224,19 +215,16 @@ def plot_critical_difference(
         marker={"color": CHANGE_COLOR, "size": 9},
         legendgroup="ranks",
     )
-    bars: list[PlotlyTrace] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": round_numbers([highest + step * (i + 1)] * 2),
-            "y": [places[group[0]] - 0.25, places[group[-1]] + 0.25],
-            "line": {"color": CHANGE_COLOR, "width": 5},
-            "name": "not significantly different",
-            "legendgroup": "groups",
-            "showlegend": i == 0,
-            "hovertext": f"Not significantly different:<br>{'<br>'.join(escape_text(name) for name in group)}",
-            "hoverinfo": "text",
-        }
+    bars = [
+        make_scatter(
+            [highest + step * (i + 1)] * 2,
+            [places[group[0]] - 0.25, places[group[-1]] + 0.25],
+            "lines",
+            "not significantly different",
+            line={"color": CHANGE_COLOR, "width": 5},
+            hovertext=f"Not significantly different:<br>{'<br>'.join(escape_text(name) for name in group)}",
+            hoverinfo="text",
+        )
         for i, group in enumerate(ranks.groups)
     ]
     end = highest + step * (len(ranks.groups) + 1.5)
@@ -244,7 +232,7 @@ def plot_critical_difference(
     values_text = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
     friedman = "" if ranks.friedman is None else f" Friedman's test: {describe_p_value(ranks.friedman)}."
     return make_figure(
-        [*dots, what, *bars],
+        [*dots, what, *show_names_once(bars)],
         title,
         f"Mean ranks over {result.comparison.worlds:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
         f" {board.description}; rank 1 is the best possible. From the best: {values_text}."
@@ -258,18 +246,10 @@ def plot_critical_difference(
 
 
 def _rank_dot(each: Standing, row: int, half: float, color: str) -> PlotlyTrace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers([each.mean_rank]),
-        "y": [row],
-        "error_x": {"type": "constant", "value": half, "color": color, "thickness": 1.5, "width": 4},
-        "marker": {"color": color, "size": 9},
-        "legendgroup": "ranks",
-        "showlegend": False,
-        "hovertext": f"<b>{escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}",
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+    text = f"<b>{escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}"
+    bars = {"type": "constant", "value": half, "color": color, "thickness": 1.5, "width": 4}
+    shared = {"error_x": bars, "legendgroup": "ranks", "showlegend": False}
+    return make_markers([each.mean_rank], [row], None, {"color": color, "size": 9}, [text], **shared)
 
 
 MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend

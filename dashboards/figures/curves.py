@@ -14,8 +14,8 @@ from ravenlab.dashboards.figures.style import (
     make_axis,
     make_change_lines,
     make_empty_figure,
-    make_figure,
     make_line_with_band,
+    make_stacked_figure,
 )
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.simulation import Simulation
@@ -63,15 +63,15 @@ def plot_curves(
     beside, first, base = drawn[0]
     paired = len(drawn) > 1 and all(_same_worlds(first, each) for _, each, _ in drawn)
     below = f"{unit} difference from {escape_text(beside, 44)}" if paired else unit
-    traces: list[PlotlyTrace] = []
+    panels: tuple[list[PlotlyTrace], list[PlotlyTrace]] = ([], [])
     parts = []
     points = max(24, MAX_POINTS // len(drawn))
     for place, (name, each, curve) in enumerate(drawn):
         steps = curve.steps
         kept = np.unique(np.linspace(0, steps.size - 1, min(points, steps.size)).round().astype(int))
         paid = sign * (curve.reward - base.reward if paired else curve.reward)
-        for what, values, y in (("regret", curve.regret, "y"), (below, paid, "y2")):
-            traces += _line(each, name, what, values[:, kept], steps[kept], place, y, bands)
+        for traces, what, values in zip(panels, ("regret", below), (curve.regret, paid), strict=True):
+            traces += _line(each, name, what, values[:, kept], steps[kept], place, bands)
         final = sign * float(curve.reward[:, -1].mean())
         parts.append(f"{name}: regret {format_number(float(each.regret.mean()))}, {unit} {format_number(final)}")
     entry, shapes = make_change_lines(changes)
@@ -83,18 +83,18 @@ def plot_curves(
         against = f" (difference from {beside})"
         measured += f",<br>difference from {escape_text(beside, 24)}"
     marked = f" {plural(len(changes), 'change is', 'changes are')} marked." if changes else ""
-    return make_figure(
-        [*traces, *entry],
+    axes = make_axis("cumulative regret", rangemode="tozero"), make_axis(measured, rangemode="tozero")
+    return make_stacked_figure(
+        list(zip(panels, axes, strict=True)),
+        make_axis("step t", range=[0, max(each.horizon for _, each, _ in drawn)]),
         format_title(title, *_context([each for _, each, _ in drawn])),
         f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
         f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
         f" {'; '.join(parts)}.{marked}",
+        entries=entry,
         link={"kind": "curves"},
         height=600,
         shapes=shapes,
-        xaxis=make_axis("step t", anchor="y2", range=[0, max(each.horizon for _, each, _ in drawn)]),
-        yaxis=make_axis("cumulative regret", domain=[0.53, 1], rangemode="tozero"),
-        yaxis2=make_axis(measured, domain=[0, 0.47], rangemode="tozero"),
     )
 
 
@@ -120,15 +120,16 @@ def _same_worlds(one: Simulation, other: Simulation) -> bool:
 
 
 def _context(results: Sequence[Simulation]) -> list[str]:
-    if not results:
-        return []
-    first = results[0]
     policies = list(dict.fromkeys(escape_text(each.policy) for each in results))
-    return [
-        ", ".join(policies) if len(policies) < 3 else f"{len(policies)} policies",
-        escape_text(first.scenario),
-        *format_sizes(first.horizon, first.arms, first.replications),
-    ]
+    return (
+        []
+        if not results
+        else [
+            ", ".join(policies) if len(policies) < 3 else f"{len(policies)} policies",
+            escape_text(results[0].scenario),
+            *format_sizes(results[0].horizon, results[0].arms, results[0].replications),
+        ]
+    )
 
 
 def _line(
@@ -138,7 +139,6 @@ def _line(
     values: Floats,
     steps: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
     place: int,
-    y: str,
     bands: bool,
 ) -> list[PlotlyTrace]:
     """Make a line with its band; a single world has no interval."""
@@ -150,10 +150,8 @@ def _line(
         mean.tolist(),
         stderr.tolist(),
         place,
-        both={"yaxis": y},
         mode="lines" if steps.size > 1 else "markers",
         name=escape_text(name, 44),
-        showlegend=what == "regret",
         meta={"params": {escape_text(key): value for key, value in each.params.items() if not isinstance(value, str)}},
         hovertext=f"<b>{escape_text(name, 100)}</b><br>"
         f"{escape_text(each.policy)}: {escape_text(format_params(each.params), 120)}",

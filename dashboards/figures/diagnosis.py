@@ -19,10 +19,10 @@ from ravenlab.dashboards.figures.style import (
     get_color,
     make_axis,
     make_change_lines,
-    make_figure,
     make_legend_entry,
+    make_scatter,
     make_shading,
-    round_numbers,
+    make_stacked_figure,
 )
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.result import Diagnosis, PlotData
@@ -48,15 +48,23 @@ def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
         raise InputError("the diagnosis is inconclusive and has no figure.")
     x = (plot_data.starts[1:] + plot_data.starts[:-1] + 1) / 2.0
     shown = _shown(plot_data.means)
-    traces: list[PlotlyTrace] = []
-    for y, measured, fitted in (
-        ("y", plot_data.means, plot_data.fitted),
-        ("y2", plot_data.variances, plot_data.fitted_variances),
+    panels = []
+    for measured, fitted, axis in (
+        (plot_data.means, plot_data.fitted, make_axis("block mean", domain=[0.45, 1])),
+        (
+            plot_data.variances,
+            plot_data.fitted_variances,
+            make_axis("block variance", domain=[0, 0.36], rangemode="tozero"),
+        ),
     ):
+        traces = []
         for place, k in enumerate(shown):
             name = escape_text(diagnosis.names[k])
-            traces.append(_line(x, measured[:, k], place, name, y, False))
-            traces.append(_line(x, fitted[:, k], place, name, y, True))
+            traces += [
+                _line(x, measured[:, k], place, name, model=False),
+                _line(x, fitted[:, k], place, name, model=True),
+            ]
+        panels.append((traces, axis | _without_spikes(measured)))
     entries, shapes = _marks(plot_data)
     context = [escape_text(source)] if source else []
     context += [
@@ -66,17 +74,14 @@ def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
     ]
     if len(shown) < diagnosis.arms:
         context.append(f"the {len(shown)} arms that change most")
-    return make_figure(
-        [*traces, *entries],
+    return make_stacked_figure(
+        panels,
+        make_axis("step t", range=[0, diagnosis.rows + 1]),
         format_title("Measured blocks (thin) and fitted model (bold)", *context),
         _alt(diagnosis, plot_data, shown),
+        entries=entries,
         height=620,
         shapes=shapes,
-        xaxis=make_axis("step t", anchor="y2", range=[0, diagnosis.rows + 1]),
-        yaxis=make_axis("block mean", domain=[0.45, 1], **_without_spikes(plot_data.means)),
-        yaxis2=make_axis(
-            "block variance", domain=[0, 0.36], rangemode="tozero", **_without_spikes(plot_data.variances)
-        ),
     )
 
 
@@ -98,22 +103,20 @@ def _without_spikes(table: Floats) -> dict[str, Any]:
     return {"range": [float(low) - room, float(high) + room]}
 
 
-def _line(x: Floats, values: Floats, place: int, name: str, y: str, model: bool) -> PlotlyTrace:
+def _line(x: Floats, values: Floats, place: int, name: str, *, model: bool) -> PlotlyTrace:
     color = get_color(place)
-    line: dict[str, Any] = {"color": color, "width": 2.4, "dash": DASHES[place // len(COLORS) % len(DASHES)]}
-    return {
-        "type": "scatter",
-        "x": round_numbers(x),
-        "y": round_numbers(values),
-        "yaxis": y,
-        "mode": "lines",
-        "line": line if model else {"color": color, "width": 0.8},
-        "opacity": 1.0 if model else 0.45,
-        "name": name,
-        "legendgroup": f"arm {place}",
-        "showlegend": model and y == "y",
-        "hovertemplate": f"{name}, {'model' if model else 'measured'}<br>t = %{{x}}<br>%{{y}}<extra></extra>",
-    }
+    dash = DASHES[place // len(COLORS) % len(DASHES)]
+    return make_scatter(
+        x,
+        values,
+        "lines",
+        name,
+        line={"color": color, "width": 2.4, "dash": dash} if model else {"color": color, "width": 0.8},
+        opacity=1.0 if model else 0.45,
+        legendgroup=f"arm {place}",
+        showlegend=model,
+        hovertemplate=f"{name}, {'model' if model else 'measured'}<br>t = %{{x}}<br>%{{y}}<extra></extra>",
+    )
 
 
 def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:

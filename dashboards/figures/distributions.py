@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ravenlab.common.interval import Z95
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number
 from ravenlab.dashboards.figures.style import (
+    GREY,
     WHITE_MARKER,
     Figure,
     PlotlyTrace,
@@ -18,10 +19,11 @@ from ravenlab.dashboards.figures.style import (
     get_color,
     make_axis,
     make_box,
-    make_category_axis,
     make_empty_figure,
+    make_error_bars,
     make_figure,
-    round_numbers,
+    make_markers,
+    make_row_axis,
 )
 from ravenlab.environments.world import Floats
 
@@ -61,27 +63,16 @@ def plot_distributions(
     if not kept:
         return make_empty_figure(title, "There are no samples.")
     traces: list[PlotlyTrace] = []
-    means: PlotlyTrace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [],
-        "y": [],
-        "text": [],
-        "error_x": {"type": "data", "array": [], "color": "#808080", "thickness": 2, "width": 6},
-        "marker": MEAN_MARKER,
-        "name": "mean with 95 % interval",
-        "hovertemplate": "%{text}<extra></extra>",
-    }
+    intervals = []
+    text = []
     parts = []
     for place, (name, values) in enumerate(kept):
         low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
         mean = float(values.mean())
         stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
         traces.append(make_box(place, (low, q1, median, q3, high), get_color(place)))
-        means["x"] += round_numbers([mean])
-        means["y"].append(place)
-        means["error_x"]["array"] += round_numbers([Z95 * stderr])
-        means["text"].append(
+        intervals.append(Interval.from_error(mean, stderr))
+        text.append(
             f"<b>{escape_text(name, 100)}</b><br>"
             f"mean {escape_text(measure)} {format_number(mean)} ± {format_number(stderr)} (standard error)<br>"
             f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
@@ -93,16 +84,18 @@ def plot_distributions(
             f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
             f" {format_number(float(high))}"
         )
-    labels = [_wrap_label(name) for name, _ in kept]
+    bars = make_error_bars(intervals, GREY, thickness=2, width=6)
+    means = [interval.mean for interval in intervals]
+    marks = make_markers(means, range(len(kept)), "mean with 95 % interval", MEAN_MARKER, text, error_x=bars)
     return make_figure(
-        [*traces, means],
+        [*traces, marks],
         title,
         f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),
         xaxis=make_axis(f"{escape_text(measure)} per world (reward units)", nticks=6),
-        yaxis=make_category_axis(labels, range=[len(kept) - 0.5, -0.5], showgrid=False),
+        yaxis=make_row_axis([_wrap_label(name) for name, _ in kept]),
     )
 
 

@@ -9,25 +9,25 @@ import numpy as np
 from ravenlab.common.interval import Z95, Interval
 from ravenlab.common.text import format_ends, format_interval, format_number, format_settings, format_signed
 from ravenlab.dashboards.figures.style import (
-    COLOR_SCALE,
     MARKERS,
     VERMILION,
     WHITE_MARKER,
     Figure,
     PlotlyTrace,
     choose_axis_type,
-    choose_text_colors,
     escape_text,
     format_sizes,
     format_title,
     make_axis,
     make_figure,
+    make_heat_map,
     make_line_with_band,
+    make_markers,
     make_value_axis,
     round_number,
     round_numbers,
+    write_in_cells,
 )
-from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -123,40 +123,32 @@ def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoi
     """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
     spec = grid.spec
     i, j = grid.best
-    best = (
-        f"α₀ = {format_number(spec.alpha0[i])}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}"
-    )
-    marks = [
-        GridMark(
-            "lowest cell",
-            spec.alpha0[i],
-            spec.beta0[j],
-            spec.epsilon,
-            f"<b>Lowest cell</b><br>{best}<br>mean regret {format_number(float(grid.mean[i, j]))}"
-            f" ± {format_number(float(grid.stderr[i, j]))} (standard error)<br>R = {spec.replications:,}",
-            "circle",
-        )
-    ]
+    best = spec.alpha0[i], spec.beta0[j], spec.epsilon
+    hover = f"<b>Lowest cell</b><br>{_format_point(*best)}{_format_cell(grid, i, j)} (standard error)"
+    marks = [GridMark("lowest cell", *best, f"{hover}<br>R = {spec.replications:,}", "circle")]
     advice = paper_advice(spec.scenario, spec.horizon)
     if advice is not None:
-        alpha0, beta0 = advice["alpha0"], advice["beta0"]
-        params = f"α₀ = {format_number(alpha0)}, β₀ = {format_number(beta0)}, ε = 0.1"
-        hover = f"<b>The paper's advice</b><br>{params}"
-        at = _find_value(spec.alpha0, alpha0), _find_value(spec.beta0, beta0)
-        if at[0] is not None and at[1] is not None:
-            place = at[0], at[1]
-            hover += (
-                f"<br>mean regret {format_number(float(grid.mean[place]))} ± {format_number(float(grid.stderr[place]))}"
-            )
-        marks.append(GridMark("the paper's advice", alpha0, beta0, advice.get("epsilon", 0.1), hover, "square"))
-    point = {} if recommended is None else recommended.params
-    best_alpha0, best_beta0 = point.get("alpha0"), point.get("beta0")
-    if recommended is not None and isinstance(best_alpha0, int | float) and isinstance(best_beta0, int | float):
+        point = advice["alpha0"], advice["beta0"], advice["epsilon"]
+        column, row = _find_value(spec.alpha0, point[0]), _find_value(spec.beta0, point[1])
+        cell = "" if column is None or row is None else _format_cell(grid, column, row)
+        hover = f"<b>The paper's advice</b><br>{_format_point(*point)}{cell}"
+        marks.append(GridMark("the paper's advice", *point, hover, "square"))
+    params = {} if recommended is None else {"epsilon": spec.epsilon, **recommended.params}
+    values = [params.get(name) for name in ("alpha0", "beta0", "epsilon")]
+    if recommended is not None and all(isinstance(value, int | float) for value in values):
+        alpha0, beta0, epsilon = (float(value) for value in values if value is not None)
         hover = _describe_recommended(grid, recommended, played)
         name = f"recommended{_describe_epsilon(grid, recommended)}"
-        epsilon = float(point.get("epsilon", spec.epsilon))
-        marks.append(GridMark(name, float(best_alpha0), float(best_beta0), epsilon, hover, "star"))
+        marks.append(GridMark(name, alpha0, beta0, epsilon, hover, "star"))
     return marks
+
+
+def _format_point(alpha0: float, beta0: float, epsilon: float) -> str:
+    return f"α₀ = {format_number(alpha0)}, β₀ = {format_number(beta0)}, ε = {format_number(epsilon)}"
+
+
+def _format_cell(grid: Grid, i: int, j: int) -> str:
+    return f"<br>mean regret {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))}"
 
 
 def _describe_epsilon(grid: Grid, recommended: Recommendation) -> str:
@@ -197,20 +189,9 @@ def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
             x, y = x + CORNERS[mark.symbol][0], y + CORNERS[mark.symbol][1]
         elif mark.symbol == "star" and max(grid.mean.shape) <= SMALL_GRID:
             y = _avoid_number(x, y)
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [x],
-                "y": [y],
-                "mode": "markers",
-                "cliponaxis": False,
-                "marker": {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **WHITE_MARKER},
-                "name": name,
-                "meta": {"params": {"alpha0": mark.alpha0, "beta0": mark.beta0, "epsilon": mark.epsilon}},
-                "text": [mark.hover],
-                "hovertemplate": "%{text}<extra></extra>",
-            }
-        )
+        marker = {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **WHITE_MARKER}
+        meta = {"params": {"alpha0": mark.alpha0, "beta0": mark.beta0, "epsilon": mark.epsilon}}
+        traces.append(make_markers([x], [y], name, marker, [mark.hover], cliponaxis=False, meta=meta))
     return traces
 
 
@@ -249,29 +230,24 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
     """
     spec = grid.spec
     percent = grid.percent_above_best()
-    shades = np.log1p(percent)
-    rows = range(len(spec.beta0))
-    columns = range(len(spec.alpha0))
-    cells: PlotlyTrace = {
-        "type": "heatmap",
-        "x": list(columns),
-        "y": list(rows),
-        "z": [round_numbers(shades[:, j]) for j in rows],
-        "customdata": [
+    shades = np.log1p(percent).T.tolist()
+    cells = make_heat_map(
+        shades,
+        [
             [
                 [
-                    round_number(spec.alpha0[i], 4),
-                    round_number(spec.beta0[j], 4),
+                    round_number(alpha0, 4),
+                    round_number(beta0, 4),
                     round_number(grid.mean[i, j], 5),
                     round_number(grid.stderr[i, j], 3),
                     round_number(percent[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
-                for i in columns
+                for i, alpha0 in enumerate(spec.alpha0)
             ]
-            for j in rows
+            for j, beta0 in enumerate(spec.beta0)
         ],
-        "hovertemplate": (
+        hovertemplate=(
             "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}, "
             f"ε = {format_number(spec.epsilon)}<br>"
             "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
@@ -279,16 +255,17 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
             f"R = {spec.replications:,} worlds<br>"
             "significantly worse than the lowest cell: %{customdata[5]}<extra></extra>"
         ),
-        "colorscale": COLOR_SCALE,
-        "reversescale": True,
-        "colorbar": _make_color_bar(float(percent.max())),
-    }
+        colorbar=_make_color_bar(float(percent.max())),
+    )
     marks = list_marks(grid, recommended, played)
-    traces = [cells, *_outline_best_cells(grid), *_write_means(grid, shades), *_draw_marks(grid, marks)]
+    means: list[PlotlyTrace] = []
+    if max(grid.mean.shape) <= SMALL_GRID:
+        texts = [[_format_mean(float(value)) for value in row] for row in grid.mean.T]
+        means.append(write_in_cells(texts, shades, 12 if len(spec.alpha0) <= 6 else 10))
     return make_figure(
-        traces,
+        [cells, *_outline_best_cells(grid), *means, *_draw_marks(grid, marks)],
         format_grid_title("Mean regret over α₀ and β₀", grid),
-        _describe_heat_map(grid, marks),
+        " ".join([describe_grid("Heat map of the mean regret", grid), *map(_describe_mark, marks[1:])]),
         link={
             "kind": "map",
             "alpha0": list(spec.alpha0),
@@ -320,11 +297,8 @@ def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
     )
 
 
-def _describe_heat_map(grid: Grid, marks: Sequence[GridMark]) -> str:
-    alt = describe_grid("Heat map of the mean regret", grid)
-    for mark in marks[1:]:
-        alt += f" Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
-    return alt
+def _describe_mark(mark: GridMark) -> str:
+    return f"Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
 
 
 def _make_color_bar(most: float) -> dict[str, Any]:
@@ -339,26 +313,6 @@ def _make_color_bar(most: float) -> dict[str, Any]:
         "tickvals": round_numbers(math.log1p(tick) for tick in ticks),
         "ticktext": [format_number(tick) for tick in ticks],
     }
-
-
-def _write_means(grid: Grid, shades: Floats) -> list[PlotlyTrace]:
-    """Write the mean into the middle of each cell of a small grid."""
-    if max(grid.mean.shape) > SMALL_GRID:
-        return []
-    columns, rows = grid.mean.shape
-    return [
-        {
-            "type": "scatter",
-            "mode": "text",
-            "x": [i for i in range(columns) for _ in range(rows)],
-            "y": [j for _ in range(columns) for j in range(rows)],
-            "text": [_format_mean(float(value)) for value in grid.mean.ravel()],
-            "textposition": "middle center",
-            "textfont": {"color": choose_text_colors(shades.ravel().tolist()), "size": 12 if columns <= 6 else 10},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-    ]
 
 
 def _format_mean(value: float) -> str:

@@ -12,12 +12,12 @@ from ravenlab.dashboards.figures.style import (
     format_title,
     get_color,
     make_axis,
-    make_category_axis,
     make_empty_figure,
     make_error_bars,
     make_figure,
+    make_markers,
+    make_row_axis,
     make_value_axis,
-    round_numbers,
 )
 from ravenlab.studies.results.baselines import TITLES, format_difference
 from ravenlab.studies.results.describe import list_baselines
@@ -51,7 +51,8 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
         for place, (name, row) in enumerate(_rows(recommendation)):
             label = f"{_name(name, recommendation)}<br>{escape_text(row.label, 44)}"
             if not single:
-                label = _label(recommendation) if place == 0 else ""
+                where = f"{escape_text(recommendation.scenario, 28)}<br>T = {recommendation.horizon:,}"
+                label = where if place == 0 else ""
             rows[name].append((len(labels), row))
             labels.append(label)
     traces = [
@@ -70,23 +71,21 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
         alt,
         height=170 + ROW_HEIGHT * max(3, len(labels)),
         xaxis=make_value_axis(f"mean regret ({join_words([f'{n:,}' for n in worlds])} held-out replications)", every),
-        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        yaxis=make_row_axis(labels),
         showlegend=not single,
     )
 
 
 def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> Figure:
     """Plot means with their 95 % intervals, one row each; rows without a mean are left out."""
-    labels = [escape_text(row.label) for row in rows]
-    traces = [_interval_trace("", list(enumerate(rows)), 0)]
     alt = "; ".join(f"{row.label} {format_interval(row.interval)}" for row in rows)
     return make_figure(
-        traces,
+        [_interval_trace("", list(enumerate(rows)), 0)],
         format_title(title),
         f"{title}: {alt}.",
         height=150 + ROW_HEIGHT * max(3, len(rows)),
         xaxis=make_axis(axis),
-        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        yaxis=make_row_axis([escape_text(row.label) for row in rows]),
         showlegend=False,
     )
 
@@ -95,7 +94,6 @@ def _rows(recommendation: Recommendation) -> list[tuple[str, IntervalRow]]:
     regret = recommendation.regret
     params = format_params(recommendation.params)
     hover = f"<b>recommended</b><br>{escape_text(params)}<br>mean regret {format_interval(regret)}"
-    rows: list[tuple[str, IntervalRow]]
     rows = [("recommended", IntervalRow(params, regret, hover))]
     for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
         params = format_params(baseline.params)
@@ -113,21 +111,15 @@ def _name(setting: str, *recommendations: Recommendation) -> str:
 
 def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], place: int) -> PlotlyTrace:
     color = get_color(place)
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": round_numbers([row.interval.mean for _, row in rows]),
-        "y": [position for position, _ in rows],
-        "error_x": make_error_bars([row.interval for _, row in rows], color),
-        "marker": {"color": color, "size": 10, "symbol": SYMBOLS[place % len(SYMBOLS)]},
-        "text": [row.hover for _, row in rows],
-        "hovertemplate": "%{text}<extra></extra>",
-    }
-
-
-def _label(recommendation: Recommendation) -> str:
-    return f"{escape_text(recommendation.scenario, 28)}<br>T = {recommendation.horizon:,}"
+    intervals = [row.interval for _, row in rows]
+    return make_markers(
+        [interval.mean for interval in intervals],
+        [position for position, _ in rows],
+        name,
+        {"color": color, "size": 10, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+        [row.hover for _, row in rows],
+        error_x=make_error_bars(intervals, color),
+    )
 
 
 def _describe(recommendation: Recommendation) -> str:

@@ -19,8 +19,9 @@ from ravenlab.dashboards.figures.style import (
     make_axis,
     make_empty_figure,
     make_error_bars,
-    make_figure,
-    round_numbers,
+    make_markers,
+    make_scatter,
+    make_stacked_figure,
 )
 from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.recommendation import Recommendation
@@ -48,61 +49,31 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> Figure:
         for name in recommendations[0].params
         if all(isinstance(each.params.get(name), int | float) for each in recommendations)
     ]
-    layout: dict[str, Any] = {}
-    traces: list[PlotlyTrace] = []
-    gap = 0.06
-    height = (1 - gap * (len(names) - 1)) / max(1, len(names))
-    for place, name in enumerate(names):
-        top = 1 - place * (height + gap)
-        values = [float(each.params[name]) for each in recommendations]
-        number = "" if place == 0 else str(place + 1)
-        traces += _panel(recommendations, name, values, place, f"y{number}")
-        kind = "log" if min(values) > 0 and _low(recommendations, name) > 0 else "linear"
-        ticks = choose_log_ticks(_reach(recommendations, name, values), 4) if kind == "log" else None
-        layout[f"yaxis{number}"] = make_axis(
-            escape_text(format_symbol(name), 20), kind, ticks, domain=[max(0.0, top - height), top]
-        )
     times = sorted({each.horizon for each in recommendations})
-    layout["xaxis"] = make_axis("horizon T (steps)", choose_axis_type(times), times if len(times) <= 6 else None)
-    layout["xaxis"] |= {"anchor": f"y{len(names)}" if len(names) > 1 else "y"}
-    return make_figure(
-        traces,
+    first = recommendations[0]
+    return make_stacked_figure(
+        [_panel(recommendations, name, place) for place, name in enumerate(names)],
+        make_axis("horizon T (steps)", choose_axis_type(times), times if len(times) <= 6 else None),
         format_title(
             "Recommended parameters against T",
-            escape_text(recommendations[0].policy),
-            escape_text(recommendations[0].scenario),
-            *_counts(recommendations),
+            escape_text(first.policy),
+            escape_text(first.scenario),
+            f"T = {format_range(times)} steps",
+            f"K = {format_range(each.arms for each in recommendations)} arms",
+            f"R = {format_range(each.regret.replications for each in recommendations)} worlds",
         ),
-        f"Recommended parameters of {recommendations[0].policy} in {recommendations[0].scenario} over the horizon: "
+        f"Recommended parameters of {first.policy} in {first.scenario} over the horizon: "
         + "; ".join(f"T = {each.horizon:,}: {format_params(each.params)}" for each in recommendations[:8])
         + ".",
         height=170 + PANEL_HEIGHT * max(1, len(names)),
-        **layout,
     )
 
 
-def _reach(recommendations: Sequence[Recommendation], name: str, values: Sequence[float]) -> list[float]:
-    advice = [paper_advice(each.scenario, each.horizon, each.policy) or {} for each in recommendations]
-    paper = [given[name] for given in advice if name in given]
-    return [*values, *paper, *(end for each in recommendations for end in each.box.get(name, ()))]
-
-
-def _low(recommendations: Sequence[Recommendation], name: str) -> float:
-    return min((each.box[name][0] for each in recommendations if name in each.box), default=1.0)
-
-
-def _counts(recommendations: Sequence[Recommendation]) -> list[str]:
-    return [
-        f"T = {format_range(each.horizon for each in recommendations)} steps",
-        f"K = {format_range(each.arms for each in recommendations)} arms",
-        f"R = {format_range(each.regret.replications for each in recommendations)} worlds",
-    ]
-
-
 def _panel(
-    recommendations: Sequence[Recommendation], name: str, values: Sequence[float], place: int, y: str
-) -> list[PlotlyTrace]:
-    """Make the traces of one parameter: recommendations with their ranges, and the paper's advice."""
+    recommendations: Sequence[Recommendation], name: str, place: int
+) -> tuple[list[PlotlyTrace], dict[str, Any]]:
+    """Make the traces and the axis of one parameter: recommendations with their ranges, and the paper's advice."""
+    values = [float(each.params[name]) for each in recommendations]
     ends = [each.box.get(name, (value, value)) for each, value in zip(recommendations, values, strict=True)]
     color = get_color(place)
     text = [
@@ -114,46 +85,38 @@ def _panel(
         f" {each.regret.replications:,} held-out worlds"
         for each, (low, high) in zip(recommendations, ends, strict=True)
     ]
-    out: list[PlotlyTrace] = [
-        {
-            "type": "scatter",
-            "x": [each.horizon for each in recommendations],
-            "y": round_numbers(values),
-            "yaxis": y,
-            "mode": "lines+markers" if len(recommendations) > 1 else "markers",
-            "line": {"color": color, "width": 2},
-            "marker": {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
-            "error_y": make_error_bars(
-                [
-                    Interval(value, min(value, low), max(value, high))
-                    for value, (low, high) in zip(values, ends, strict=True)
-                ],
-                width=5,
-            ),
-            "text": text,
-            "hovertemplate": "%{text}<extra></extra>",
-            "name": "recommended, with the range indistinguishable from the best",
-            "legendgroup": "recommended",
-            "showlegend": place == 0,
-        }
+    ranges = [
+        Interval(value, min(value, low), max(value, high)) for value, (low, high) in zip(values, ends, strict=True)
+    ]
+    traces = [
+        make_markers(
+            [each.horizon for each in recommendations],
+            values,
+            "recommended, with the range indistinguishable from the best",
+            {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
+            text,
+            mode="lines+markers" if len(recommendations) > 1 else "markers",
+            line={"color": color, "width": 2},
+            error_y=make_error_bars(ranges, width=5),
+        )
     ]
     advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in recommendations]
-    points = [(horizon, given[name]) for horizon, given in advice if given is not None and name in given]
+    points = {horizon: given[name] for horizon, given in advice if given is not None and name in given}
     if points:
-        out.append(
-            {
-                "type": "scatter",
-                "x": [horizon for horizon, _ in points],
-                "y": round_numbers(value for _, value in points),
-                "yaxis": y,
-                "mode": "markers",
-                "marker": {"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
-                "name": "the paper's advice",
-                "legendgroup": "paper",
-                "showlegend": place == 0,
-                "hovertemplate": (
+        traces.append(
+            make_scatter(
+                points,
+                points.values(),
+                "markers",
+                "the paper's advice",
+                marker={"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
+                hovertemplate=(
                     f"The paper's advice<br>T = %{{x}}: {escape_text(format_symbol(name))} = %{{y}}<extra></extra>"
                 ),
-            }
+            )
         )
-    return out
+    symbol = escape_text(format_symbol(name), 20)
+    if min(low for low, _ in ends) <= 0 or min(values) <= 0:
+        return traces, make_axis(symbol)
+    reach = [*values, *points.values(), *(end for pair in ends for end in pair)]
+    return traces, make_axis(symbol, "log", choose_log_ticks(reach, 4))

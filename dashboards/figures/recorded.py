@@ -9,7 +9,6 @@ from ravenlab.dashboards.figures.style import (
     GREY,
     VERMILION,
     Figure,
-    PlotlyTrace,
     escape_text,
     fade,
     format_title,
@@ -17,7 +16,6 @@ from ravenlab.dashboards.figures.style import (
     make_figure,
     make_shading,
     round_number,
-    round_numbers,
 )
 from ravenlab.dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from ravenlab.environments.blocks import RecordedScenario
@@ -84,21 +82,9 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     _, best = _average_parts(sign * means[np.arange(len(means)), best_arm][:, None])
     times_best = np.bincount(best_arm, minlength=scenario.arms)
     shown = arms_to_draw(times_best, means)
-    traces: list[PlotlyTrace] = []
-    for place, k in enumerate(shown):
-        traces.append(arm_line(rows, table[:, k], scenario.trace.names[k], place))
-    traces.append(
-        {
-            "type": "scatter",
-            "x": round_numbers(rows),
-            "y": round_numbers(best[:, 0]),
-            "mode": "lines",
-            "line": {"color": VERMILION, "width": 3.5},
-            "opacity": 0.85,
-            "name": "currently best arm",
-            "hovertemplate": "currently best arm<br>row %{x}<br>%{y}<extra></extra>",
-        }
-    )
+    traces = [arm_line(rows, table[:, k], scenario.trace.names[k], place) for place, k in enumerate(shown)]
+    look = {"line": {"color": VERMILION, "width": 3.5}, "opacity": 0.85}
+    traces.append(arm_line(rows, best[:, 0], "currently best arm", 0) | look)
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
     missing = sum(scenario.trace.missing)
@@ -147,8 +133,8 @@ def _axis_range(values: Floats) -> tuple[float, float]:
 
 
 def _ruler(window: int) -> dict[str, Any]:
-    line = {"color": GREY, "width": 3}
-    return {"type": "line", "xref": "x", "yref": "paper", "x0": 1, "x1": window, "y0": 0.03, "y1": 0.03, "line": line}
+    ends = {"x0": 1, "x1": window, "y0": 0.03, "y1": 0.03}
+    return {"type": "line", "xref": "x", "yref": "paper", **ends, "line": {"color": GREY, "width": 3}}
 
 
 MAX_PARTS = 20
@@ -169,20 +155,9 @@ def plot_log(scenario: LogScenario) -> Figure:
     table = _means_by_group(part * log.arms + log.arm, log.reward, parts * log.arms).reshape(parts, log.arms)
     whole = _means_by_group(part, log.reward, parts)
     shown = sorted(int(k) for k in np.argsort([-count for count in log.counts], kind="stable")[:MOST_ARMS])
-    traces: list[PlotlyTrace] = [
-        arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)
-    ]
-    traces.append(
-        {
-            "type": "scatter",
-            "x": round_numbers(middles),
-            "y": round_numbers(whole),
-            "mode": "lines",
-            "line": {"color": GREY, "width": 3.5},
-            "name": "logging policy",
-            "hovertemplate": "logging policy<br>events around %{x}<br>%{y}<extra></extra>",
-        }
-    )
+    traces = [arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)]
+    look = {"line": {"color": GREY, "width": 3.5}}
+    traces.append(arm_line(middles, whole, "logging policy", 0, "events around") | look)
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
     context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]

@@ -5,20 +5,19 @@ from typing import Any
 
 from ravenlab.common.text import format_interval, format_number, format_percent
 from ravenlab.dashboards.figures.style import (
-    COLOR_SCALE,
     Figure,
-    PlotlyTrace,
-    choose_text_colors,
     escape_text,
     format_sizes,
     format_title,
     make_category_axis,
     make_figure,
+    make_heat_map,
     round_number,
     wrap_tick_label,
+    write_in_cells,
 )
 from ravenlab.studies.results.describe import list_contenders
-from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation
+from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation, ScenarioOutcome
 
 
 def plot_prices(result: RobustRecommendation) -> Figure:
@@ -30,44 +29,19 @@ def plot_prices(result: RobustRecommendation) -> Figure:
         result: A robust recommendation.
     """
     rows = list(reversed(list_contenders(result)))
-    across = list(range(len(result.scenarios)))
-    down = list(range(len(rows)))
     shades = [[math.sqrt(max(0.0, world.price.mean)) for world in each.worlds] for each in rows]
     top = max(max(row) for row in shades) or 1.0
-    cells: PlotlyTrace = {
-        "type": "heatmap",
-        "x": across,
-        "y": down,
-        "z": [[round_number(shade, 4) for shade in row] for row in shades],
-        "zmin": 0,
-        "zmax": round_number(top, 4),
-        "xgap": 2,
-        "ygap": 2,
-        "customdata": [[_describe_price_cell(each, s) for s in across] for each in rows],
-        "hovertemplate": "%{customdata}<extra></extra>",
-        "colorscale": COLOR_SCALE,
-        "reversescale": True,
-        "showscale": False,
-    }
-    written: PlotlyTrace = {
-        "type": "scatter",
-        "mode": "text",
-        "x": [s for _ in rows for s in across],
-        "y": [row for row in down for _ in across],
-        "text": [
-            f"<b>{format_percent(world.price.mean)}</b><br>{format_number(world.regret.mean)}"
-            for each in rows
-            for world in each.worlds
-        ],
-        "textfont": {"color": choose_text_colors([0.0, *(shade for row in shades for shade in row)])[1:], "size": 12},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    hover = [[_describe_price_cell(each, world) for world in each.worlds] for each in rows]
+    texts = [
+        [f"<b>{format_percent(world.price.mean)}</b><br>{format_number(world.regret.mean)}" for world in each.worlds]
+        for each in rows
+    ]
+    cells = make_heat_map(shades, hover, zmin=0, zmax=round_number(top), xgap=2, ygap=2, showscale=False)
     replications = result.contenders[0].worlds[0].regret.replications
     where = escape_text(result.policy), *format_sizes(result.horizon, result.arms, replications)
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
     return make_figure(
-        [cells, written],
+        [cells, write_in_cells(texts, shades, lightest=0.0)],
         format_title("Price of each setting", *where, "bold: excess over tuned; below: mean regret"),
         _describe_prices(result),
         height=170 + 58 * len(rows),
@@ -83,14 +57,11 @@ def _label(each: EvaluatedSetting) -> str:
     return f"tuned for<br>{escape_text(each.tuned_for, 24)}"
 
 
-def _describe_price_cell(each: EvaluatedSetting, place: int) -> str:
-    world = each.worlds[place]
-    price = world.price
-    regret = world.regret
+def _describe_price_cell(each: EvaluatedSetting, world: ScenarioOutcome) -> str:
     return (
         f"{escape_text(each.name)}, evaluated in {escape_text(world.scenario)}<br>"
-        f"price {format_interval(price, format_value=format_percent)}<br>"
-        f"regret {format_interval(regret)}"
+        f"price {format_interval(world.price, format_value=format_percent)}<br>"
+        f"regret {format_interval(world.regret)}"
     )
 
 

@@ -241,6 +241,73 @@ def make_category_axis(labels: Sequence[str], title: str = "", **more: Any) -> d
     return make_axis(title) | ticks | more
 
 
+def make_row_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
+    """Make a vertical axis with one row per label, the first at the top."""
+    return make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False) | more
+
+
+def axis_number(index: int) -> str:
+    """Return the suffix of Plotly's names for the axes of a panel: "" for the first, then 2, 3, …"""
+    return "" if index == 0 else str(index + 1)
+
+
+def stack_panels(count: int, gap: float) -> list[list[float]]:
+    """Compute the vertical domains of panels of equal height, the first at the top.
+
+    >>> stack_panels(2, gap=0.2)
+    [[0.6, 1.0], [0.0, 0.4]]
+    """
+    height = (1.0 - gap * (count - 1)) / count
+    tops = [1.0 - index * (height + gap) for index in range(count)]
+    return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
+
+
+def make_stacked_figure(
+    panels: Sequence[tuple[Sequence[PlotlyTrace], Mapping[str, Any]]],
+    x_axis: Mapping[str, Any],
+    title: str,
+    alt: str,
+    *,
+    gap: float = 0.06,
+    entries: Sequence[PlotlyTrace] = (),
+    **layout: Any,
+) -> Figure:
+    """Make a figure of panels above each other with one horizontal axis and one legend.
+
+    Args:
+        panels: The traces and the vertical axis of each panel, from the top.
+        x_axis: The axis that they share.
+        title: Title of the figure.
+        alt: Its description.
+        gap: Space between panels, as a share of the height.
+        entries: Further entries of the legend.
+        layout: Further settings, as for `make_figure`.
+    """
+    traces: list[PlotlyTrace] = []
+    number = ""
+    for index, ((shown, axis), domain) in enumerate(zip(panels, stack_panels(len(panels), gap), strict=True)):
+        number = axis_number(index)
+        traces += [trace | {"yaxis": f"y{number}"} for trace in shown]
+        layout[f"yaxis{number}"] = {"domain": domain, **axis}
+    layout["xaxis"] = {**x_axis, "anchor": f"y{number}"}
+    return make_figure(show_names_once([*traces, *entries]), title, alt, **layout)
+
+
+def show_names_once(traces: Iterable[PlotlyTrace]) -> list[PlotlyTrace]:
+    """Show each name of a group once in the legend, where it switches the traces of all panels."""
+    once: list[PlotlyTrace] = []
+    shown: set[tuple[str, str]] = set()
+    for trace in traces:
+        if trace.get("name") and trace.get("showlegend") is not False:
+            name = trace["name"]
+            group = trace.get("legendgroup") or name
+            once.append(trace | {"legendgroup": group, "showlegend": (name, group) not in shown})
+            shown.add((name, group))
+        else:
+            once.append(trace)
+    return once
+
+
 def round_number(value: float, digits: int = 6) -> float | None:
     """Round to a few significant digits; None for NaN and infinities.
 
@@ -311,17 +378,77 @@ DARK_THRESHOLD = 0.45  # cells darker than this share of the range get white tex
 
 def make_band(x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, **more: Any) -> PlotlyTrace:
     """Make the band of an interval around a line."""
-    return {
-        "type": "scatter",
-        "x": round_numbers([*x, *reversed(x)]),
-        "y": round_numbers([*high, *reversed(low)]),
-        "mode": "lines",
+    area: dict[str, Any] = {
         "line": {"width": 0},
         "fill": "toself",
         "fillcolor": fade(color),
         "hoverinfo": "skip",
         "showlegend": False,
+    }
+    return make_scatter([*x, *reversed(x)], [*high, *reversed(low)], "lines", **area) | more
+
+
+HOVER_TEXT = "%{text}<extra></extra>"
+"""Template that shows the text of a point."""
+
+
+def make_scatter(
+    x: Iterable[float], y: Iterable[float], mode: str, name: str | None = None, **more: Any
+) -> PlotlyTrace:
+    """Make points or a line; numbers are rounded."""
+    return {"type": "scatter", "mode": mode, "x": round_numbers(x), "y": round_numbers(y), "name": name} | more
+
+
+def make_markers(
+    x: Iterable[float],
+    y: Iterable[float],
+    name: str | None,
+    marker: Mapping[str, Any],
+    text: Iterable[str],
+    **more: Any,
+) -> PlotlyTrace:
+    """Make points with one hover text each."""
+    return make_scatter(x, y, "markers", name, marker=dict(marker), text=list(text), hovertemplate=HOVER_TEXT) | more
+
+
+def make_heat_map(shades: Sequence[Sequence[float]], hover: Sequence[Sequence[Any]], **more: Any) -> PlotlyTrace:
+    """Make the cells of a heat map from their shades, row by row from below; the largest is the darkest."""
+    return {
+        "type": "heatmap",
+        "x": list(range(len(shades[0]))),
+        "y": list(range(len(shades))),
+        "z": [round_numbers(row) for row in shades],
+        "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "colorscale": COLOR_SCALE,
+        "reversescale": True,
     } | more
+
+
+def write_in_cells(
+    texts: Sequence[Sequence[str]],
+    shades: Sequence[Sequence[float]],
+    size: int = 12,
+    *,
+    shift: float = 0.0,
+    lightest: float | None = None,
+) -> PlotlyTrace:
+    """Write a text into each cell of a heat map, in black or white.
+
+    `shift` moves it from the middle; `lightest` is the start of the color scale, by default the smallest shade.
+    """
+    colors = choose_text_colors([shade for row in shades for shade in row], lightest)
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [column for row in texts for column in range(len(row))],
+        "y": [place + shift for place, row in enumerate(texts) for _ in row],
+        "text": [text for row in texts for text in row],
+        "textposition": "middle center",
+        "textfont": {"color": colors, "size": size},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def make_line_with_band(
@@ -345,15 +472,9 @@ def make_line_with_band(
     intervals = [Interval.from_error(value, error) for value, error in zip(mean, stderr, strict=True)]
     low = [interval.low for interval in intervals]
     high = [interval.high for interval in intervals]
-    line: PlotlyTrace = {
-        "type": "scatter",
-        "x": list(x),
-        "y": round_numbers(mean),
-        "mode": "lines",
-        "line": {"color": color, "dash": DASHES[place % len(DASHES)], "width": 2},
-        "customdata": round_numbers(stderr),
-    }
-    return [make_band(x, low, high, color, **shared), line | shared | more]
+    look = {"color": color, "dash": DASHES[place % len(DASHES)], "width": 2}
+    line = make_scatter(x, mean, "lines", line=look, customdata=round_numbers(stderr), **shared)
+    return [make_band(x, low, high, color, **shared), line | {"x": list(x)} | more]
 
 
 def make_legend_entry(name: str, **more: Any) -> PlotlyTrace:
@@ -405,14 +526,14 @@ def make_shading(start: float, end: float, color: str) -> dict[str, Any]:
     return {"type": "rect", **corners, "fillcolor": color, "line": {"width": 0}, "layer": "below"}
 
 
-def choose_text_colors(shades: Sequence[float]) -> list[str]:
+def choose_text_colors(shades: Sequence[float], lightest: float | None = None) -> list[str]:
     """Choose black or white text for cells of these shades, of which the largest is the darkest.
 
     >>> choose_text_colors([0.0, 1.0])
     ['#000000', '#ffffff']
     """
-    low = min(shades)
-    reach = max(shades) - min(shades)
+    low = min(shades) if lightest is None else lightest
+    reach = max(shades) - low
     return ["#ffffff" if shade - low > DARK_THRESHOLD * (reach or 1.0) else "#000000" for shade in shades]
 
 

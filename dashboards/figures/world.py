@@ -24,9 +24,8 @@ from ravenlab.dashboards.figures.style import (
     make_axis,
     make_band,
     make_change_lines,
-    make_figure,
-    round_number,
-    round_numbers,
+    make_scatter,
+    make_stacked_figure,
 )
 from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.scenario import Scenario
@@ -44,16 +43,9 @@ def arm_style(place: int) -> dict[str, Any]:
 
 def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> PlotlyTrace:
     """Make the line of a recorded arm, with gaps where it has no value."""
-    return {
-        "type": "scatter",
-        "x": round_numbers(x),
-        "y": round_numbers(values),
-        "mode": "lines",
-        "connectgaps": False,
-        "line": arm_style(place),
-        "name": escape_text(name, 24),
-        "hovertemplate": f"{escape_text(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>",
-    }
+    hover = f"{escape_text(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>"
+    look = {"connectgaps": False, "line": arm_style(place)}
+    return make_scatter(x, values, "lines", escape_text(name, 24), hovertemplate=hover, **look)
 
 
 def arms_to_draw(time: Any, means: Floats) -> list[int]:
@@ -106,73 +98,57 @@ def plot_world_view(
     best = np.where(np.isnan(means), -np.inf, means).argmax(axis=1)
     total = means.shape[1]
     shown = arms_to_draw(np.bincount(best, minlength=total), means)
-    traces: list[PlotlyTrace] = []
-    for what, table, y in (("mean", means, "y"), ("variance", variances, "y2")):
-        if len(shown) < total:
-            traces.append(_spread(steps, np.nanmin(table, axis=1), np.nanmax(table, axis=1), y))
-        for place, k in enumerate(shown):
-            traces.append(_arm(steps, table[:, k], what, k, place, y))
-        of_best = table[np.arange(steps.size), best]
-        traces.append(_best(steps, of_best, best, what, y))
+    panels = []
+    for what, table, axis in (
+        ("mean", means, make_axis("mean reward μ")),
+        ("variance", variances, make_axis("variance σ²", rangemode="tozero")),
+    ):
+        spread = [_spread(steps, np.nanmin(table, axis=1), np.nanmax(table, axis=1))] if len(shown) < total else []
+        arms_shown = [_arm(steps, table[:, k], what, k, place) for place, k in enumerate(shown)]
+        panels.append(([*spread, *arms_shown, _best(steps, table[np.arange(steps.size), best], best, what)], axis))
     entry, shapes = make_change_lines(changes)
     context = [escape_text(name), *format_sizes(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
-    return make_figure(
-        [*traces, *entry],
+    return make_stacked_figure(
+        panels,
+        make_axis("step t", range=[0, horizon + 1]),
         format_title(escape_text(title), *context),
         _alt(name, meaning, horizon, view, best, len(changes)),
+        entries=entry,
         height=height,
         shapes=shapes,
-        xaxis=make_axis("step t", anchor="y2", range=[0, horizon + 1]),
-        yaxis=make_axis("mean reward μ", domain=[0.53, 1]),
-        yaxis2=make_axis("variance σ²", domain=[0, 0.47], rangemode="tozero"),
     )
 
 
-def _arm(steps: Ints, values: Floats, what: str, k: int, place: int, y: str) -> PlotlyTrace:
+def _arm(steps: Ints, values: Floats, what: str, k: int, place: int) -> PlotlyTrace:
     kept = simplify_line(steps, values)
-    return {
-        "type": "scatter",
-        "x": [int(steps[i]) for i in kept],
-        "y": [round_number(values[i]) for i in kept],
-        "yaxis": y,
-        "mode": "lines",
-        "line": arm_style(place),
-        "name": "arm",
-        "legendgroup": "arms",
-        "showlegend": what == "mean" and place == 0,
-        "hovertemplate": f"arm {k + 1}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
-    }
+    hover = f"arm {k + 1}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>"
+    return make_scatter(steps[kept], values[kept], "lines", "arm", line=arm_style(place), hovertemplate=hover)
 
 
-def _best(steps: Ints, values: Floats, best: Any, what: str, y: str) -> PlotlyTrace:
+def _best(steps: Ints, values: Floats, best: Any, what: str) -> PlotlyTrace:
     kept = set(simplify_line(steps, values))
     turns = np.flatnonzero(np.diff(best))
     if turns.size < 40:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
     places = sorted(kept)
-    return {
-        "type": "scatter",
-        "x": [int(steps[i]) for i in places],
-        "y": [round_number(values[i]) for i in places],
-        "yaxis": y,
-        "mode": "lines",
-        "line": {"color": VERMILION, "width": 4},
-        "opacity": 0.85,
-        "name": "currently best arm",
-        "legendgroup": "best",
-        "showlegend": what == "mean",
-        "customdata": [int(best[i]) + 1 for i in places],
-        "hovertemplate": f"currently best: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
-    }
+    return make_scatter(
+        steps[places],
+        values[places],
+        "lines",
+        "currently best arm",
+        line={"color": VERMILION, "width": 4},
+        opacity=0.85,
+        customdata=[int(best[i]) + 1 for i in places],
+        hovertemplate=f"currently best: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
+    )
 
 
-def _spread(steps: Ints, low: Floats, high: Floats, y: str) -> PlotlyTrace:
+def _spread(steps: Ints, low: Floats, high: Floats) -> PlotlyTrace:
     kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
-    more = {"yaxis": y, "name": "range of all arms", "legendgroup": "spread", "showlegend": y == "y"}
-    x = [float(steps[i]) for i in kept]
-    return make_band(x, [low[i] for i in kept], [high[i] for i in kept], GREY, **more, fillcolor=fade(GREY, 0.25))
+    more = {"name": "range of all arms", "showlegend": True, "fillcolor": fade(GREY, 0.25)}
+    return make_band(steps[kept].tolist(), low[kept].tolist(), high[kept].tolist(), GREY, **more)
 
 
 def _alt(name: str, meaning: str, horizon: int, view: View, best: Any, changes: int) -> str:

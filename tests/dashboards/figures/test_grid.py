@@ -62,7 +62,7 @@ def test_numbers_are_in_the_middle_of_their_cells() -> None:
     grid = make_grid(GridDefaults.alpha0, GridDefaults.beta0)
     (text,) = [trace for trace in check_figure(plot_heat_map(grid))["data"] if trace.get("mode") == "text"]
     places = list(zip(text["x"], text["y"], strict=True))
-    assert places == [(i, j) for i in range(9) for j in range(7)]
+    assert places == [(i, j) for j in range(7) for i in range(9)]
     assert text["textposition"] == "middle center"
     assert float(text["text"][places.index((grid.best[0], grid.best[1]))]) == pytest.approx(grid.mean.min(), rel=0.01)
 
