@@ -5,8 +5,8 @@ Each experiment states its own claims in `tuning/reproduction/<experiment>.toml`
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number
 
 
@@ -65,14 +65,6 @@ class Claim:
         return f"{format_number(number)} %" if self.unit == "%" else format_number(number)
 
 
-class Measurement(NamedTuple):
-    """A measured value with its 95 % confidence interval."""
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True)
 class ClaimResult:
     """The verdict on a claim under one protocol."""
@@ -80,7 +72,7 @@ class ClaimResult:
     claim: Claim
     protocol: str
     """published or defined."""
-    measurement: Measurement | None
+    measurement: Interval | None
     verdict: ClaimVerdict
     rule: str
     """Key of the rule in `studies/paper/rules.toml`."""
@@ -90,7 +82,7 @@ class ClaimResult:
     @property
     def ours(self) -> str:
         """The measured number; empty if there is none."""
-        return self.claim.show(None if self.measurement is None else self.measurement.value)
+        return self.claim.show(None if self.measurement is None else self.measurement.mean)
 
     @property
     def interval(self) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Sequence, Set
 from functools import cache
 from itertools import combinations
 
-from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.common.interval import Interval
+from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.numbers import FOLDER
 
 CONFIRMED, NOISE, REFUTED, INCONCLUSIVE = ClaimVerdict
@@ -44,20 +45,20 @@ def read_rules() -> dict[str, str]:
     return {name: " ".join(text.split("\n")).strip().format(**globals()) for name, text in rules.items()}
 
 
-def judge_number(printed: float, ours: Measurement, error: float, paper_error: float) -> ClaimVerdict:
+def judge_number(printed: float, ours: Interval, error: float, paper_error: float) -> ClaimVerdict:
     """Judge a printed number, given our standard error and that of a sample of the paper's size.
 
-    >>> judge_number(1717.8, Measurement(1640.0, 1440.0, 1850.0), 104.0, 114.0).value
+    >>> judge_number(1717.8, Interval(1640.0, 1440.0, 1850.0), 104.0, 114.0).value
     'confirmed'
-    >>> judge_number(6.55, Measurement(13.4, 12.9, 13.9), 0.26, 2.6).value
+    >>> judge_number(6.55, Interval(13.4, 12.9, 13.9), 0.26, 2.6).value
     'within sampling noise'
-    >>> judge_number(100.0, Measurement(13.4, 12.9, 13.9), 0.26, 2.6).value
+    >>> judge_number(100.0, Interval(13.4, 12.9, 13.9), 0.26, 2.6).value
     'refuted'
-    >>> judge_number(6.55, Measurement(13.4, 4.0, 40.0), 5.0, 2.6).value
+    >>> judge_number(6.55, Interval(13.4, 4.0, 40.0), 5.0, 2.6).value
     'inconclusive'
     """
     inside = ours.low <= printed <= ours.high
-    near = abs(printed - ours.value) <= MAX_STANDARD_ERRORS * math.hypot(error, paper_error)
+    near = abs(printed - ours.mean) <= MAX_STANDARD_ERRORS * math.hypot(error, paper_error)
     if not inside and not near:
         return REFUTED
     if ours.high - ours.low > WIDEST_SHARE * abs(printed):
@@ -65,16 +66,16 @@ def judge_number(printed: float, ours: Measurement, error: float, paper_error: f
     return CONFIRMED if inside else NOISE
 
 
-def judge_about(printed: float, ours: Measurement, error: float, paper_error: float | None) -> ClaimVerdict:
+def judge_about(printed: float, ours: Interval, error: float, paper_error: float | None) -> ClaimVerdict:
     """Judge "about x"; `paper_error` is None if the paper made no run whose noise could explain a difference.
 
-    >>> judge_about(84.0, Measurement(84.4, 84.1, 84.7), 0.15, 3.0).value
+    >>> judge_about(84.0, Interval(84.4, 84.1, 84.7), 0.15, 3.0).value
     'confirmed'
-    >>> judge_about(84.0, Measurement(85.5, 84.6, 86.4), 0.45, None).value
+    >>> judge_about(84.0, Interval(85.5, 84.6, 86.4), 0.45, None).value
     'inconclusive'
-    >>> judge_about(84.0, Measurement(80.7, 79.8, 81.6), 0.45, 3.0).value
+    >>> judge_about(84.0, Interval(80.7, 79.8, 81.6), 0.45, 3.0).value
     'within sampling noise'
-    >>> judge_about(84.0, Measurement(80.7, 79.8, 81.6), 0.45, None).value
+    >>> judge_about(84.0, Interval(80.7, 79.8, 81.6), 0.45, None).value
     'refuted'
     """
     low = printed - ABOUT
@@ -86,16 +87,16 @@ def judge_about(printed: float, ours: Measurement, error: float, paper_error: fl
         return CONFIRMED
     if overlaps:
         return INCONCLUSIVE
-    distance = max(low - ours.value, ours.value - high)
+    distance = max(low - ours.mean, ours.mean - high)
     if paper_error is not None and distance <= MAX_STANDARD_ERRORS * math.hypot(error, paper_error):
         return NOISE
     return REFUTED
 
 
-def judge_all_above(threshold: float, ours: Sequence[Measurement]) -> ClaimVerdict:
+def judge_all_above(threshold: float, ours: Sequence[Interval]) -> ClaimVerdict:
     """Judge whether all values are above a threshold.
 
-    >>> judge_all_above(0.8, [Measurement(0.19, 0.15, 0.23), Measurement(0.85, 0.84, 0.86)]).value
+    >>> judge_all_above(0.8, [Interval(0.19, 0.15, 0.23), Interval(0.85, 0.84, 0.86)]).value
     'refuted'
     """
     if any(measurement.high < threshold for measurement in ours):
@@ -127,10 +128,10 @@ def judge_cell(among_best: bool, best_share: float) -> ClaimVerdict:
     return NOISE if best_share >= MIN_BEST_SHARE else REFUTED
 
 
-def judge_costs(costs: Sequence[Measurement]) -> ClaimVerdict:
+def judge_costs(costs: Sequence[Interval]) -> ClaimVerdict:
     """Judge excess regrets, as shares: all must be small, and one large one refutes.
 
-    >>> judge_costs([Measurement(0.01, 0.0, 0.02), Measurement(0.3, 0.25, 0.35)]).value
+    >>> judge_costs([Interval(0.01, 0.0, 0.02), Interval(0.3, 0.25, 0.35)]).value
     'refuted'
     """
     if any(cost.low > MAX_COST for cost in costs):
@@ -138,10 +139,10 @@ def judge_costs(costs: Sequence[Measurement]) -> ClaimVerdict:
     return CONFIRMED if all(cost.high < MAX_COST for cost in costs) else INCONCLUSIVE
 
 
-def judge_smallest(printed: float, ours: Measurement, low: float, high: float) -> ClaimVerdict:
+def judge_smallest(printed: float, ours: Interval, low: float, high: float) -> ClaimVerdict:
     """Judge the regret printed for a best cell, given the range of the smallest of all cell means.
 
-    >>> judge_smallest(6.55, Measurement(16.9, 16.1, 17.8), low=3.7, high=14.9).value
+    >>> judge_smallest(6.55, Interval(16.9, 16.1, 17.8), low=3.7, high=14.9).value
     'within sampling noise'
     """
     if ours.low <= printed <= ours.high:
@@ -224,10 +225,10 @@ def judge_range(best: Sequence[Collection[float]], ranges: Sequence[tuple[float,
     return CONFIRMED if all(all(grid) for grid in inside) else INCONCLUSIVE
 
 
-def judge_growth(change: Measurement) -> ClaimVerdict:
+def judge_growth(change: Interval) -> ClaimVerdict:
     """Judge whether a quantity grows, given its change.
 
-    >>> judge_growth(Measurement(0.1, -0.1, 0.3)).value
+    >>> judge_growth(Interval(0.1, -0.1, 0.3)).value
     'inconclusive'
     """
     return judge_all_above(0.0, [change])
@@ -242,10 +243,10 @@ def judge_definition(violations: float) -> ClaimVerdict:
     return CONFIRMED if violations == 0.0 else REFUTED
 
 
-def judge_typical(share: Measurement) -> ClaimVerdict:
+def judge_typical(share: Interval) -> ClaimVerdict:
     """Judge whether a property is typical, given the share of cases that have it.
 
-    >>> judge_typical(Measurement(0.406, 0.397, 0.416)).value
+    >>> judge_typical(Interval(0.406, 0.397, 0.416)).value
     'refuted'
     """
     return judge_all_above(0.5, [share])
@@ -260,12 +261,12 @@ def judge_equation(ratios: Sequence[float]) -> ClaimVerdict:
     return CONFIRMED if all(abs(ratio - 1.0) < EQUATION_TOLERANCE for ratio in ratios) else REFUTED
 
 
-def find_tail(ratios: Sequence[Measurement | None]) -> int | None:
+def find_tail(ratios: Sequence[Interval | None]) -> int | None:
     """Find the index from which a rate no longer falls, given its ratios to the preceding rate; None if it still falls.
 
     The first ratio is None because nothing precedes it.
 
-    >>> find_tail([None, Measurement(0.2, 0.1, 0.3), Measurement(0.9, 0.8, 1.1), Measurement(1.0, 0.9, 1.1)])
+    >>> find_tail([None, Interval(0.2, 0.1, 0.3), Interval(0.9, 0.8, 1.1), Interval(1.0, 0.9, 1.1)])
     1
     """
     start = None
@@ -277,10 +278,10 @@ def find_tail(ratios: Sequence[Measurement | None]) -> int | None:
     return start
 
 
-def is_still_falling(ratios: Sequence[Measurement | None]) -> bool:
+def is_still_falling(ratios: Sequence[Interval | None]) -> bool:
     """Whether the last rate is clearly lower than the preceding one.
 
-    >>> is_still_falling([None, Measurement(0.9, 0.8, 1.1), Measurement(0.1, 0.08, 0.12)])
+    >>> is_still_falling([None, Interval(0.9, 0.8, 1.1), Interval(0.1, 0.08, 0.12)])
     True
     """
     last = ratios[-1]

@@ -101,7 +101,7 @@ def _to_object(verdict: ClaimResult) -> dict[str, Any]:
         "printed": claim.printed,
         "unit": claim.unit,
         "protocol": verdict.protocol,
-        "measurement": None if verdict.measurement is None else verdict.measurement._asdict(),
+        "measurement": None if verdict.measurement is None else verdict.measurement.as_object("value"),
         "verdict": verdict.verdict,
         "rule": verdict.rule,
         "reason": verdict.reason,

@@ -1,9 +1,8 @@
-"""Reproduction of the paper: a module or folder and a file of texts per figure or table, in the order of the page.
+"""Reproduction of the paper: a module and a file of texts per figure or table, in the order of the page.
 
 `<name>.toml` has all words: the claims with their rules and reasons, the section of the page, its tables, and titles
-and descriptions of its figures. `<name>.py`, or the folder of a larger experiment, has the simulations (`run.py`), the
-tables and verdicts (`verdicts.py`) and the figures (`figures.py`), combined as `EXPERIMENT`. Figures 4 and 5 use the
-runs of Table 3, and the paper makes no separate claims about them.
+and descriptions of its figures. `<name>.py` has the simulations, the tables and verdicts and the figures, combined as
+`EXPERIMENT`. Figures 4 and 5 use the runs of Table 3, and the paper makes no separate claims about them.
 """
 
 from __future__ import annotations

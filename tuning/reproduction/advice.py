@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, Figure, fade, make_axis, make_shading
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
-from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import MAX_COST, judge_costs
 from ravenlab.studies.paper.numbers import played_scenario, printed_rows, read_optima
 from ravenlab.studies.paper.results import ExperimentResult
@@ -21,8 +22,8 @@ from ravenlab.studies.statistics.intervals import mean_interval, relative_interv
 from ravenlab.studies.tables import make_table, to_records
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
 from ravenlab.tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots
-from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement, to_percent
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims, unique_by, where
+from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims, unique_by, where
 from ravenlab.tuning.workers.problem import Evaluator
 
 CLAIMS = read_claims("advice")
@@ -163,7 +164,7 @@ def _make_row(case: AdviceCase, data: PieceData) -> dict[str, Any]:
         **interval_columns("defaults_regret", data["defaults"]),
         **interval_columns("cost", data["cost"]),
         **interval_columns("defaults_cost", data["defaults_cost"]),
-        "verdict": judge_costs([Measurement(*data["cost"])]),
+        "verdict": judge_costs([Interval(*data["cost"])]),
     }
 
 
@@ -171,9 +172,9 @@ def _judge(rows: Sequence[Mapping[str, Any]], first: Mapping[str, Any]) -> Claim
     """Judge a recommendation under a protocol; the number shown is the largest cost over the scenarios."""
     judged = where(rows, advice=first["advice"], term=first["term"], protocol=first["protocol"])
     costs = [read_measurement(row, "cost") for row in judged]
-    largest = max(costs, key=lambda cost: cost.value)
+    largest = max(costs, key=lambda cost: cost.mean)
     claim = CLAIMS[f"advice-{first['advice']}-{first['term']}"]
-    return judge(claim, first["protocol"], to_percent(largest), costs, rows=judged)
+    return judge(claim, first["protocol"], largest.scaled(100.0), costs, rows=judged)
 
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
@@ -197,4 +198,4 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     return [("advice-costs", figure)]
 
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "advice", plot_figures, {}), CLAIMS)
+EXPERIMENT = Experiment("advice", make_pieces, evaluate, plot_figures, claims=CLAIMS)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_approximate, format_number
 from ravenlab.dashboards.figures.style import (
     BLUE,
@@ -22,32 +23,27 @@ from ravenlab.dashboards.figures.style import (
     VERMILION,
     Figure,
     PlotlyTrace,
+    axis_number,
     choose_log_ticks,
     escape_text,
     make_axis,
     make_figure,
+    stack_panels,
 )
 from ravenlab.environments.effects.fixed_levels import FixedLevels
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import find_tail, is_still_falling
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
 from ravenlab.studies.tables import DataFrame, make_table, select, select_row, to_records, unique
 from ravenlab.tuning.reproduction import PROTOCOLS
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
-from ravenlab.tuning.reproduction.figures import (
-    axis_number,
-    make_guide_line,
-    make_interval_line,
-    make_line,
-    make_note,
-    stack_panels,
-)
+from ravenlab.tuning.reproduction.figures import make_guide_line, make_interval_line, make_line, make_note
 from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims
 
 HORIZON = 1_000_000
 DECADES = tuple(10**power for power in range(1, 7))  # steps between which the regret per step is measured
@@ -340,7 +336,7 @@ def _arm_rows(problem: FixedProblem) -> list[dict[str, Any]]:
 
 def _tail_columns(problem: FixedProblem, data: PieceData) -> dict[str, Any]:
     """The start of a linear tail, the share of runs that lost the best arm, and the crossings with the bounds."""
-    tail = find_tail([None if ratio is None else Measurement(*ratio) for ratio in data["ratios"]])
+    tail = find_tail([None if ratio is None else Interval(*ratio) for ratio in data["ratios"]])
     out: dict[str, Any] = {
         "tail_from": None if tail is None else DECADES[tail],
         "last_rate": data["rates"][-1][0],
@@ -374,7 +370,7 @@ def _judge_assumption(tables: Tables, protocol: str) -> ClaimResult:
     return judge(
         CLAIMS["bounds-assumption"],
         protocol,
-        Measurement(low["ratio"], low["ratio"], low["ratio"]),
+        Interval(low["ratio"], low["ratio"], low["ratio"]),
         [row["ratio"] for row in rows],
         low=low,
         high=high,
@@ -401,8 +397,8 @@ def _judge_order(tables: Tables, protocol: str, bound: str, with_constant: bool)
         values = select(tables["bounds"], problem=name, bound=bound)["value"].tolist()
         is_above = any(regret.low > value for regret, value in zip(regrets, values, strict=True))
         above.append(with_constant and is_above)
-        ends[name] = Measurement(*(limit / values[-1] for limit in regrets[-1]))
-    worst = max(ends, key=lambda name: ends[name].value)
+        ends[name] = Interval(*(limit / values[-1] for limit in regrets[-1]))
+    worst = max(ends, key=lambda name: ends[name].mean)
     tail = next(row for row in tails if row["problem"] == worst)
     has_tail = [row["tail_from"] is not None for row in tails]
     return judge(
@@ -432,7 +428,7 @@ def _judge_tighter(tables: Tables, protocol: str) -> ClaimResult:
     saved = {
         name: subtract(read_measurement(ucb1[name], "rate"), read_measurement(raven[name], "rate")) for name in raven
     }
-    worst = min(saved, key=lambda name: saved[name].value)
+    worst = min(saved, key=lambda name: saved[name].mean)
     bounds = select(tables["bounds"], problem=worst, T=HORIZON)
     return judge(
         CLAIMS["bounds-tighter"],
@@ -601,4 +597,4 @@ CONSTANTS = {
     "titles": {name: problem.title for name, problem in PROBLEMS.items()},
 }
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "bounds", plot_figures, CONSTANTS), CLAIMS)
+EXPERIMENT = Experiment("bounds", make_pieces, evaluate, plot_figures, CONSTANTS, claims=CLAIMS)

@@ -22,6 +22,7 @@ from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.tables import DataFrame, make_table
 from ravenlab.tuning.reproduction import BOTH, PROTOCOLS
+from ravenlab.tuning.reproduction.texts import PlotFigures, make_section
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.workers.local import SERIAL, Workers
 
@@ -110,12 +111,15 @@ class RunPiece:
 class Experiment:
     """One figure or table of the paper."""
 
+    name: str
     pieces: Callable[[RunContext], list[RunPiece]]
     """All computations; experiments may share pieces."""
     evaluate: Callable[[RunContext, Mapping[str, PieceData]], ExperimentResult]
     """Tables, facts and verdicts from the pieces."""
-    section: Callable[[ExperimentResult, ReproductionResult], ReproductionSection]
-    """Its section of the page."""
+    plot: PlotFigures
+    """Its figures."""
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    """Values that its texts read, besides the result."""
     claims: Mapping[str, Claim] = field(default_factory=dict)
     """By key, in the order of the page."""
 
@@ -127,6 +131,10 @@ class Experiment:
             result.verdicts, key=lambda verdict: (order[verdict.claim.key], verdict.protocol != "published")
         )
         return replace(result, verdicts=ordered)
+
+    def section(self, result: ExperimentResult, reproduction: ReproductionResult) -> ReproductionSection:
+        """Render its section of the page, given the results of all experiments."""
+        return make_section(self.name, self.plot, self.constants, result, reproduction)
 
 
 def tables_by_protocol(

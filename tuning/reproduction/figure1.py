@@ -25,23 +25,18 @@ from ravenlab.dashboards.figures.style import (
     make_category_axis,
     make_error_bars,
     make_figure,
+    make_markers,
 )
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
-from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.tables import DataFrame, select, select_row, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece, tables_by_protocol
-from ravenlab.tuning.reproduction.figures import make_guide_line, make_line, make_markers
-from ravenlab.tuning.reproduction.measurements import (
-    interval_columns,
-    measure_share,
-    read_measurement,
-    subtract,
-    to_percent,
-)
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
+from ravenlab.tuning.reproduction.figures import make_guide_line, make_line
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, subtract
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims
 
 CLAIMS = read_claims("figure1")
 
@@ -143,9 +138,9 @@ def _judge_large_variance(tables: Mapping[str, DataFrame], protocol: str) -> Cla
     """The variance is typically large if more than half of the smallest samples are above the true variance."""
     below = select_row(tables["below"], protocol=protocol, n=SIZES[0])
     share = read_measurement(below, "share")
-    above = Measurement(1.0 - share.value, 1.0 - share.high, 1.0 - share.low)
+    above = Interval(1.0 - share.mean, 1.0 - share.high, 1.0 - share.low)
     spread = select_row(tables["spreads"], protocol=protocol, n=SIZES[0], statistic="variance")
-    return judge(CLAIMS["figure1-variance-large"], protocol, to_percent(above), above, below=below, spread=spread)
+    return judge(CLAIMS["figure1-variance-large"], protocol, above.scaled(100.0), above, below=below, spread=spread)
 
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
@@ -231,4 +226,4 @@ def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -
     )
 
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure1", plot_figures, {}), CLAIMS)
+EXPERIMENT = Experiment("figure1", make_pieces, evaluate, plot_figures, claims=CLAIMS)

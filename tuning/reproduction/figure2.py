@@ -22,6 +22,7 @@ from ravenlab.dashboards.figures.style import (
     CHANGE_COLOR,
     GREEN,
     GREY,
+    HOVER_TEXT,
     ORANGE,
     VERMILION,
     Figure,
@@ -30,6 +31,7 @@ from ravenlab.dashboards.figures.style import (
     make_axis,
     make_error_bars,
     make_figure,
+    make_markers,
     make_shading,
 )
 from ravenlab.environments import find_scenario
@@ -37,22 +39,16 @@ from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
-from ravenlab.studies.paper.claims import ClaimResult, Measurement
+from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.spec.files import find_study_file, load_study_file
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import mean_interval, relative_shares
 from ravenlab.studies.tables import DataFrame, make_table, select, to_records
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
-from ravenlab.tuning.reproduction.figures import (
-    HOVER_TEXT,
-    make_guide_line,
-    make_interval_line,
-    make_markers,
-    make_note,
-)
+from ravenlab.tuning.reproduction.figures import make_guide_line, make_interval_line, make_note
 from ravenlab.tuning.reproduction.measurements import format_measurement, interval_columns, read_measurement
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims
 from ravenlab.tuning.workers.problem import Evaluator, Problem
 
 RAVEN = "raven-ucb"
@@ -381,17 +377,17 @@ def _change(samples: Samples, before: int, after: int) -> Floats:
     return np.asarray(late - early[: blocks * late.size].reshape(blocks, late.size).mean(axis=0))
 
 
-def measure_groups(sample: Floats, seed: int) -> Measurement:
+def measure_groups(sample: Floats, seed: int) -> Interval:
     """Estimate a mean with its interval; large samples are averaged in equal groups first, which is faster.
 
-    >>> measure_groups(np.arange(2000.0), seed=0).value
+    >>> measure_groups(np.arange(2000.0), seed=0).mean
     999.5
     """
     size = max(1, sample.size // GROUPS)
     groups = sample[: sample.size // size * size].reshape(-1, size).mean(axis=1)
     mean, low, high = mean_interval(groups, seed)
     shift = float(sample.mean()) - mean
-    return Measurement(mean + shift, low + shift, high + shift)
+    return Interval(mean + shift, low + shift, high + shift)
 
 
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -491,4 +487,4 @@ def _horizon_axis(ends: list[float]) -> dict[str, Any]:
 
 CONSTANTS = {"claim_horizon": CLAIM_HORIZON}
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure2", plot_figures, CONSTANTS), CLAIMS)
+EXPERIMENT = Experiment("figure2", make_pieces, evaluate, plot_figures, CONSTANTS, claims=CLAIMS)

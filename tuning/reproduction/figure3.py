@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number, format_range
 from ravenlab.dashboards.figures import plot_sensitivity_lines
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
@@ -24,6 +25,7 @@ from ravenlab.dashboards.figures.style import (
     BLUE,
     COLOR_SCALE,
     GREY,
+    HOVER_TEXT,
     ORANGE,
     VERMILION,
     WHITE_MARKER,
@@ -36,11 +38,12 @@ from ravenlab.dashboards.figures.style import (
     make_box,
     make_category_axis,
     make_figure,
+    make_markers,
     round_numbers,
 )
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
-from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement
+from ravenlab.studies.paper.claims import Claim, ClaimResult
 from ravenlab.studies.paper.criteria import Cell, combine_probabilities, two_sided
 from ravenlab.studies.paper.numbers import Optimum, claimed_alpha0, claimed_beta0, played_scenario, read_optima
 from ravenlab.studies.paper.results import ExperimentResult
@@ -51,16 +54,9 @@ from ravenlab.studies.statistics.intervals import indistinguishable, mean_interv
 from ravenlab.studies.tables import make_table, select, to_records
 from ravenlab.tuning.grid_run import grid_problem, play_cells
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
-from ravenlab.tuning.reproduction.figures import (
-    HOVER_TEXT,
-    DotSeries,
-    combine_panels,
-    format_worlds,
-    make_markers,
-    plot_dots,
-)
-from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement, to_percent
-from ravenlab.tuning.reproduction.texts import Row, Words, judge, make_section, read_claims, read_texts, where
+from ravenlab.tuning.reproduction.figures import DotSeries, combine_panels, format_worlds, plot_dots
+from ravenlab.tuning.reproduction.measurements import interval_columns, read_measurement
+from ravenlab.tuning.reproduction.texts import Row, Words, judge, read_claims, read_texts, where
 from ravenlab.tuning.workers.problem import Evaluator
 
 PAPER_REPLICATIONS = 10  # replications per cell in the paper
@@ -376,7 +372,7 @@ def _judge_cell(grid: PlayedGrid, row: Row) -> ClaimResult:
     return judge(
         CLAIMS[f"{grid.optimum.claim_prefix}-cell"],
         grid.protocol,
-        to_percent(read_measurement(row, "cost")),
+        read_measurement(row, "cost").scaled(100.0),
         row["among_best"],
         row["selected"],
         printed=grid.printed,
@@ -394,7 +390,7 @@ def _judge_regret(grid: PlayedGrid, row: Row) -> ClaimResult:
 
 def _judge_jointly(protocol: str, rows: Sequence[Row], joint: float) -> ClaimResult:
     least = min(rows, key=lambda row: float(row["probability"]))
-    ours = Measurement(joint, joint, joint)
+    ours = Interval(joint, joint, joint)
     return judge(CLAIMS["figure3-optima-joint"], protocol, ours, joint, count=len(rows), least=least, **CONSTANTS)
 
 
@@ -454,7 +450,7 @@ def _judge_sensitivity(protocol: str, rows: Sequence[Row]) -> ClaimResult:
     """Judge both parameters; the number shown is that of β₀, which the paper plots."""
     beta, alpha = (max(where(rows, param=param), key=lambda row: float(row["cost"])) for param in ("beta0", "alpha0"))
     costs = [read_measurement(row, "cost") for row in rows]
-    ours = to_percent(read_measurement(beta, "cost"))
+    ours = read_measurement(beta, "cost").scaled(100.0)
     return judge(CLAIMS["figure3-insensitive"], protocol, ours, costs, alpha=alpha, beta=beta)
 
 
@@ -674,4 +670,4 @@ def _describe_setting(rows: Sequence[Row]) -> list[str]:
     return [f"raven-ucb, as {rows[0]['protocol']}", "ε = 0.1", f"K = {ARMS} arms", format_worlds(rows)]
 
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure3", plot_figures, CONSTANTS), CLAIMS)
+EXPERIMENT = Experiment("figure3", make_pieces, evaluate, plot_figures, CONSTANTS, claims=CLAIMS)

@@ -1,17 +1,25 @@
 """Figure 4: cumulative regret and reward of the nine policies over time, from the runs of Table 3."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from ravenlab.common.interval import Z95
-from ravenlab.dashboards.figures.style import Figure, PlotlyTrace, make_axis, make_change_lines, make_figure
+from ravenlab.dashboards.figures.style import (
+    Figure,
+    PlotlyTrace,
+    axis_number,
+    make_axis,
+    make_change_lines,
+    make_figure,
+    make_markers,
+    stack_panels,
+)
 from ravenlab.environments import find_scenario
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import DataFrame, make_table, select
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
-from ravenlab.tuning.reproduction.figures import axis_number, make_interval_line, make_markers, stack_panels
+from ravenlab.tuning.reproduction.figures import make_interval_line
 from ravenlab.tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
@@ -27,7 +35,7 @@ from ravenlab.tuning.reproduction.logistics import (
     pieces_by_policy,
     printed_by_policy,
 )
-from ravenlab.tuning.reproduction.texts import Words, make_section
+from ravenlab.tuning.reproduction.texts import Words
 
 FIGURES = (
     ("published", ("regret_constant", "reward")),
@@ -132,4 +140,4 @@ CONSTANTS = {
     "names": NAMES,
 }
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure4", plot_figures, CONSTANTS))
+EXPERIMENT = Experiment("figure4", make_pieces, evaluate, plot_figures, CONSTANTS)

@@ -1,7 +1,6 @@
 """Figure 5: regret, reward and suboptimal pulls of single worlds, from the runs of Table 3."""
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,21 @@ from ravenlab.dashboards.figures.style import (
     GREY,
     Figure,
     PlotlyTrace,
+    axis_number,
     make_axis,
     make_box,
     make_category_axis,
     make_error_bars,
     make_figure,
+    make_markers,
+    show_names_once,
+    stack_panels,
 )
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.tables import DataFrame, make_table, select, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
-from ravenlab.tuning.reproduction.figures import axis_number, make_markers, show_names_once, stack_panels
 from ravenlab.tuning.reproduction.logistics import (
     AXIS_TITLES,
     COMPARISON_TITLES,
@@ -40,7 +42,7 @@ from ravenlab.tuning.reproduction.logistics import (
     samples_by_policy,
 )
 from ravenlab.tuning.reproduction.measurements import interval_columns
-from ravenlab.tuning.reproduction.texts import Words, make_section
+from ravenlab.tuning.reproduction.texts import Words
 
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 """Whiskers, quartiles and median of a box plot."""
@@ -141,4 +143,4 @@ def _plot_printed(rows: list[dict[str, Any]]) -> PlotlyTrace:
 
 CONSTANTS = {"comparisons": COMPARISON_TITLES, "measures": MEASURE_TITLES, "names": NAMES}
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "figure5", plot_figures, CONSTANTS))
+EXPERIMENT = Experiment("figure5", make_pieces, evaluate, plot_figures, CONSTANTS)

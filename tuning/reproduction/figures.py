@@ -14,15 +14,19 @@ from ravenlab.dashboards.figures.style import (
     MARKERS,
     Figure,
     PlotlyTrace,
+    axis_number,
     format_title,
     make_band,
     make_category_axis,
     make_error_bars,
     make_figure,
+    make_markers,
+    make_scatter,
     round_numbers,
+    show_names_once,
+    stack_panels,
 )
 
-HOVER_TEXT = "%{text}<extra></extra>"
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
 PANEL_HEIGHT, PANEL_GAP = 216, 74  # pixels of each panel, and between two rows of panels
 TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
@@ -31,17 +35,13 @@ GUTTER = 0.14  # horizontal space between panels as a share of the width
 
 def make_line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: int, **more: Any) -> PlotlyTrace:
     """Make a line with markers; its index selects dash and marker, so that lines differ by more than color."""
-    return {
-        "type": "scatter",
-        "x": round_numbers(x),
-        "y": round_numbers(y),
-        "mode": "lines+markers",
+    look: dict[str, Any] = {
         "line": {"color": color, "dash": DASHES[index % len(DASHES)], "width": 2},
         "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": color},
-        "name": name,
         "legendgroup": name,
         "hovertemplate": f"<b>{name}</b><br>%{{x}}: %{{y}}<extra></extra>",
-    } | more
+    }
+    return make_scatter(x, y, "lines+markers", name, **look) | more
 
 
 def make_guide_line(
@@ -69,22 +69,6 @@ def make_interval_line(
         make_band(x, low, high, color, legendgroup=name, **axes),
         make_line(x, y, name, color, index, **({"customdata": limits, "hovertemplate": hover} | more)),
     ]
-
-
-def make_markers(
-    x: Sequence[float], y: Sequence[float], name: str, marker: Mapping[str, Any], text: Sequence[str], **more: Any
-) -> PlotlyTrace:
-    """Make points with one hover text each."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": round_numbers(x),
-        "y": round_numbers(y),
-        "marker": dict(marker),
-        "name": name,
-        "text": list(text),
-        "hovertemplate": HOVER_TEXT,
-    } | more
 
 
 @dataclass(frozen=True)
@@ -152,22 +136,6 @@ def _describe_series(labels: Sequence[str], series: DotSeries) -> str:
     return f"{series.name}: {'; '.join(parts)}."
 
 
-def axis_number(index: int) -> str:
-    """The suffix of Plotly's names for the axes of a panel: "" for the first, then 2, 3, …"""
-    return "" if index == 0 else str(index + 1)
-
-
-def stack_panels(count: int, gap: float) -> list[list[float]]:
-    """Compute the vertical domains of panels of equal height, the first at the top.
-
-    >>> stack_panels(2, gap=0.2)
-    [[0.6, 1.0], [0.0, 0.4]]
-    """
-    height = (1.0 - gap * (count - 1)) / count
-    tops = [1.0 - index * (height + gap) for index in range(count)]
-    return [[max(0.0, round(top - height, 6)), round(top, 6)] for top in tops]
-
-
 def make_note(text: str, x: float, y: float, x_anchor: str = "left") -> dict[str, Any]:
     """Make an annotation without an arrow; x and y are shares of the plot area."""
     position = {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": x_anchor, "yanchor": "bottom"}
@@ -198,20 +166,6 @@ def combine_panels(figures: Sequence[tuple[str, Figure]], title: str, alt: str) 
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
     traces = show_names_once(traces)
     return make_figure(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
-
-
-def show_names_once(traces: Sequence[PlotlyTrace]) -> list[PlotlyTrace]:
-    """Show each name once in the legend, where it switches the traces of all panels."""
-    out: list[PlotlyTrace] = []
-    shown: set[str] = set()
-    for trace in traces:
-        name = trace.get("name")
-        if name is None or trace.get("showlegend") is False:
-            out.append(trace)
-        else:
-            out.append(trace | {"legendgroup": trace.get("legendgroup") or name, "showlegend": name not in shown})
-            shown.add(name)
-    return out
 
 
 def _panel_axis(settings: dict[str, Any], domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:

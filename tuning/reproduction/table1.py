@@ -21,8 +21,8 @@ from ravenlab.studies.paper.numbers import played_scenario, printed_rows
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import make_table, select, to_records, unique
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece, tables_by_protocol
-from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement, to_percent
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims
+from ravenlab.tuning.reproduction.measurements import interval_columns, measure_share, read_measurement
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims
 
 CLAIMS = read_claims("table1")
 
@@ -136,7 +136,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         judge(
             CLAIMS[f"table1-{check['scenario']}"],
             check["protocol"],
-            to_percent(read_measurement(check, "share")),
+            read_measurement(check, "share").scaled(100.0),
             check["share"],
             check=check,
             horizon=HORIZON,
@@ -180,4 +180,4 @@ def _plot_world(result: ExperimentResult, row: dict[str, str], protocol: str) ->
     )
 
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "table1", plot_figures, {}), CLAIMS)
+EXPERIMENT = Experiment("table1", make_pieces, evaluate, plot_figures, claims=CLAIMS)

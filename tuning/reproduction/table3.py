@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.common.text import join_words
 from ravenlab.dashboards.figures.style import (
     BLUE,
@@ -29,7 +30,7 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.published.published_raven_ucb import NUMBERS
 from ravenlab.policies.raven_ucb import ESTIMATORS, next_variance
-from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement
+from ravenlab.studies.paper.claims import Claim, ClaimResult
 from ravenlab.studies.paper.results import ExperimentResult, Facts
 from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
 from ravenlab.studies.statistics.paired import paired_tests
@@ -59,8 +60,8 @@ from ravenlab.tuning.reproduction.logistics import (
     samples_by_policy,
     search_budget,
 )
-from ravenlab.tuning.reproduction.measurements import interval_columns, measure_mean
-from ravenlab.tuning.reproduction.texts import Words, judge, make_section, read_claims, read_texts
+from ravenlab.tuning.reproduction.measurements import interval_columns
+from ravenlab.tuning.reproduction.texts import Words, judge, read_claims, read_texts
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of rewards at which a recursion is evaluated
 SAMPLES, WORLDS = 100, 200  # samples and worlds per recursion at the default precision
@@ -162,13 +163,13 @@ def make_tables(
     return tables
 
 
-def measure_reduction(samples: Samples, seed: int) -> tuple[Measurement, float]:
+def measure_reduction(samples: Samples, seed: int) -> tuple[Interval, float]:
     """Regret reduction of RAVEN-UCB compared with UCB in percent, and its standard deviation over worlds."""
     raven = samples[RAVEN]
     ucb = samples[UCB]
     share, low, high = relative_interval(raven, ucb, seed)
     spread = float(relative_shares(raven, ucb).std(ddof=1))
-    return Measurement(-100.0 * share, -100.0 * high, -100.0 * low), 100.0 * spread
+    return Interval(-100.0 * share, -100.0 * high, -100.0 * low), 100.0 * spread
 
 
 def _score_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
@@ -378,7 +379,7 @@ class Ranking:
     beaten: tuple[bool, ...]
     has_lowest_mean: bool
     best_other: str
-    lead: Measurement
+    lead: Interval
     """Mean of the best other policy minus that of this policy."""
 
     def describe(self) -> str:
@@ -405,7 +406,7 @@ def rank(policy: str, samples: Samples) -> Ranking:
         tuple(test.significant and test.difference.mean < 0.0 for test in tests),
         all(test.difference.mean >= 0.0 for test in tests),
         closest.name,
-        Measurement(*closest.difference),
+        closest.difference,
     )
 
 
@@ -428,7 +429,7 @@ def _judge_second(protocol: str, samples: Samples) -> ClaimResult:
     return judge(
         CLAIMS["table3-next"],
         protocol,
-        Measurement(*test.difference),
+        test.difference,
         order[:2] == [RAVEN, CCB],
         [ranking.beaten[raven], *(ranking.beats[i] for i in rest)],
         [ranking.beats[raven], *(ranking.beaten[i] for i in rest)],
@@ -443,7 +444,7 @@ def _judge_second(protocol: str, samples: Samples) -> ClaimResult:
 
 def _judge_number(claim: Claim, sample: Floats, seed: int) -> ClaimResult:
     """Judge a printed number of the table."""
-    ours = measure_mean(sample, seed)
+    ours = mean_interval(sample, seed)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     evidence = claim.printed_number, ours, error, spread / PAPER_WORLDS**0.5
@@ -459,7 +460,7 @@ def _judge_recursion(protocol: str, recursion: PieceData, seed: int) -> ClaimRes
     return judge(
         CLAIMS["table3-variance"],
         protocol,
-        measure_mean(variances[estimator], seed),
+        mean_interval(variances[estimator], seed),
         wrong,
         size=size,
         samples=variances[estimator].size,
@@ -473,7 +474,7 @@ def _judge_variance_bonus(protocol: str, pieces: Mapping[str, PieceData], seed: 
     measure = "regret_constant" if protocol == "published" else "regret"
     with_bonus = variant_samples(pieces, protocol, ESTIMATOR_OF[protocol])[measure]
     without = variant_samples(pieces, protocol, NO_VARIANCE)[measure]
-    change = measure_mean(without - with_bonus, seed)
+    change = mean_interval(without - with_bonus, seed)
     means = {"with_bonus": with_bonus.mean(), "without": without.mean(), "worlds": with_bonus.size}
     return judge(CLAIMS["table3-because-variance"], protocol, change, **means)
 
@@ -579,4 +580,4 @@ CONSTANTS = {
     "estimator_titles": ESTIMATOR_TITLES,
 }
 
-EXPERIMENT = Experiment(make_pieces, evaluate, partial(make_section, "table3", plot_figures, CONSTANTS), CLAIMS)
+EXPERIMENT = Experiment("table3", make_pieces, evaluate, plot_figures, CONSTANTS, claims=CLAIMS)

@@ -21,11 +21,11 @@ from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.style import Figure, format_title
 from ravenlab.dashboards.pages.reproduction import ReproductionSection
 from ravenlab.studies.paper import criteria
-from ravenlab.studies.paper.claims import Claim, ClaimResult, Measurement
+from ravenlab.studies.paper.claims import Claim, ClaimResult
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
 from ravenlab.studies.symbols import format_params, format_symbol
 from ravenlab.studies.tables import to_records
-from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement, to_percent
+from ravenlab.tuning.reproduction.measurements import format_measurement, read_measurement
 
 if TYPE_CHECKING:
     import jinja2
@@ -34,6 +34,7 @@ FOLDER = Path(__file__).parent
 
 Row = Mapping[str, Any]
 Words = Callable[..., tuple[str, str]]
+PlotFigures = Callable[[ExperimentResult, tuple[str, ...], Words], list[tuple[str, Figure]]]
 
 
 def where(rows: Sequence[Row], **cells: Any) -> list[Row]:
@@ -118,7 +119,7 @@ def format_columns(row: Row, name: str) -> str:
     >>> format_columns({"regret": 2.0, "regret_low": 1.0, "regret_high": 3.0}, "regret")
     '2 (1 to 3)'
     """
-    return text.format_interval(Interval(*read_measurement(row, name)), name="")
+    return text.format_interval(read_measurement(row, name), name="")
 
 
 def format_signed_columns(row: Row, name: str) -> str:
@@ -165,7 +166,7 @@ FILTERS = {
     "number": text.format_number,
     "p_value": text.format_p_value,
     "params": format_row_params,
-    "percent": to_percent,
+    "percent": lambda interval: interval.scaled(100.0),
     "range": text.format_range,
     "records": to_records,
     "score": format_score,
@@ -205,7 +206,7 @@ def read_claims(name: str) -> dict[str, Claim]:
 def judge(
     claim: Claim,
     protocol: str,
-    measurement: Measurement | None,
+    measurement: Interval | None,
     *evidence: Any,
     rule: str | None = None,
     **values: Any,
@@ -228,7 +229,7 @@ def judge(
 
 def make_section(
     name: str,
-    plot: Callable[[ExperimentResult, tuple[str, ...], Words], list[tuple[str, Figure]]],
+    plot: PlotFigures,
     constants: Mapping[str, Any],
     result: ExperimentResult,
     reproduction: ReproductionResult,

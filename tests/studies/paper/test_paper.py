@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
+from ravenlab.common.interval import Interval
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict
 from ravenlab.studies.paper.criteria import (
     MAX_COST,
     judge_all_above,
@@ -75,7 +76,7 @@ def test_rows_with_other_columns_or_types_are_rejected() -> None:
 def test_a_printed_number_is_judged_by_its_distance(
     value: float, half: float, printed: float, error: float, paper: float
 ) -> None:
-    verdict = judge_number(printed, Measurement(value, value - half, value + half), error, paper)
+    verdict = judge_number(printed, Interval(value, value - half, value + half), error, paper)
     distance = abs(printed - value)
     if verdict == ClaimVerdict.REFUTED:
         assert distance > 3 * max(error, paper) * 0.999
@@ -90,7 +91,7 @@ def test_a_printed_number_is_judged_by_its_distance(
 
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0, 3)), min_size=1), st.floats(-5, 5))
 def test_intervals_decide_thresholds(pairs: list[tuple[float, float]], threshold: float) -> None:
-    measurements = [Measurement(middle, middle - half, middle + half) for middle, half in pairs]
+    measurements = [Interval(middle, middle - half, middle + half) for middle, half in pairs]
     verdict = judge_all_above(threshold, measurements)
     assert (verdict == ClaimVerdict.REFUTED) == any(measurement.high < threshold for measurement in measurements)
     assert (verdict == ClaimVerdict.CONFIRMED) == all(measurement.low > threshold for measurement in measurements)
@@ -125,7 +126,7 @@ def test_verdicts_on_the_best_policy_and_the_best_cell() -> None:
 
 def test_the_json_of_a_result_has_claims_and_verdicts() -> None:
     claim = Claim("figure2-84", "Section 4.1", "It is 84 %.", 84.0, "%")
-    measurement = Measurement(80.4, 80.0, 80.8)
+    measurement = Interval(80.4, 80.0, 80.8)
     verdicts = [
         ClaimResult(claim, protocol, measurement, ClaimVerdict.REFUTED, "number", "It is 80.4 %.")
         for protocol in ("published", "defined")

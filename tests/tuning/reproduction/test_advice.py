@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.common.interval import Interval
+from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.criteria import judge_costs
 from ravenlab.studies.paper.results import ReproductionResult
 from ravenlab.studies.tables import to_records
@@ -41,7 +42,7 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
     for row in rows:
         assert row["cost"] == pytest.approx(row["advised_regret"] / row["recommended_regret"] - 1, abs=1e-9)
         assert row["cost_low"] <= row["cost"] <= row["cost_high"]
-        assert row["verdict"] == judge_costs([Measurement(row["cost"], row["cost_low"], row["cost_high"])])
+        assert row["verdict"] == judge_costs([Interval(row["cost"], row["cost_low"], row["cost_high"])])
     assert [verdict.claim.key for verdict in document.verdicts()] == [
         "advice-1-long",
         "advice-2-long",
@@ -51,7 +52,7 @@ def test_costs_and_verdicts_follow_from_the_regrets(document: ReproductionResult
     for verdict in result.verdicts:
         judged = [row for row in rows if f"advice-{row['advice']}-{row['term']}" == verdict.claim.key]
         assert verdict.measurement is not None
-        assert verdict.measurement.value == pytest.approx(100 * max(row["cost"] for row in judged))
+        assert verdict.measurement.mean == pytest.approx(100 * max(row["cost"] for row in judged))
         if any(row["verdict"] == ClaimVerdict.REFUTED for row in judged):
             assert verdict.verdict == ClaimVerdict.REFUTED
 

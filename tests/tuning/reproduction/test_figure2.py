@@ -7,9 +7,10 @@ import numpy as np
 import optuna
 import pytest
 
+from ravenlab.common.interval import Interval
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.simulation import simulate
-from ravenlab.studies.paper.claims import ClaimVerdict, Measurement
+from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.paper.criteria import judge_about
 from ravenlab.studies.statistics.intervals import relative_shares
 from ravenlab.studies.tables import select_row
@@ -144,6 +145,6 @@ def test_other_numbers_give_the_opposite_verdicts() -> None:
 
 
 def test_about_has_a_tolerance_and_allows_for_noise() -> None:
-    assert judge_about(84.0, Measurement(86.0, 83.9, 88.0), 1.0, None) == ClaimVerdict.CONFIRMED
-    assert judge_about(84.0, Measurement(95.0, 94.0, 96.0), 0.5, 3.0) == ClaimVerdict.REFUTED
-    assert judge_about(84.0, Measurement(86.0, 85.5, 86.5), 0.2, None) == ClaimVerdict.REFUTED
+    assert judge_about(84.0, Interval(86.0, 83.9, 88.0), 1.0, None) == ClaimVerdict.CONFIRMED
+    assert judge_about(84.0, Interval(95.0, 94.0, 96.0), 0.5, 3.0) == ClaimVerdict.REFUTED
+    assert judge_about(84.0, Interval(86.0, 85.5, 86.5), 0.2, None) == ClaimVerdict.REFUTED

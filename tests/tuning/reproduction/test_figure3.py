@@ -87,7 +87,7 @@ def test_every_optimum_has_both_verdicts_under_both_protocols(document: Reproduc
             assert row["world"] == played_scenario(protocol, printed.scenario)
             regret = _verdict(document, f"{printed.claim_prefix}-regret", protocol)
             assert row["printed_regret"] == printed.regret
-            assert (regret.measurement.value, regret.verdict) == (row["regret"], row["regret_verdict"])
+            assert (regret.measurement.mean, regret.verdict) == (row["regret"], row["regret_verdict"])
             assert _verdict(document, f"{printed.claim_prefix}-cell", protocol).verdict == row["cell_verdict"]
             assert row["smallest_least"] < row["smallest_low"] < row["smallest"] < row["smallest_most"]
 
@@ -152,8 +152,8 @@ def test_the_joint_verdict_follows_from_the_optima(document: ReproductionResult)
     for protocol in PROTOCOLS:
         rows = select(result.tables["optima"], protocol=protocol)
         verdict = _verdict(document, "figure3-optima-joint", protocol)
-        assert verdict.measurement.value == result.facts["joint_probability"][protocol]
-        assert verdict.measurement.value == pytest.approx(combine_pvalues(rows["probability"].tolist()).pvalue)
+        assert verdict.measurement.mean == result.facts["joint_probability"][protocol]
+        assert verdict.measurement.mean == pytest.approx(combine_pvalues(rows["probability"].tolist()).pvalue)
         for row in to_records(rows):
             assert row["probability"] == pytest.approx(
                 2 * min(row["smallest_below_printed"], 1 - row["smallest_below_printed"]), abs=3e-4

@@ -7,8 +7,9 @@ from typing import Any
 import jinja2
 import pytest
 
+from ravenlab.common.interval import Interval
 from ravenlab.dashboards.pages.reproduction import ReproductionSection, render_reproduction
-from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict, Measurement
+from ravenlab.studies.paper.claims import Claim, ClaimResult, ClaimVerdict
 from ravenlab.studies.paper.criteria import JUDGES, read_rules
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
 from ravenlab.tuning.reproduction import EXPERIMENTS, find_experiment
@@ -51,10 +52,10 @@ def test_a_name_without_a_value_is_an_error() -> None:
 
 
 def test_a_claim_is_judged_by_its_rule() -> None:
-    claim = Claim("k", "Section 1", "It grows.", rule="growth", reason="It changes by {{ ours.value | number }}.")
-    result = judge(claim, "defined", Measurement(2.0, 1.0, 3.0))
+    claim = Claim("k", "Section 1", "It grows.", rule="growth", reason="It changes by {{ ours.mean | number }}.")
+    result = judge(claim, "defined", Interval(2.0, 1.0, 3.0))
     assert (result.verdict, result.rule, result.reason) == (ClaimVerdict.CONFIRMED, "growth", "It changes by 2.")
-    assert judge(claim, "defined", Measurement(2.0, 1.0, 3.0), 0.6, rule="definition").verdict == ClaimVerdict.REFUTED
+    assert judge(claim, "defined", Interval(2.0, 1.0, 3.0), 0.6, rule="definition").verdict == ClaimVerdict.REFUTED
 
 
 def test_the_page_escapes_texts() -> None:
