@@ -40,6 +40,8 @@ class Question:
     quantities: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Quantities` that are given."""
     minimize: bool = False
+    keep_state: bool = False
+    """Whether the policy keeps running on a trace; it is restarted after the horizon otherwise."""
 
     @property
     def file(self) -> Path | None:
@@ -61,6 +63,8 @@ class Question:
         """
         if self.minimize:
             raise InputError("minimize requires a file; regret has the same sign for costs.", field="minimize")
+        if self.keep_state:
+            raise InputError("keep_state requires a trace; in a scenario every policy does.", field="keep_state")
         if self.about is None and not self.quantities:
             raise InputError("a scenario, a file or a description (difference with sd or rate) is required.")
         if self.horizon is None:
@@ -86,6 +90,8 @@ class Question:
 
         words = ["ravenlab", "tune", "--log" if is_log(self.file) else "--trace", str(self.file)]
         words += ["--minimize"] if self.minimize else []
+        words += [] if self.horizon is None else ["--horizon" if self.keep_state else "--window", str(self.horizon)]
+        words += ["--keep-state"] if self.keep_state else []
         words += ["--policy", self.policy] if self.policy != StudyDefaults.policy else []
         return shlex.join(words + (["--storage", storage] if storage is not None else []))
 

@@ -97,7 +97,7 @@ def tune(
     Args:
         scenario: One or several names, or specifications from `load_study_file`. Effects may be joined by "+", and
             "./file.py:name" loads a plugin. Leave it out with ``trace="file.csv"`` or ``log="file.csv"``.
-        horizon: One or several numbers of steps T; on a trace, the rows of a window.
+        horizon: One or several numbers of steps T; on a trace, the rows of a window unless ``keep_state=True``.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3.
         jobs: Number of workers; one per core by default. It does not affect the result.
         backend: "threads" or "loky".

@@ -252,6 +252,7 @@ def recommend(
     arms: int | None = None,
     settings: Mapping[str, Any] | None = None,
     minimize: bool = False,
+    keep_state: bool = False,
     storage: str | None = None,
     search: bool = True,
     jobs: int | None = None,
@@ -265,11 +266,12 @@ def recommend(
 
     Args:
         scenario: A name; effects may be joined by "+". Or a file with a trace or a log.
-        horizon: Number of steps T; not for a file.
+        horizon: Number of steps T; on a trace, the rows of a window unless `keep_state` is true.
         policy: The policy.
         arms: Number of arms K; by default that of the scenario.
         settings: Parameters of the scenario, such as ``{"every": "5%", "variance_high": 0.2}``.
         minimize: Whether the values of a file are costs.
+        keep_state: Whether the policy keeps running on a trace for `horizon` steps instead of being restarted.
         storage: Database URL; by default RAVENLAB_STORAGE or sqlite:///studies.sqlite3. A file that does not exist is
             not created.
         search: Whether a problem without a law is searched.
@@ -293,7 +295,7 @@ def recommend(
     '3 arms for 500 steps; rewards are 0 or 1 with rates between 0.35 and 0.65; stationary.'
     """
     about = None if scenario is None else str(scenario)
-    question = Question(about, horizon, policy, arms, dict(settings or {}), quantities, minimize)
+    question = Question(about, horizon, policy, arms, dict(settings or {}), quantities, minimize, keep_state)
 
     def open_progress(note: str) -> AbstractContextManager[Listener | None]:
         from ravenlab.tuning.progress import Reporter

@@ -95,7 +95,10 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     kind = "log" if is_log(path) else "trace"
     budget = {"trials": CANDIDATES, "candidates": FINALISTS}
     problem = {kind: str(path), "minimize": question.minimize, "policy": question.policy}
-    spec = parse_study_spec({**problem, **budget})
+    if kind == "log" and question.horizon is not None:
+        raise InputError(f"the horizon follows from the events of {path}, so it can't be given.", field="horizon")
+    given = {"horizon": question.horizon, "keep_state": question.keep_state}
+    spec = parse_study_spec({**problem, **budget, **{name: value for name, value in given.items() if value}})
     with open_progress(f"Diagnosing {path.name} and searching {spec.trials} candidates on it ...") as listener:
         answer = _run(spec, jobs, SILENT if listener is None else listener)
     rewards = (1.0 if is_binary(values) else 0.0) - values if question.minimize else values

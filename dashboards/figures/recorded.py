@@ -74,10 +74,9 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     >>> figure.data[-1].name
     'currently best arm'
     """
-    worlds = scenario.draw(window, 0, 0, 1, Stream.SEARCH)
     sign = -1.0 if scenario.minimize else 1.0
     means = scenario.means
-    best_arm = worlds.best_arm
+    best_arm = scenario.draw_run(0).best_arm
     rows, table = _average_parts(sign * means)
     _, best = _average_parts(sign * means[np.arange(len(means)), best_arm][:, None])
     times_best = np.bincount(best_arm, minlength=scenario.arms)
@@ -94,7 +93,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
         escape_text(scenario.name),
         f"{scenario.trace.rows:,} rows",
         f"K = {scenario.arms} arms",
-        f"window {window}",
+        f"{'window' if window <= scenario.shortest_segment else 'horizon'} {window}",
     ]
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")

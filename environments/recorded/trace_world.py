@@ -130,12 +130,17 @@ class TraceScenario(Recording):
         """Return the rows of a stream; all rows for streams without a segment."""
         return segment_of(self.trace.rows, stream)
 
+    @property
+    def shortest_segment(self) -> int:
+        """Number of rows of the shortest segment."""
+        return min(self.segment(stream).rows for stream in SEGMENT_SHARES)
+
     def check(self, horizon: int, arms: int) -> None:
         """Raise InputError for windows that do not fit into every segment or have fewer steps than arms."""
         if arms != self.trace.arms:
             raise InputError(f"arms must be {self.trace.arms}, the columns of the trace, but got {arms}.")
         check_integer("window", horizon, least=1)
-        shortest = min(self.segment(stream).rows for stream in SEGMENT_SHARES)
+        shortest = self.shortest_segment
         if shortest < arms:
             raise InputError(
                 f"{self.name} has {self.trace.rows:,} rows, too few for windows of {arms:,} steps, one per arm: the"
@@ -162,6 +167,11 @@ class TraceScenario(Recording):
             offsets[r] = rng.integers(segment.first, segment.last - horizon + 1)
         return TraceWorlds(self.rewards, *self._tables, offsets, horizon)
 
+    def draw_run(self, first: int, copies: int = 1) -> TraceWorlds:
+        """Return the rows from the first one to the end as one window, so many times."""
+        offsets = np.full(copies, first, dtype=np.int64)
+        return TraceWorlds(self.rewards, *self._tables, offsets, self.trace.rows - first)
+
     def draw_history(self, horizon: int, replications: int, stream: int) -> TraceWorlds:
         """Return windows at equal distances in all rows up to the end of the segment of a stream."""
         count = self.count_history(horizon, replications, stream)
@@ -185,6 +195,13 @@ class TraceScenario(Recording):
         values = -self.trace.values if self.minimize else self.trace.values
         values.flags.writeable = False
         return values
+
+    @property
+    def positive_rewards(self) -> Floats:
+        """The cells [N, K]; of costs, their negatives or, if all are 0 or 1, 1 minus the cost."""
+        if not self.minimize:
+            return self.trace.values
+        return (1.0 if is_binary(self.trace.values) else 0.0) - self.trace.values
 
     @cached_property
     def nearby(self) -> NearbyRows:

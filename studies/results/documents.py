@@ -26,6 +26,7 @@ from ravenlab.studies.results.baselines import (
 from ravenlab.studies.results.describe import (
     describe_better_policy,
     describe_failures,
+    describe_kept_state,
     describe_recommendation,
     describe_regret,
     describe_robust,
@@ -69,6 +70,7 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         describe_regret(recommendation)[0],
         *([f"Extra regret of {join_words(changes, 'and')}."] if changes else []),
         *describe_unit(recommendation),
+        *describe_kept_state(recommendation),
         *recommendation.holds_for,
         *([] if sensitivity is None else sensitivity.describe()),
     ]
@@ -157,7 +159,11 @@ def recommendations_document(recommendations: Sequence[Recommendation]) -> Docum
     sentences = []
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
-        stated = [describe_verdict(recommendation), *describe_unit(recommendation)]
+        stated = [
+            describe_verdict(recommendation),
+            *describe_unit(recommendation),
+            *describe_kept_state(recommendation),
+        ]
         if recommendation.recorded is not None:
             stated += describe_regret(recommendation)
         elif recommendation.failures is not None and not recommendation.failures.reliable:

@@ -68,7 +68,7 @@ class Deployment(FrozenModel):
 
 def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
-    recorded = recommendation.recorded
+    recorded = recommendation.source if isinstance(recommendation, Recommendation) else None
     assumptions = recommendation.holds_for
     if recorded is None:
         later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)

@@ -160,6 +160,30 @@ class TraceFacts(FrozenModel):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
+class KeptState(FrozenModel):
+    """The trace that parameters for a policy that keeps running are for, and what decided between them."""
+
+    file: str = Field(description="File name.")
+    digest: str = Field(description="SHA-256 of the arms' names and the values.")
+    rows: int
+    arms: dict[str, int] = Field(description="Missing cells by arm, in the order of the columns.")
+    minimize: bool = Field(description="Whether cells are costs.")
+    model: str = Field(description="The simulated scenario, which resembles the trace.")
+    refits: int = Field(description="Diagnoses of resampled rows, whose spread is in the intervals.")
+    evidence: Literal["replay", "simulation"] = Field(description="What decided.")
+    replayed: tuple[int, int] = Field(description="First and last replayed row, counted from 1.")
+    measured: int = Field(description="Number of the last replayed rows, over which regret is summed.")
+    difference: float = Field(description="Regret of the defaults minus that of the parameters on these rows.")
+    low: float = Field(description="Lower end of its 95 % confidence interval.")
+    high: float = Field(description="Upper end.")
+    decidable: bool = Field(description="Whether the effective sample size of the difference suffices.")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(self.difference, self.low, self.high, of="difference")
+
+
 class RequiredSample(FrozenModel):
     """Sample size at which a difference would be significant: n·(half-width / difference)²."""
 
@@ -252,6 +276,7 @@ class Recommendation(Result, FrozenModel):
     log: LogFacts | None = optional(
         "Present if tuned on a log; `regret` is then the mean of the logging policy minus the score."
     )
+    kept: KeptState | None = optional("Present if tuned for a policy that keeps running on a trace.")
     failures: Failures | None = optional("Present if tuned on simulated worlds.")
     sensitivity: StoredMap | None = optional("Sensitivity map; none on recorded data, or if the study was small.")
 
@@ -277,8 +302,14 @@ class Recommendation(Result, FrozenModel):
     @property
     def holds_for(self) -> list[str]:
         """What the parameters hold for, in sentences."""
-        windows = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
-        return [*windows, describe_feedback([self.scenario])]
+        starts = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
+        starts += [] if self.kept is None else [f"The policy keeps its state over {format_count(self.horizon)} steps."]
+        return [*starts, describe_feedback([self.scenario])]
+
+    @property
+    def source(self) -> TraceFacts | LogFacts | KeptState | None:
+        """The file it was tuned on or for; None for simulated worlds."""
+        return self.recorded if self.kept is None else self.kept
 
     @property
     def stated(self) -> tuple[str, Interval]:

@@ -21,6 +21,8 @@ STUDY = {
     "log": "Logged decisions (.csv or .parquet) instead of a scenario: columns step, arm, reward and optionally"
     " propensity.",
     "window": "Rows per window of the trace, each of which starts from nothing; an eighth of the trace if absent.",
+    "keep_state": "Whether the policy keeps running on the trace instead of being restarted; the horizon is then the"
+    " number of steps that it runs, the rows of the trace if absent.",
     "minimize": "Whether the trace or log holds costs instead of rewards.",
     "estimator": "How policies are evaluated on a log.",
     "digest": "SHA-256 of the file's content.",

@@ -31,10 +31,10 @@ MAX_STUDIES = 1000
 TABLES = ("study", "robust")
 
 # Keys of a scenario table that names a file.
-FILE_KEYS = {"trace": ("trace", "window", "minimize"), "log": ("log", "minimize", "estimator")}
+FILE_KEYS = {"trace": ("trace", "window", "keep_state", "minimize"), "log": ("log", "minimize", "estimator")}
 
 HORIZON_ERRORS = {
-    "trace": "horizon cannot be given for a trace; set window in the scenario's table instead.",
+    "trace": "horizon cannot be given for a trace; set window or keep_state = true in the scenario's table.",
     "log": "horizon cannot be given for a log: it follows from the number of matching events.",
 }
 
@@ -138,9 +138,11 @@ def _read_recorded(kind: str, table: Mapping[str, Any], folder: Path) -> tuple[s
     path = table[kind]
     if not isinstance(path, str):
         raise InputError(f"scenario.{kind} must be a file name but got {shorten_value(path)}.")
-    fields = {kind: str(folder / path), "minimize": table.get("minimize", False), "horizon": table.get("window")}
-    if "estimator" in table:
-        fields["estimator"] = table["estimator"]
+    if "window" in table and table.get("keep_state"):
+        raise InputError("scenario.window is for a policy that is restarted, so keep_state must not be true.")
+    fields = {kind: str(folder / path), "minimize": table.get("minimize", False)}
+    fields |= {"horizon": table["window"]} if "window" in table else {}
+    fields |= {key: table[key] for key in ("estimator", "keep_state") if key in table}
     return recording_name(kind, path), fields
 
 
@@ -207,7 +209,7 @@ def _load_table(table: Mapping[str, Any], where: str, folder: Path) -> Iterator[
         scenarios = [read_scenario(value, folder) for value in _as_list(table, "scenario")]
         horizons = [parse_count(horizon) for horizon in _as_list(table, "horizon")]
         for kind, message in HORIZON_ERRORS.items():
-            if horizons and any(kind in fields for _, fields in scenarios):
+            if horizons and any(kind in fields and not fields.get("keep_state") for _, fields in scenarios):
                 raise InputError(message)
         _check_name(table.get("name"), len(scenarios), len(horizons))
     files = {kind: str(folder / table[kind]) for kind in FILE_KEYS if isinstance(table.get(kind), str)}

@@ -20,7 +20,7 @@ from ravenlab.studies.spec.study import StudySpec
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 
 # Fields of a study that a robust search does not have.
-SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "minimize", "estimator")
+SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "keep_state", "minimize", "estimator")
 
 SINGLE_VALUE = {"type": ["number", "string"]}
 
@@ -46,6 +46,7 @@ SCENARIO_TABLE = {
         "trace": {"type": "string", "description": f"{STUDY['trace']} Relative to the study file."},
         "log": {"type": "string", "description": f"{STUDY['log']} Relative to the study file."},
         "window": {**COUNT_SCHEMA, "minimum": 1, "description": STUDY["window"]},
+        "keep_state": {"type": "boolean", "description": STUDY["keep_state"]},
         "minimize": {"type": "boolean", "description": STUDY["minimize"]},
         "estimator": {"enum": list(ESTIMATORS), "description": STUDY["estimator"]},
     },

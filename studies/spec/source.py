@@ -4,18 +4,23 @@ A specification names its source in one of the fields `scenario`, `trace` and `l
 of three classes. Everything that depends on the kind of source is a method of that class or a `match` on it.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from ravenlab.environments import InputError, Scenario, find_scenario
-from ravenlab.environments.blocks import AnyScenario
 from ravenlab.environments.recorded.log_world import LogScenario, open_log
 from ravenlab.environments.recorded.recording import recording_name
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
 from ravenlab.environments.reward_scale import RewardScale, scenario_scale
 from ravenlab.studies.registry import DEFAULT_ESTIMATOR
+
+if TYPE_CHECKING:
+    from ravenlab.studies.diagnosis.result import Diagnosis
 
 Settings = Mapping[str, int | float | str]
 Content = TypeVar("Content", TraceScenario, LogScenario)
@@ -39,6 +44,11 @@ class ScenarioSource:
     def open(self) -> Scenario:
         """Return the scenario with its settings."""
         return find_scenario(self.name, dict(self.settings))
+
+    def size(self) -> tuple[int, int]:
+        """Return the default horizon and number of arms."""
+        scenario = self.open()
+        return scenario.horizon, scenario.arms
 
     @property
     def extra_arms(self) -> int:
@@ -85,6 +95,15 @@ class RecordedSource(ABC, Generic[Content]):
             raise InputError(f"{self.kind} {self.path} has changed since the study {self.name!r} was created.")
         return content.with_settings(self.settings)
 
+    def size(self) -> tuple[int, int]:
+        """Return the default horizon and the number of arms."""
+        content = self.open()
+        return content.horizon, content.arms
+
+    def check(self, horizon: int, arms: int) -> None:
+        """Raise InputError for a horizon or a number of arms that the file does not allow."""
+        self.open().check(horizon, arms)
+
     def find(self) -> Content | None:
         """Return the content of the file; None if it is missing, unreadable or has changed."""
         try:
@@ -116,10 +135,55 @@ class RecordedSource(ABC, Generic[Content]):
 class TraceSource(RecordedSource[TraceScenario]):
     """A table with one row per step and one column per arm."""
 
+    keep_state: bool = False
+    """Whether the policy keeps running and is not restarted."""
+
     kind = "trace"
 
     def read(self) -> TraceScenario:
         return open_trace(self.path, self.minimize)
+
+    def size(self) -> tuple[int, int]:
+        """Return the default horizon and the number of arms; a policy that keeps running plays all rows."""
+        content = self.open()
+        return content.trace.rows if self.keep_state else content.horizon, content.arms
+
+    def check(self, horizon: int, arms: int) -> None:
+        """Raise InputError for a horizon or a number of arms that the file does not allow."""
+        content = self.open()
+        if not self.keep_state:
+            content.check(horizon, arms)
+            return
+        content.check(content.horizon, arms)
+        shortest = content.shortest_segment
+        if horizon <= shortest:
+            raise InputError(
+                f"horizon must be above {shortest:,} with keep_state but got {horizon:,}; windows of as many rows are"
+                " measured on more data: state them as the window, without keep_state.",
+                field="horizon",
+            )
+        self.simulated(horizon)
+
+    def simulated(self, horizon: int) -> Scenario:
+        """Return a scenario that resembles the trace, for a policy that keeps running for so many steps."""
+        from ravenlab.studies.diagnosis.simulated import resembling_scenario
+
+        return resembling_scenario(self.diagnose(), horizon)
+
+    def diagnose(self) -> Diagnosis:
+        """Return the kinds of change that the rewards show."""
+        return _diagnose_trace(self.open())
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a specification that name this source."""
+        return super().fields() | ({"keep_state": True} if self.keep_state else {})
+
+
+@lru_cache(maxsize=4)
+def _diagnose_trace(content: TraceScenario) -> Diagnosis:
+    from ravenlab.studies.diagnosis.analysis import diagnose
+
+    return diagnose(content.positive_rewards, content.trace.names)
 
 
 @dataclass(frozen=True)
@@ -152,6 +216,7 @@ def make_source(
     digest: str | None = None,
     scale: float | None = None,
     estimator: str = DEFAULT_ESTIMATOR,
+    keep_state: bool = False,
 ) -> Source:
     """Make the source that the fields of a specification name.
 
@@ -159,7 +224,7 @@ def make_source(
     'log'
     """
     if trace is not None:
-        return TraceSource(trace, minimize, settings, digest, scale)
+        return TraceSource(trace, minimize, settings, digest, scale, keep_state)
     if log is not None:
         return LogSource(log, minimize, settings, digest, scale, estimator)
     return ScenarioSource(scenario, settings, scale)
@@ -173,8 +238,8 @@ def resolve_size(source: Source, horizon: int = 0, arms: int = 0) -> tuple[int, 
     """
     if horizon and arms:
         return horizon, arms
-    opened: AnyScenario = source.open()
-    return horizon or opened.horizon, arms or opened.arms
+    default_horizon, default_arms = source.size()
+    return horizon or default_horizon, arms or default_arms
 
 
 def name_scenario_after_file(fields: Any) -> Any:

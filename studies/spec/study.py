@@ -1,6 +1,7 @@
 """Specification of a study: one search over the parameters of one policy on one source of rewards."""
 
 import itertools
+import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -8,6 +9,7 @@ from pydantic import Field, StrictFloat, model_validator
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count
+from ravenlab.environments.blocks import AnyScenario
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS
 from ravenlab.environments.reward_scale import RewardScale, scale_value
 from ravenlab.environments.streams import Stream
@@ -78,6 +80,7 @@ class StudyFields(FrozenModel):
     arms: Size = Field(default_factory=int, description=STUDY["arms"])
     trace: FileName | None = Field(default=None, description=STUDY["trace"])
     log: FileName | None = Field(default=None, description=STUDY["log"])
+    keep_state: bool = Field(default=False, strict=True, exclude_if=operator.not_, description=STUDY["keep_state"])
     minimize: bool = Field(default=False, strict=True, description=STUDY["minimize"])
     estimator: EstimatorName | None = Field(
         default=None, description=f"{STUDY['estimator'].removesuffix('.')}; {DEFAULT_ESTIMATOR} if absent."
@@ -120,11 +123,11 @@ class StudyFields(FrozenModel):
     def source(self) -> Source:
         """The source of rewards: a scenario, a trace or a log."""
         recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator or DEFAULT_ESTIMATOR)
-        return make_source(self.scenario, self.settings, *recorded)
+        return make_source(self.scenario, self.settings, *recorded, keep_state=self.keep_state)
 
 
 # Fields that a study's default name states if they differ from their defaults, besides settings, space and fixed.
-NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "seed")
+NAMED_FIELDS = ("objective", "sampler", "pruner", "estimator", "keep_state", "seed")
 
 
 class StudySpec(StudyFields, Specification):
@@ -176,13 +179,15 @@ class StudySpec(StudyFields, Specification):
     def _check_source(self, policy: type[Policy], horizon: int, arms: int) -> None:
         """Raise ValueError for fields that the scenario, trace or log does not allow."""
         source = self.source
+        if self.keep_state and not isinstance(source, TraceSource):
+            raise ValueError(f"keep_state requires a trace; on a {source.kind} every policy keeps its state")
         if isinstance(source, ScenarioSource):
             source.open().check(horizon, arms)
             if self.minimize:
                 raise ValueError("minimize must be false for a simulated scenario but got true")
         else:
             if source.digest is None:  # a resolved study's file is not opened again
-                source.open().check(horizon, arms)
+                source.check(horizon, arms)
             secret = policy.hidden_knowledge()
             if secret is not None:
                 raise ValueError(f"{policy.name} {secret}, which are unknown for a {source.kind}")
@@ -311,7 +316,7 @@ class StudySpec(StudyFields, Specification):
 
     def compiled_policies(self) -> list[str]:
         """Return the policy, unless recorded data is played, which takes other kernels."""
-        return [self.policy] if isinstance(self.source, ScenarioSource) else []
+        return [self.policy] if isinstance(self.source, ScenarioSource) or self.keep_state else []
 
     def with_trials(self, least: int) -> Self:
         return self.model_copy(update={"trials": max(self.trials, least)})
@@ -347,7 +352,8 @@ class StudySpec(StudyFields, Specification):
 
     def _report_windows(self) -> int:
         """Return the number of replications of one candidate in the report."""
-        if isinstance(self.source, TraceSource):  # the errors of means are estimated from windows over all rows
+        if isinstance(self.source, TraceSource) and not self.keep_state:
+            # The errors of means are estimated from windows over all rows.
             return self.report + self.source.read().count_history(self.horizon, self.report, Stream.REPORT)
         return self.report
 
@@ -360,7 +366,7 @@ class StudySpec(StudyFields, Specification):
             baselines += 1
             finalists += not isinstance(self.source, ScenarioSource)
         selection = self.selection
-        if isinstance(self.source, TraceSource):
+        if isinstance(self.source, TraceSource) and not self.keep_state:
             selection += self.source.read().count_history(self.horizon, self.selection, Stream.SELECTION)
         compared = finalists * selection + (1 + baselines) * self._report_windows()
         return compared * self.horizon + self.alternative_steps()
@@ -379,6 +385,13 @@ class StudySpec(StudyFields, Specification):
             for param in policy.parameters
             if param.power and isinstance(param.default, float) and param.name not in ("low", "high")
         }
+
+    def open_played(self) -> AnyScenario:
+        """Return what candidates play: the source or, for a policy that keeps running, what resembles the trace."""
+        source = self.source
+        if isinstance(source, TraceSource) and source.keep_state:
+            return source.simulated(self.horizon)
+        return source.open()
 
     def overrides(self) -> dict[str, Any]:
         """Return what differs from the defaults and identifies the trials: settings, ranges, values and other fields.

@@ -43,7 +43,7 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
 ROUTES = {
     "carriers": ("description", "log", "trace"),
     "headlines": ("description", "uniform-log", "log"),
-    "regions": ("description", "trace"),
+    "regions": ("description", "trace", "kept-trace"),
 }
 
 Player = Callable[[Floats, np.random.Generator], Ints]
@@ -94,8 +94,10 @@ def advise(problem: ExampleProblem, route: str, folder: Path) -> ravenlab.Recomm
         return ravenlab.recommend(
             scenario, len(problem.means), arms=len(problem.names), progress=False, jobs=1, **described
         )
-    file = folder / f"{problem.name}-{route}.csv"
-    return ravenlab.recommend(file, minimize=problem.minimize, progress=False, jobs=1)
+    kept = route == "kept-trace"
+    file = folder / f"{problem.name}-{'trace' if kept else route}.csv"
+    horizon = len(problem.means) if kept else None
+    return ravenlab.recommend(file, horizon, minimize=problem.minimize, keep_state=kept, progress=False, jobs=1)
 
 
 def player_of(problem: ExampleProblem, result: ravenlab.RecommendedParameters, logger: Player | None) -> Player:

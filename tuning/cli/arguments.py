@@ -22,19 +22,26 @@ if TYPE_CHECKING:
 
 
 def set_recorded(fields: dict[str, Any], scenarios: bool, horizon: bool) -> None:
-    """Check the fields of a study on a trace or a log; the length of a window is its horizon."""
+    """Check the fields of a study on a trace or a log; without `keep_state`, its horizon is the length of a window."""
     recorded = [kind for kind in ("trace", "log") if kind in fields]
+    keep_state = "keep_state" in fields
+    if keep_state and "trace" not in recorded:
+        raise InputError("--keep-state requires --trace.")
     if "window" in fields:
         if "trace" not in recorded:
             raise InputError("--window requires --trace.")
+        if keep_state:
+            raise InputError("--window is for a policy that is restarted, so --keep-state can't be combined with it.")
         fields["horizon"] = fields.pop("window")
     if not recorded:
         if "minimize" in fields:
             raise InputError("--minimize requires --trace or --log.")
         return
     kind = recorded[0]
-    for name in drop_unset({"SCENARIO": scenarios, "--horizon": horizon, "--log": len(recorded) > 1}):
-        advice = "; use --window" if (kind, name) == ("trace", "--horizon") else ""
+    for name in drop_unset(
+        {"SCENARIO": scenarios, "--horizon": horizon and not keep_state, "--log": len(recorded) > 1}
+    ):
+        advice = "; use --window or --keep-state" if (kind, name) == ("trace", "--horizon") else ""
         raise InputError(f"--{kind} replaces the scenario, so {name} can't be combined with it{advice}.")
 
 
@@ -72,8 +79,8 @@ def plan_from_options(
     try:
         return combine(parse_study_spec, scenarios, steps, fields)
     except InputError as error:
-        if recorded is not None and error.field == "horizon":  # the length of a window, which --window sets
-            error.field = "window"
+        if recorded is not None and error.field == "horizon" and "keep_state" not in fields:
+            error.field = "window"  # which sets it
         raise
 
 

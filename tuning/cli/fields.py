@@ -70,6 +70,7 @@ _number = partial(Field, parser=options.integer(), kind=int)
 _assignments = partial(Field, metavar="NAME=VALUE", parser=options.parse_assignment, kind=list[Assignment])
 
 _MINIMIZE = Field(DATA, kind=bool)
+_KEEP_STATE = Field(DATA, kind=bool)
 
 SETTINGS_FIELDS = {
     "arms": _number(PROBLEM, "K"),
@@ -82,6 +83,7 @@ QUESTION_FIELDS = {
     "sd": Field(DESCRIPTION, "S", kind=float),
     "rate": Field(DESCRIPTION, "P", options.parse_quantity, float),
     "changes": _number(DESCRIPTION, "N"),
+    "keep_state": _KEEP_STATE,
     "minimize": _MINIMIZE,
 }
 PROBLEM_FIELDS = {**SETTINGS_FIELDS, "seed": _number(PROBLEM, "S")}
@@ -94,6 +96,7 @@ DATA_FIELDS = {
 STUDY_FIELDS = {
     **PROBLEM_FIELDS,
     **DATA_FIELDS,
+    "keep_state": _KEEP_STATE,
     "estimator": Field(DATA, choices=registry.ESTIMATORS, note=options.default(registry.DEFAULT_ESTIMATOR)),
     "policy": Field(SEARCH, note="A name, or ./file.py:Name.", complete=completion.policies),
     "trials": _number(SEARCH, "N"),

@@ -57,6 +57,8 @@ def tune(
         ravenlab tune --study quick --cluster tcp://localhost:8786
         # recorded response times of servers in milliseconds, where less is better
         ravenlab tune --trace latency.csv --minimize
+        # the same for a policy that runs 50,000 steps without a restart
+        ravenlab tune --trace latency.csv --minimize --horizon 50k --keep-state
         # one setting for three scenarios
         ravenlab tune blips periodic variance-drift --robust
     """

@@ -33,6 +33,7 @@ from ravenlab.tuning.validation.choice import (
     nominate_lowest,
 )
 from ravenlab.tuning.validation.held_out import ChosenParameters, HeldOutData, Result, Screening, Selection
+from ravenlab.tuning.validation.kept_state import KeptStateData
 from ravenlab.tuning.validation.log import LogData
 from ravenlab.tuning.validation.trace import TraceData
 from ravenlab.tuning.validation.worlds import SimulatedWorlds
@@ -69,7 +70,8 @@ def open_held_out(
 ) -> HeldOutData[Recommendation]:
     """Return the held-out data of a study of one scenario, trace or log."""
     kinds: dict[type, Callable[..., HeldOutData[Recommendation]]] = {TraceScenario: TraceData, LogScenario: LogData}
-    return kinds.get(type(evaluator.problem.scenario), SimulatedWorlds)(spec, evaluator, alternatives)
+    simulated = KeptStateData if spec.keep_state else SimulatedWorlds
+    return kinds.get(type(evaluator.problem.scenario), simulated)(spec, evaluator, alternatives)
 
 
 def recommend_on(data: HeldOutData[Result], study: optuna.Study) -> Result:

@@ -16,6 +16,7 @@ from ravenlab.studies.results.recommendation import (
     BaselineName,
     Estimate,
     Failures,
+    KeptState,
     LogFacts,
     Recommendation,
     RewardStatistics,
@@ -51,6 +52,7 @@ class Report:
     scale: RewardStatistics
     trace: TraceFacts | None = None
     log: LogFacts | None = None
+    kept: KeptState | None = None
     alternatives: list[Alternative] = field(default_factory=list)
     """On recorded data: what may be used instead of the policy."""
     failures: Failures | None = None

@@ -103,7 +103,7 @@ class Problem:
         """Return the problem of a study."""
         burn_in = parse_objective(spec.objective).burn_in(spec.horizon)
         source = POLICIES.source(spec.policy)
-        return Problem(spec.policy, spec.source.open(), spec.horizon, spec.arms, spec.seed, burn_in, source)
+        return Problem(spec.policy, spec.open_played(), spec.horizon, spec.arms, spec.seed, burn_in, source)
 
 
 class _WorldCache:

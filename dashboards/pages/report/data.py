@@ -242,7 +242,7 @@ def simulate_recommendation(recommendation: Recommendation, studies: int, spec: 
             case LogSource():
                 return None
             case TraceSource() as trace:
-                scenario: Scenario | TraceScenario = trace.open()
+                scenario: Scenario | TraceScenario = trace.simulated(horizon) if trace.keep_state else trace.open()
             case ScenarioSource():
                 scenario = find_scenario(recommendation.scenario, dict(recommendation.settings))
         scenario.check(horizon, arms)
