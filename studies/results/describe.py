@@ -225,7 +225,7 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
     if costs:
         what = "Rewards in the log" if isinstance(facts, LogFacts) else "Cells"
         lines.append(f"{what} are costs; a policy loaded from the export takes costs.")
-    lines += describe_kept_state(recommendation)
+    lines += recommendation.evidence
     lines += recommendation.holds_for
     unit = "costs" if costs else "rewards"
     scale = recommendation.scale
@@ -234,22 +234,6 @@ def describe_recommendation(recommendation: Recommendation, better: BetterPolicy
         f" ({plural(recommendation.trials, 'trial')}, seed {recommendation.seed}, version {recommendation.version})."
     )
     return lines
-
-
-def describe_kept_state(recommendation: Recommendation) -> list[str]:
-    """Describe the simulated scenario and the replay of a trace for a policy that keeps running, if it is for one."""
-    facts = recommendation.kept
-    if facts is None:
-        return []
-    first, last = facts.replayed
-    outcome = "which decides" if facts.evidence == "replay" else "which does not decide, so the simulation does"
-    return [
-        f"Simulated in worlds that resemble {facts.file} ({format_count(facts.rows)} rows): {facts.model}. Intervals"
-        f" contain the uncertainty of this diagnosis ({plural(facts.refits, 'refit')} to resampled rows).",
-        f"Replayed with its state kept on rows {format_count(first)} to {format_count(last)}: on the last"
-        f" {format_count(facts.measured)} rows the regret of the defaults is {format_interval(facts.interval)} higher,"
-        f" {outcome}.",
-    ]
 
 
 def describe_regret(recommendation: Recommendation) -> list[str]:

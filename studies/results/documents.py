@@ -26,7 +26,6 @@ from ravenlab.studies.results.baselines import (
 from ravenlab.studies.results.describe import (
     describe_better_policy,
     describe_failures,
-    describe_kept_state,
     describe_recommendation,
     describe_regret,
     describe_robust,
@@ -70,7 +69,7 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         describe_regret(recommendation)[0],
         *([f"Extra regret of {join_words(changes, 'and')}."] if changes else []),
         *describe_unit(recommendation),
-        *describe_kept_state(recommendation),
+        *recommendation.evidence,
         *recommendation.holds_for,
         *([] if sensitivity is None else sensitivity.describe()),
     ]
@@ -162,7 +161,7 @@ def recommendations_document(recommendations: Sequence[Recommendation]) -> Docum
         stated = [
             describe_verdict(recommendation),
             *describe_unit(recommendation),
-            *describe_kept_state(recommendation),
+            *recommendation.evidence,
         ]
         if recommendation.recorded is not None:
             stated += describe_regret(recommendation)

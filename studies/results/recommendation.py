@@ -9,7 +9,7 @@ from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, mod
 
 from ravenlab.common.documents import Document, Result, make_frame
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count
+from ravenlab.common.text import format_count, format_interval, plural
 from ravenlab.studies.results.assumptions import KEEP_STATE, describe_feedback, describe_windows
 from ravenlab.studies.results.baselines import TITLES, BaselineComparison, name_defaults, relate
 from ravenlab.studies.results.grid import Grid
@@ -183,6 +183,17 @@ class KeptState(FrozenModel):
         """The difference with its interval."""
         return Interval(self.difference, self.low, self.high, of="difference")
 
+    def describe(self) -> list[str]:
+        """Describe the simulated scenario and the replay."""
+        first, last = map(format_count, self.replayed)
+        outcome = "which decides" if self.evidence == "replay" else "which does not decide, so the simulation does"
+        return [
+            f"Simulated in worlds that resemble {self.file} ({format_count(self.rows)} rows): {self.model}. Intervals"
+            f" contain the uncertainty of this diagnosis ({plural(self.refits, 'refit')} to resampled rows).",
+            f"Replayed with its state kept on rows {first} to {last}: on the last {format_count(self.measured)} rows"
+            f" the regret of the defaults is {format_interval(self.interval)} higher, {outcome}.",
+        ]
+
 
 class RequiredSample(FrozenModel):
     """Sample size at which a difference would be significant: n·(half-width / difference)²."""
@@ -305,6 +316,11 @@ class Recommendation(Result, FrozenModel):
         starts = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
         starts += [] if self.kept is None else [f"The policy keeps its state over {format_count(self.horizon)} steps."]
         return [*starts, describe_feedback([self.scenario])]
+
+    @property
+    def evidence(self) -> list[str]:
+        """What decided for a policy that keeps running on a trace, in sentences; empty otherwise."""
+        return [] if self.kept is None else self.kept.describe()
 
     @property
     def source(self) -> TraceFacts | LogFacts | KeptState | None:
