@@ -79,8 +79,11 @@ def test_all_benchmarks_are_on_the_page() -> None:
         assert f"<!-- {group} -->" in text, group
 
 
-def test_benchmarks_that_the_readme_names_need_no_packages_for_tests() -> None:
-    groups = re.findall(r"python -m tools.benchmarks --only (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+def test_benchmarks_that_pages_name_need_no_packages_for_tests() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8") + (DOCS / "evidence" / "overview.md").read_text(
+        encoding="utf-8"
+    )
+    groups = re.findall(r"python -m tools.benchmarks --only (\w+)", text)
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('pytest', 'psycopg', 'playwright', 'hypothesis')));"
         f"from tools.benchmarks.__main__ import find_group; [find_group(group) for group in {groups}]"
