@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from ravenlab.policies import find_policy
-from ravenlab.policies.cusum_ucb import ALARMS, CUSUMUCB, select
-from ravenlab.policies.engine.base import CLOSED, OPEN, WAITING
+from ravenlab.policies.cusum_ucb import ALARMS, CUSUMUCB
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart, rewards_until_alarm
 
@@ -84,12 +83,3 @@ def test_defaults() -> None:
     assert values["h"] == pytest.approx(math.log(1000))
     assert values["a"] == pytest.approx(math.sqrt(10 * math.log(1000) / 10_000))
     assert CUSUMUCB.resolve({"changes": 20}, 10, 5)["h"] == 1.0
-
-
-def test_restarted_arm_waits_for_its_reward() -> None:
-    policy = CUSUMUCB(3, horizon=100)
-    policy.update(1, 0.5)
-    rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
-    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
-    assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 2
-    assert select(4, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(8), rest[4]) == -1

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ravenlab.policies import find_policy
-from ravenlab.policies.engine.base import CLOSED, OPEN, WAITING
-from ravenlab.policies.glr_klucb import ALARMS, GLRKLUCB, select
+from ravenlab.policies.glr_klucb import ALARMS, GLRKLUCB
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart, bisect_bound, divergence, forced_arm, rewards_until_alarm
 
@@ -174,12 +173,3 @@ def test_defaults() -> None:
 def test_memory_is_independent_of_the_horizon() -> None:
     sizes = GLRKLUCB.sizes(100, GLRKLUCB.resolve({}, 100, 50_000))
     assert 8 * sizes.memory == 100 * 8192
-
-
-def test_restarted_arm_waits_for_its_reward() -> None:
-    policy = GLRKLUCB(3, horizon=100)
-    policy.update(1, 0.5)
-    rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
-    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
-    assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 2
-    assert select(40, np.array([WAITING, CLOSED, CLOSED]), *rest[:3], np.zeros(8), rest[4]) == -1

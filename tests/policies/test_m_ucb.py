@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from ravenlab.policies import find_policy
-from ravenlab.policies.engine.base import OPEN, WAITING
-from ravenlab.policies.m_ucb import ALARMS, MUCB, select
+from ravenlab.policies.m_ucb import ALARMS, MUCB
 from tests.policies.reference import check_against_reference
 from tests.policies.reference_parts import ReferenceRestart, forced_arm, rewards_until_alarm
 
@@ -85,10 +84,3 @@ def test_few_false_alarms() -> None:
 def test_default_threshold() -> None:
     values = MUCB.resolve({"w": 50}, 10, 1000)
     assert values["b"] == pytest.approx(math.sqrt(50 * math.log(2 * 10 * 1000**2) / 2))
-
-
-def test_restarted_arm_waits_for_its_reward() -> None:
-    policy = MUCB(3, horizon=100)
-    rest = (policy._stats, policy._cells, policy._memory, policy._p, policy._rng)
-    assert select(4, np.array([OPEN, OPEN, OPEN]), *rest) == 0
-    assert select(4, np.array([WAITING, OPEN, OPEN]), *rest) == 1
