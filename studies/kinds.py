@@ -73,8 +73,7 @@ class StudyKind(Generic[Spec, Result]):
         Raises:
             InputError: This version cannot read it.
         """
-        if keys.is_front(study):
-            raise InputError(f"study {study.study_name!r}: {keys.UNSUPPORTED_FRONT}")
+        keys.refuse_front(study)
         stored = study.user_attrs.get(self.key)
         if stored is None:
             return None

@@ -41,9 +41,11 @@ class BetterPolicy:
 
     def as_object(self) -> dict[str, Any]:
         """Convert to plain JSON data."""
-        before = {"policy": self.policy, "params": self.params, "regret": self.regret}
-        after = {name: getattr(self, name) for name in ("reduction", "p", "worse", "comparison")}
-        return {**before, **self.difference.as_object("difference"), **after}
+        return {
+            **{name: getattr(self, name) for name in ("policy", "params", "regret")},
+            **self.difference.as_object("difference"),
+            **{name: getattr(self, name) for name in ("reduction", "p", "worse", "comparison")},
+        }
 
 
 def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Comparison]) -> BetterPolicy | None:
@@ -57,11 +59,12 @@ def find_better_policy(recommendation: Recommendation, comparisons: Iterable[Com
     >>> is_evidence(spec, Recommendation.model_construct(objective="mean", policy="raven-ucb"))
     False
     """
-    found = []
-    for comparison in comparisons:
-        if is_evidence(comparison.spec, recommendation):
-            better = _compare(rank_entries(comparison, "tuned"), recommendation, comparison.study)
-            found += [] if better is None else [better]
+    compared = [
+        _compare(rank_entries(comparison, "tuned"), recommendation, comparison.study)
+        for comparison in comparisons
+        if is_evidence(comparison.spec, recommendation)
+    ]
+    found = [better for better in compared if better is not None]
     return min(found, key=lambda better: (better.regret, better.comparison), default=None)
 
 

@@ -62,6 +62,13 @@ def study_file_schema() -> dict[str, Any]:
     ['study', 'robust']
     """
     fields = _study_fields()
+    shared = {key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS}
+    robust = RobustSpec.model_json_schema()["properties"]
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
+    ranges = {key: value for key, value in Range.model_json_schema().items() if key != "title"}
+    ranges["properties"] = {key: _without_null(field) for key, field in ranges["properties"].items()}
+    ranges["properties"]["scale"].pop("default")
+    ranges["properties"]["scale"]["description"] = "Scale of the search; the policy's default if absent."
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A ravenlab study file",
@@ -85,10 +92,15 @@ def study_file_schema() -> dict[str, Any]:
                 "type": "object",
                 "required": ["scenarios"],
                 "additionalProperties": False,
-                "properties": _robust_fields(fields),
+                "properties": {
+                    "scenarios": {**names, "description": robust["scenarios"]["description"]},
+                    "measure": _without_null(robust["measure"]),
+                    **shared,
+                    "sampler": {**fields["sampler"], "enum": robust_samplers()},
+                },
             },
             "Scenario": SCENARIO_TABLE,
-            "Range": _range_schema(),
+            "Range": ranges,
         },
     }
 
@@ -124,29 +136,9 @@ def _study_fields() -> dict[str, Any]:
     return {name: {**fields, "noise": noise}[name] for name in names}
 
 
-def _robust_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a robust search."""
-    properties = RobustSpec.model_json_schema()["properties"]
-    names = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MAX_SCENARIOS}
-    return {
-        "scenarios": {**names, "description": properties["scenarios"]["description"]},
-        "measure": _without_null(properties["measure"]),
-        **{key: field for key, field in fields.items() if key not in SINGLE_SCENARIO_FIELDS},
-        "sampler": {**fields["sampler"], "enum": robust_samplers()},
-    }
-
-
 def schema_text() -> str:
     """Return the schema as it is shipped."""
     return json.dumps(study_file_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def _range_schema() -> dict[str, Any]:
-    schema = Range.model_json_schema()
-    schema["properties"] = {key: _without_null(field) for key, field in schema["properties"].items()}
-    schema["properties"]["scale"].pop("default")
-    schema["properties"]["scale"]["description"] = "Scale of the search; the policy's default if absent."
-    return {key: value for key, value in schema.items() if key != "title"}
 
 
 def _without_null(field: dict[str, Any]) -> dict[str, Any]:

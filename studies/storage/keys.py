@@ -105,8 +105,7 @@ _further_worlds = Attribute(FURTHER_WORLDS, TypeAdapter(list[dict[str, Any]]), "
 
 def read_robust(study: AnyStudy) -> RobustRecommendation | None:
     """Read the result of a robust search; None before it has ended."""
-    if is_front(study):
-        raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
+    refuse_front(study)
     return _robust.read(study)
 
 
@@ -139,6 +138,12 @@ def is_front(study: AnyStudy) -> bool:
     """Whether an earlier version searched a Pareto front instead of one setting."""
     stored = study.user_attrs.get(ROBUST)
     return FRONT in study.user_attrs or (isinstance(stored, dict) and stored.get("pareto") is True)
+
+
+def refuse_front(study: AnyStudy) -> None:
+    """Raise InputError if an earlier version searched a Pareto front."""
+    if is_front(study):
+        raise InputError(f"study {study.study_name!r}: {UNSUPPORTED_FRONT}")
 
 
 def project_version() -> str:
