@@ -131,7 +131,10 @@ def run(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="ravenlab", standalone_mode=False)
     except InputError as error:
-        return _print_error(describe_input_error(error, _named_command(app, arguments)), REFUSED)
+        command = app
+        for word in arguments:
+            command = getattr(command, "commands", {}).get(word, command)
+        return _print_error(describe_input_error(error, command), REFUSED)
     except typer.TyperException as error:
         return _print_error(describe_usage_error(error, arguments), REFUSED)
     except ExternalError as error:
@@ -152,13 +155,6 @@ def run(arguments: list[str]) -> int:
     if code == INTERRUPTED:
         return _print_error(str(Interrupted()), INTERRUPTED)
     return code if isinstance(code, int) else DONE
-
-
-def _named_command(app: Any, arguments: Sequence[str]) -> Any:
-    command = app
-    for word in arguments:
-        command = getattr(command, "commands", {}).get(word, command)
-    return command
 
 
 def describe_input_error(error: InputError, command: Any) -> str:
