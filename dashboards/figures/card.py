@@ -10,17 +10,8 @@ from typing import Any
 
 from ravenlab.common.documents import Card, IntervalRow
 from ravenlab.common.text import format_number
-from ravenlab.dashboards.figures.style import (
-    SKY,
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    make_axis,
-    make_error_bars,
-    make_figure,
-    make_markers,
-    round_number,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.symbols import format_params, format_symbol
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -35,7 +26,7 @@ MUTED = "#b9cbd9"
 GRID = "rgba(255,255,255,0.16)"
 GOOD = "#7fd1ae"
 UNSURE = "#ffc44d"
-OTHER = SKY
+OTHER = style.SKY
 """Colors of a clear answer, of an inconclusive one, and of what the answer is compared with."""
 
 HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pixels
@@ -60,13 +51,13 @@ def plot_card(card: Card) -> Figure:
             tag = card.tags.get(name)
             label = format_symbol(name) if tag is None else f"{format_symbol(name)} · {tag}"
             shown = value if isinstance(value, str) else format_number(value)
-            texts.append(_text(escape_text(label, 16), 12, MUTED, x, y))
-            texts.append(_text(f"<b>{escape_text(shown, 10)}</b>", 22, TEXT, x, y + 17))
+            texts.append(_text(style.escape_text(label, 16), 12, MUTED, x, y))
+            texts.append(_text(f"<b>{style.escape_text(shown, 10)}</b>", 22, TEXT, x, y + 17))
         y += tiles
     height = min(MAX_ROW, max(MIN_ROW, (INNER - y) / max(1, len(rows))))
     ink = {"size": 11, "color": MUTED}
     lines: dict[str, Any] = {"gridcolor": GRID, "linecolor": GRID, "tickcolor": GRID}
-    return make_figure(
+    return style.make_figure(
         [_interval(row, i, color if i == 0 else OTHER) for i, row in enumerate(rows)],
         "",
         _describe(card),
@@ -74,11 +65,11 @@ def plot_card(card: Card) -> Figure:
         margin=MARGINS,
         paper_bgcolor=BACKGROUND,
         annotations=[*texts, *(_row_label(row, i, color if i == 0 else TEXT) for i, row in enumerate(rows))],
-        xaxis=make_axis(card.axis, title_font=ink, tickfont=ink, nticks=5, fixedrange=True, **lines),
+        xaxis=style.make_axis(card.axis, title_font=ink, tickfont=ink, nticks=5, fixedrange=True, **lines),
         yaxis={
             "visible": False,
             "range": [len(rows) - 0.6, -0.6],
-            "domain": [0.0, round_number(min(1.0, height * len(rows) / INNER), 4)],
+            "domain": [0.0, style.round_number(min(1.0, height * len(rows) / INNER), 4)],
             "fixedrange": True,
         },
         showlegend=False,
@@ -108,7 +99,7 @@ def _write_lines(card: Card, color: str, room: int) -> tuple[list[dict[str, Any]
     y = 0
     for lines, size, ink, height in blocks:
         for line in lines:
-            shown = escape_text(line, TEXT_LETTERS + 1)
+            shown = style.escape_text(line, TEXT_LETTERS + 1)
             texts.append(_text(f"<b>{shown}</b>" if size > 20 else shown, size, ink, 0.0, y))
             y += height
         y += SPACE if lines else 0
@@ -131,8 +122,8 @@ def _text(text: str, size: int, color: str, x: float, y: float) -> dict[str, Any
         "align": "left",
         "xref": "paper",
         "yref": "paper",
-        "x": round_number(x, 3),
-        "y": round_number(1.0 - y / INNER, 4),
+        "x": style.round_number(x, 3),
+        "y": style.round_number(1.0 - y / INNER, 4),
         "xanchor": "left",
         "yanchor": "top",
         "borderpad": 0,
@@ -141,7 +132,7 @@ def _text(text: str, size: int, color: str, x: float, y: float) -> dict[str, Any
 
 def _row_label(row: IntervalRow, place: int, color: str) -> dict[str, Any]:
     return {
-        **_text(escape_text(row.label, TEXT_LETTERS), 12, color, 0.0, 0.0),
+        **_text(style.escape_text(row.label, TEXT_LETTERS), 12, color, 0.0, 0.0),
         "yref": "y",
         "y": place - 0.12,
         "yanchor": "bottom",
@@ -149,10 +140,10 @@ def _row_label(row: IntervalRow, place: int, color: str) -> dict[str, Any]:
 
 
 def _interval(row: IntervalRow, place: int, color: str) -> PlotlyTrace:
-    bars = make_error_bars([row.interval], color, thickness=3, width=0)
+    bars = style.make_error_bars([row.interval], color, thickness=3, width=0)
     shared = {"error_x": bars, "showlegend": False, "cliponaxis": False}
     marker = {"color": color, "size": 11}
-    return make_markers([row.interval.mean], [place], None, marker, [escape_text(row.hover)], **shared)
+    return style.make_markers([row.interval.mean], [place], None, marker, [style.escape_text(row.hover)], **shared)
 
 
 def _describe(card: Card) -> str:

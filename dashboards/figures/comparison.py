@@ -6,30 +6,8 @@ from typing import Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
-from ravenlab.dashboards.figures.style import (
-    CHANGE_COLOR,
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    format_sizes,
-    format_title,
-    get_color,
-    make_axis,
-    make_category_axis,
-    make_change_lines,
-    make_empty_figure,
-    make_error_bars,
-    make_figure,
-    make_heat_map,
-    make_legend_entry,
-    make_line_with_band,
-    make_markers,
-    make_row_axis,
-    make_scatter,
-    make_value_axis,
-    round_numbers,
-    show_names_once,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard, Standing
 from ravenlab.studies.results.describe_comparison import mark_standing, order_by_relative_regret, relative_regret
@@ -53,7 +31,7 @@ def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Fi
     order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     rows = [standing.policy for standing in result.main.standings]
-    labels = [f"{escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in result.main.standings]
+    labels = [f"{style.escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in result.main.standings]
     values = [value for board in result.boards for each in board.standings for value in each.regret]
     dots = [
         _dot(board.find(policy), board.setting, row + shift, order.index(policy))
@@ -61,38 +39,38 @@ def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Fi
         for row, policy in enumerate(rows)
     ]
     entries = [
-        make_legend_entry(
-            board.setting, mode="markers", marker=_mark(board.setting, CHANGE_COLOR), legendgroup=board.setting
+        style.make_legend_entry(
+            board.setting, mode="markers", marker=_mark(board.setting, style.CHANGE_COLOR), legendgroup=board.setting
         )
         for board in result.boards
     ]
     values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in result.main.standings)
-    return make_figure(
+    return style.make_figure(
         [*dots, *entries],
-        format_title(
+        style.format_title(
             "Regret of each policy",
-            escape_text(spec.scenario),
-            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
+            style.escape_text(spec.scenario),
+            *style.format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
         ),
         f"Mean regret with 95 % intervals in {spec.scenario}, T = {spec.horizon:,}, K = {spec.arms},"
         f" R = {result.comparison.worlds:,}. {result.main.setting.capitalize()}, from the lowest: {values_text}.",
         height=150 + ROW_HEIGHT * len(rows),
         margin={"r": 16, "b": 84, "l": 60},
-        xaxis=make_value_axis("mean regret (lower is better)", values),
-        yaxis=make_category_axis(labels, range=[len(rows) - 0.4, -0.6]),
+        xaxis=style.make_value_axis("mean regret (lower is better)", values),
+        yaxis=style.make_category_axis(labels, range=[len(rows) - 0.4, -0.6]),
     )
 
 
 def _dot(each: Standing, setting: SettingKind, y: float, index: int) -> PlotlyTrace:
-    color = get_color(index)
+    color = style.get_color(index)
     place = "not ranked" if each.anchor else f"place {each.place}"
     text = (
-        f"<b>{escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret {format_interval(each.regret)}<br>"
-        f"{escape_text(format_params(each.entry.shown_params()), 120)}"
+        f"<b>{style.escape_text(each.policy)}</b>, {setting}: {place}<br>mean regret {format_interval(each.regret)}<br>"
+        f"{style.escape_text(format_params(each.entry.shown_params()), 120)}"
     )
-    bars = make_error_bars([each.regret], color)
+    bars = style.make_error_bars([each.regret], color)
     shared = {"error_x": bars, "legendgroup": setting, "showlegend": False}
-    return make_markers([each.regret.mean], [y], None, _mark(setting, color), [text], **shared)
+    return style.make_markers([each.regret.mean], [y], None, _mark(setting, color), [text], **shared)
 
 
 def _mark(setting: SettingKind, color: str) -> dict[str, Any]:
@@ -121,7 +99,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
     ticks = [share for share in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if share <= most]
     ticks = ticks if len(ticks) < 5 else [ticks[0], *ticks[3:]]
     bottom = 150 if len(results) > 2 else 40
-    cells = make_heat_map(
+    cells = style.make_heat_map(
         [[_depth(share) for share in row] for row in shares],
         [
             [_describe_cell(result, policy, share) for result, share in zip(results, row, strict=True)]
@@ -138,7 +116,7 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
         ygap=2,
         colorbar={
             "title": {"text": "excess over the best (in cells: percent)", "side": "top"},
-            "tickvals": round_numbers(map(_depth, ticks)),
+            "tickvals": style.round_numbers(map(_depth, ticks)),
             "ticktext": [f"{100 * share:,.0f} %" for share in ticks],
             "orientation": "h",
             "thickness": 12,
@@ -149,17 +127,19 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
     )
     best = "; ".join(f"{result.label}: {result.main.best.policy}" for result in results)
     how = results[0].main.description
-    return make_figure(
+    return style.make_figure(
         [cells],
-        format_title("Regret relative to the best policy", how, f"{len(results)} cases"),
+        style.format_title("Regret relative to the best policy", how, f"{len(results)} cases"),
         f"Regret of {len(policies)} policies relative to the best in each of {len(results)} cases,"
         f" {how}. Best policies: {best}.",
         height=220 + bottom + ROW_HEIGHT * len(policies),
         margin={"t": 130, "r": 16, "b": bottom, "l": 60},
-        xaxis=make_category_axis(
-            [escape_text(result.label) for result in results], tickangle=-90 if len(results) > 2 else 0, showgrid=False
+        xaxis=style.make_category_axis(
+            [style.escape_text(result.label) for result in results],
+            tickangle=-90 if len(results) > 2 else 0,
+            showgrid=False,
         ),
-        yaxis=make_row_axis([escape_text(policy, 30) for policy in policies]),
+        yaxis=style.make_row_axis([style.escape_text(policy, 30) for policy in policies]),
     )
 
 
@@ -178,7 +158,7 @@ def _describe_cell(result: ComparisonResult, policy: str, share: float | None) -
     side = f"{format_percent(abs(share or 0.0))} {'below' if share is not None and share < 0 else 'above'} the best"
     behind = "the best" if each.behind is None else "" if share is None else side
     close = ", statistically indistinguishable" if each.behind is not None and each.among_the_best else ""
-    title = f"<b>{escape_text(policy)}</b><br>{escape_text(result.label)}"
+    title = f"<b>{style.escape_text(policy)}</b><br>{style.escape_text(result.label)}"
     return f"{title}<br>mean regret {format_number(each.regret.mean)}<br>{behind}{close}"
 
 
@@ -198,31 +178,31 @@ def plot_critical_difference(
     order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     ranks = board.ranks
-    title = format_title(
-        "Mean rank over worlds", escape_text(spec.scenario), board.description, f"T = {spec.horizon:,}"
+    title = style.format_title(
+        "Mean rank over worlds", style.escape_text(spec.scenario), board.description, f"T = {spec.horizon:,}"
     )
     if ranks is None:
-        return make_empty_figure(title, "Ranks require at least two policies.")
+        return style.make_empty_figure(title, "Ranks require at least two policies.")
     ordered = sorted(board.ranked, key=lambda each: (each.mean_rank, each.place))
     places = {each.policy: i for i, each in enumerate(ordered)}
     half = ranks.critical / 2.0
     highest = ordered[-1].mean_rank + half
     step = 0.035 * max(1.0, highest)
-    dots = [_rank_dot(each, row, half, get_color(order.index(each.policy))) for row, each in enumerate(ordered)]
-    what = make_legend_entry(
+    dots = [_rank_dot(each, row, half, style.get_color(order.index(each.policy))) for row, each in enumerate(ordered)]
+    what = style.make_legend_entry(
         "mean rank ± half the critical difference",
         mode="markers",
-        marker={"color": CHANGE_COLOR, "size": 9},
+        marker={"color": style.CHANGE_COLOR, "size": 9},
         legendgroup="ranks",
     )
     bars = [
-        make_scatter(
+        style.make_scatter(
             [highest + step * (i + 1)] * 2,
             [places[group[0]] - 0.25, places[group[-1]] + 0.25],
             "lines",
             "not significantly different",
-            line={"color": CHANGE_COLOR, "width": 5},
-            hovertext=f"Not significantly different:<br>{'<br>'.join(escape_text(name) for name in group)}",
+            line={"color": style.CHANGE_COLOR, "width": 5},
+            hovertext=f"Not significantly different:<br>{'<br>'.join(style.escape_text(name) for name in group)}",
             hoverinfo="text",
         )
         for i, group in enumerate(ranks.groups)
@@ -231,8 +211,8 @@ def plot_critical_difference(
     joined = "; ".join(", ".join(group) for group in ranks.groups) or "none"
     values_text = ", ".join(f"{each.policy} {each.mean_rank:.2f}" for each in ordered)
     friedman = "" if ranks.friedman is None else f" Friedman's test: {describe_p_value(ranks.friedman)}."
-    return make_figure(
-        [*dots, what, *show_names_once(bars)],
+    return style.make_figure(
+        [*dots, what, *style.show_names_once(bars)],
         title,
         f"Mean ranks over {result.comparison.worlds:,} worlds in {spec.scenario}, T = {spec.horizon:,}, with"
         f" {board.description}; rank 1 is the best possible. From the best: {values_text}."
@@ -240,16 +220,18 @@ def plot_critical_difference(
         f" Groups without significant differences: {joined}.",
         height=150 + ROW_HEIGHT * len(ordered),
         margin={"r": 16, "b": 84, "l": 60},
-        xaxis=make_axis("mean rank (1 is best)", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
-        yaxis=make_category_axis([escape_text(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]),
+        xaxis=style.make_axis("mean rank (1 is best)", range=[min(0.9, ordered[0].mean_rank - half - 0.1), end]),
+        yaxis=style.make_category_axis(
+            [style.escape_text(each.policy, 30) for each in ordered], range=[len(ordered) - 0.4, -0.6]
+        ),
     )
 
 
 def _rank_dot(each: Standing, row: int, half: float, color: str) -> PlotlyTrace:
-    text = f"<b>{escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}"
+    text = f"<b>{style.escape_text(each.policy)}</b><br>mean rank {each.mean_rank:.2f}"
     bars = {"type": "constant", "value": half, "color": color, "thickness": 1.5, "width": 4}
     shared = {"error_x": bars, "legendgroup": "ranks", "showlegend": False}
-    return make_markers([each.mean_rank], [row], None, {"color": color, "size": 9}, [text], **shared)
+    return style.make_markers([each.mean_rank], [row], None, {"color": color, "size": 9}, [text], **shared)
 
 
 MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
@@ -269,7 +251,7 @@ def plot_comparison_curves(
     order = order or order_by_relative_regret([result])
     spec = result.comparison.spec
     source = spec.source
-    entry, shapes = make_change_lines(
+    entry, shapes = style.make_change_lines(
         change_steps(source.open(), spec.horizon) if isinstance(source, ScenarioSource) else []
     )
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
@@ -277,13 +259,13 @@ def plot_comparison_curves(
     more = f" {hidden} more are shown by a click in the legend." if hidden else ""
     values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in board.standings)
     rows = -(-len(board.standings) // 3)
-    return make_figure(
+    return style.make_figure(
         [*traces, *entry],
-        format_title(
+        style.format_title(
             "Regret over time",
-            escape_text(spec.scenario),
+            style.escape_text(spec.scenario),
             board.description,
-            *format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
+            *style.format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
         ),
         f"Mean cumulative regret over {spec.horizon:,} steps in {spec.scenario}, {board.description}, with 95 %"
         " bands."
@@ -291,22 +273,22 @@ def plot_comparison_curves(
         height=420 + 20 * rows,
         margin={"r": 16, "b": 64 + 20 * rows, "l": 60},
         shapes=shapes,
-        xaxis=make_axis("step t", range=[0, spec.horizon]),
-        yaxis=make_axis("cumulative regret", rangemode="tozero"),
+        xaxis=style.make_axis("step t", range=[0, spec.horizon]),
+        yaxis=style.make_axis("cumulative regret", rangemode="tozero"),
     )
 
 
 def _policy_curve(each: Standing, look: int) -> list[PlotlyTrace]:
     curve = each.entry.curve
-    return make_line_with_band(
+    return style.make_line_with_band(
         curve.steps,
         curve.mean,
         curve.stderr,
         look,
         both={"visible": True if each.place <= MAX_VISIBLE_CURVES else "legendonly"},
-        name=escape_text(each.policy, 30),
+        name=style.escape_text(each.policy, 30),
         hovertemplate=(
-            f"<b>{escape_text(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
+            f"<b>{style.escape_text(each.policy)}</b><br>t = %{{x}}<br>mean regret %{{y}} ± %{{customdata}}"
             " (standard error)<extra></extra>"
         ),
     )

@@ -5,18 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ravenlab.common.text import format_number, plural
-from ravenlab.dashboards.figures.style import (
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    format_sizes,
-    format_title,
-    make_axis,
-    make_change_lines,
-    make_empty_figure,
-    make_line_with_band,
-    make_stacked_figure,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.world import Floats
 from ravenlab.policies.engine.simulation import Simulation
 from ravenlab.studies.symbols import format_params
@@ -56,13 +46,13 @@ def plot_curves(
         if each.curve is not None
     ]
     if not drawn:
-        title = format_title("Regret and reward over time", *_context(results))
-        return make_empty_figure(title, "The simulations have no curves.")
+        title = style.format_title("Regret and reward over time", *_context(results))
+        return style.make_empty_figure(title, "The simulations have no curves.")
     unit = "cost" if costs else "reward"
     sign = -1.0 if costs else 1.0
     beside, first, base = drawn[0]
     paired = len(drawn) > 1 and all(_same_worlds(first, each) for _, each, _ in drawn)
-    below = f"{unit} difference from {escape_text(beside, 44)}" if paired else unit
+    below = f"{unit} difference from {style.escape_text(beside, 44)}" if paired else unit
     panels: tuple[list[PlotlyTrace], list[PlotlyTrace]] = ([], [])
     parts = []
     points = max(24, MAX_POINTS // len(drawn))
@@ -74,20 +64,20 @@ def plot_curves(
             traces += _line(each, name, what, values[:, kept], steps[kept], place, bands)
         final = sign * float(curve.reward[:, -1].mean())
         parts.append(f"{name}: regret {format_number(float(each.regret.mean()))}, {unit} {format_number(final)}")
-    entry, shapes = make_change_lines(changes)
+    entry, shapes = style.make_change_lines(changes)
     title = f"Regret and {unit} over time"
     against = ""
     measured = f"cumulative {unit}"
     if paired:
         title = f"Regret and difference in {unit} over time"
         against = f" (difference from {beside})"
-        measured += f",<br>difference from {escape_text(beside, 24)}"
+        measured += f",<br>difference from {style.escape_text(beside, 24)}"
     marked = f" {plural(len(changes), 'change is', 'changes are')} marked." if changes else ""
-    axes = make_axis("cumulative regret", rangemode="tozero"), make_axis(measured, rangemode="tozero")
-    return make_stacked_figure(
+    axes = style.make_axis("cumulative regret", rangemode="tozero"), style.make_axis(measured, rangemode="tozero")
+    return style.make_stacked_figure(
         list(zip(panels, axes, strict=True)),
-        make_axis("step t", range=[0, max(each.horizon for _, each, _ in drawn)]),
-        format_title(title, *_context([each for _, each, _ in drawn])),
+        style.make_axis("step t", range=[0, max(each.horizon for _, each, _ in drawn)]),
+        style.format_title(title, *_context([each for _, each, _ in drawn])),
         f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
         f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
         f" {'; '.join(parts)}.{marked}",
@@ -120,14 +110,14 @@ def _same_worlds(one: Simulation, other: Simulation) -> bool:
 
 
 def _context(results: Sequence[Simulation]) -> list[str]:
-    policies = list(dict.fromkeys(escape_text(each.policy) for each in results))
+    policies = list(dict.fromkeys(style.escape_text(each.policy) for each in results))
     return (
         []
         if not results
         else [
             ", ".join(policies) if len(policies) < 3 else f"{len(policies)} policies",
-            escape_text(results[0].scenario),
-            *format_sizes(results[0].horizon, results[0].arms, results[0].replications),
+            style.escape_text(results[0].scenario),
+            *style.format_sizes(results[0].horizon, results[0].arms, results[0].replications),
         ]
     )
 
@@ -145,16 +135,20 @@ def _line(
     mean = values.mean(axis=0)
     count = values.shape[0]
     stderr = values.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(mean)
-    around, line = make_line_with_band(
+    around, line = style.make_line_with_band(
         steps.tolist(),
         mean.tolist(),
         stderr.tolist(),
         place,
         mode="lines" if steps.size > 1 else "markers",
-        name=escape_text(name, 44),
-        meta={"params": {escape_text(key): value for key, value in each.params.items() if not isinstance(value, str)}},
-        hovertext=f"<b>{escape_text(name, 100)}</b><br>"
-        f"{escape_text(each.policy)}: {escape_text(format_params(each.params), 120)}",
+        name=style.escape_text(name, 44),
+        meta={
+            "params": {
+                style.escape_text(key): value for key, value in each.params.items() if not isinstance(value, str)
+            }
+        },
+        hovertext=f"<b>{style.escape_text(name, 100)}</b><br>"
+        f"{style.escape_text(each.policy)}: {style.escape_text(format_params(each.params), 120)}",
         hovertemplate=(
             f"%{{hovertext}}<br>t = %{{x}}, R = {count:,} worlds<br>"
             f"mean {what} %{{y}} ± %{{customdata}} (standard error)<extra></extra>"

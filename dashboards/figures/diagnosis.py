@@ -5,30 +5,13 @@ from typing import Any
 import numpy as np
 
 from ravenlab.common.errors import InputError
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    COLORS,
-    DASHES,
-    ORANGE,
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    fade,
-    format_sizes,
-    format_title,
-    get_color,
-    make_axis,
-    make_change_lines,
-    make_legend_entry,
-    make_scatter,
-    make_shading,
-    make_stacked_figure,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.result import Diagnosis, PlotData
 
 MAX_ARMS = 12
-BANDS = {"blips": (ORANGE, "blip"), "gradual-drift": (BLUE, "gradual drift")}
+BANDS = {"blips": (style.ORANGE, "blip"), "gradual-drift": (style.BLUE, "gradual drift")}
 
 
 def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
@@ -50,34 +33,34 @@ def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
     shown = _shown(plot_data.means)
     panels = []
     for measured, fitted, axis in (
-        (plot_data.means, plot_data.fitted, make_axis("block mean", domain=[0.45, 1])),
+        (plot_data.means, plot_data.fitted, style.make_axis("block mean", domain=[0.45, 1])),
         (
             plot_data.variances,
             plot_data.fitted_variances,
-            make_axis("block variance", domain=[0, 0.36], rangemode="tozero"),
+            style.make_axis("block variance", domain=[0, 0.36], rangemode="tozero"),
         ),
     ):
         traces = []
         for place, k in enumerate(shown):
-            name = escape_text(diagnosis.names[k])
+            name = style.escape_text(diagnosis.names[k])
             traces += [
                 _line(x, measured[:, k], place, name, model=False),
                 _line(x, fitted[:, k], place, name, model=True),
             ]
         panels.append((traces, axis | _without_spikes(measured)))
     entries, shapes = _marks(plot_data)
-    context = [escape_text(source)] if source else []
+    context = [style.escape_text(source)] if source else []
     context += [
         diagnosis.verdict,
-        *format_sizes(diagnosis.rows, diagnosis.arms),
+        *style.format_sizes(diagnosis.rows, diagnosis.arms),
         f"blocks of {diagnosis.rows / x.size:.0f} steps",
     ]
     if len(shown) < diagnosis.arms:
         context.append(f"the {len(shown)} arms that change most")
-    return make_stacked_figure(
+    return style.make_stacked_figure(
         panels,
-        make_axis("step t", range=[0, diagnosis.rows + 1]),
-        format_title("Measured blocks (thin) and fitted model (bold)", *context),
+        style.make_axis("step t", range=[0, diagnosis.rows + 1]),
+        style.format_title("Measured blocks (thin) and fitted model (bold)", *context),
         _alt(diagnosis, plot_data, shown),
         entries=entries,
         height=620,
@@ -104,9 +87,9 @@ def _without_spikes(table: Floats) -> dict[str, Any]:
 
 
 def _line(x: Floats, values: Floats, place: int, name: str, *, model: bool) -> PlotlyTrace:
-    color = get_color(place)
-    dash = DASHES[place // len(COLORS) % len(DASHES)]
-    return make_scatter(
+    color = style.get_color(place)
+    dash = style.DASHES[place // len(style.COLORS) % len(style.DASHES)]
+    return style.make_scatter(
         x,
         values,
         "lines",
@@ -122,16 +105,18 @@ def _line(x: Floats, values: Floats, place: int, name: str, *, model: bool) -> P
 def _marks(plot_data: PlotData) -> tuple[list[PlotlyTrace], list[dict[str, Any]]]:
     """Make lines for permanent changes and bands for temporary ones, with their legend entries."""
     jumps = [mark.at for mark in plot_data.marks if mark.kind == "localized-jump"]
-    entries, shapes = make_change_lines(jumps)
+    entries, shapes = style.make_change_lines(jumps)
     for kind, (color, word) in BANDS.items():
         spans = [mark for mark in plot_data.marks if mark.kind == kind]
-        shapes += [make_shading(mark.at, mark.until, fade(color, 0.18)) for mark in spans if mark.until is not None]
+        shapes += [
+            style.make_shading(mark.at, mark.until, style.fade(color, 0.18)) for mark in spans if mark.until is not None
+        ]
         if spans:
-            marker = {"symbol": "square", "size": 12, "color": fade(color, 0.35)}
-            entries.append(make_legend_entry(word, mode="markers", marker=marker))
+            marker = {"symbol": "square", "size": 12, "color": style.fade(color, 0.35)}
+            entries.append(style.make_legend_entry(word, mode="markers", marker=marker))
     churn = [mark for mark in plot_data.marks if mark.kind == "arm-churn"]
     moments = [t for mark in churn for t in (mark.at, mark.until) if t is not None]
-    entry, lines = make_change_lines(moments, "arm opens or closes", dash="longdash")
+    entry, lines = style.make_change_lines(moments, "arm opens or closes", dash="longdash")
     return [*entries, *entry], [*shapes, *lines]
 
 

@@ -8,28 +8,13 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number
-from ravenlab.dashboards.figures.style import (
-    GREY,
-    WHITE_MARKER,
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    format_sizes,
-    format_title,
-    get_color,
-    make_axis,
-    make_box,
-    make_empty_figure,
-    make_error_bars,
-    make_figure,
-    make_markers,
-    make_row_axis,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.world import Floats
 
 MAX_BOXES = 12
 
-MEAN_MARKER = {"symbol": "diamond", "size": 9, **WHITE_MARKER}
+MEAN_MARKER = {"symbol": "diamond", "size": 9, **style.WHITE_MARKER}
 
 
 def plot_distributions(
@@ -54,14 +39,14 @@ def plot_distributions(
     kept = [(name, values[np.isfinite(values)]) for name, values in kept]
     kept = [(name, values) for name, values in kept if values.size][:MAX_BOXES]
     most = max((values.size for _, values in kept), default=0)
-    title = format_title(
-        f"Distribution of {escape_text(measure)} over worlds",
-        escape_text(policy),
-        escape_text(scenario),
-        *format_sizes(horizon, arms, most),
+    title = style.format_title(
+        f"Distribution of {style.escape_text(measure)} over worlds",
+        style.escape_text(policy),
+        style.escape_text(scenario),
+        *style.format_sizes(horizon, arms, most),
     )
     if not kept:
-        return make_empty_figure(title, "There are no samples.")
+        return style.make_empty_figure(title, "There are no samples.")
     traces: list[PlotlyTrace] = []
     intervals = []
     text = []
@@ -70,11 +55,11 @@ def plot_distributions(
         low, q1, median, q3, high = np.quantile(values, (0.05, 0.25, 0.5, 0.75, 0.95))
         mean = float(values.mean())
         stderr = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
-        traces.append(make_box(place, (low, q1, median, q3, high), get_color(place)))
+        traces.append(style.make_box(place, (low, q1, median, q3, high), style.get_color(place)))
         intervals.append(Interval.from_error(mean, stderr))
         text.append(
-            f"<b>{escape_text(name, 100)}</b><br>"
-            f"mean {escape_text(measure)} {format_number(mean)} ± {format_number(stderr)} (standard error)<br>"
+            f"<b>{style.escape_text(name, 100)}</b><br>"
+            f"mean {style.escape_text(measure)} {format_number(mean)} ± {format_number(stderr)} (standard error)<br>"
             f"median {format_number(float(median))}, quartiles {format_number(float(q1))} to"
             f" {format_number(float(q3))}<br>"
             f"5 % to 95 % quantile: {format_number(float(low))} to {format_number(float(high))}<br>"
@@ -84,18 +69,18 @@ def plot_distributions(
             f"{name}: mean {format_number(mean)}, median {format_number(float(median))}, 95 % quantile"
             f" {format_number(float(high))}"
         )
-    bars = make_error_bars(intervals, GREY, thickness=2, width=6)
+    bars = style.make_error_bars(intervals, style.GREY, thickness=2, width=6)
     means = [interval.mean for interval in intervals]
-    marks = make_markers(means, range(len(kept)), "mean with 95 % interval", MEAN_MARKER, text, error_x=bars)
-    return make_figure(
+    marks = style.make_markers(means, range(len(kept)), "mean with 95 % interval", MEAN_MARKER, text, error_x=bars)
+    return style.make_figure(
         [*traces, marks],
         title,
         f"Box plots of the {measure} per world, {policy} in {scenario}, T = {horizon:,}, K = {arms}, R = {most:,}. "
         + "; ".join(parts[:4])
         + ".",
         height=190 + 62 * len(kept),
-        xaxis=make_axis(f"{escape_text(measure)} per world (reward units)", nticks=6),
-        yaxis=make_row_axis([_wrap_label(name) for name, _ in kept]),
+        xaxis=style.make_axis(f"{style.escape_text(measure)} per world (reward units)", nticks=6),
+        yaxis=style.make_row_axis([_wrap_label(name) for name, _ in kept]),
     )
 
 
@@ -103,4 +88,4 @@ def _wrap_label(name: str) -> str:
     """Wrap a label into at most three short lines, so that boxes remain wide on a phone."""
     joined = re.sub(r" (?=[-.\d])", "\N{NO-BREAK SPACE}", " ".join(str(name).split()))
     lines = textwrap.wrap(joined, 17, max_lines=3, placeholder=" …")
-    return "<br>".join(escape_text(line) for line in lines)
+    return "<br>".join(style.escape_text(line) for line in lines)

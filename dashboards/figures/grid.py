@@ -8,26 +8,8 @@ import numpy as np
 
 from ravenlab.common.interval import Z95, Interval
 from ravenlab.common.text import format_ends, format_interval, format_number, format_settings, format_signed
-from ravenlab.dashboards.figures.style import (
-    MARKERS,
-    VERMILION,
-    WHITE_MARKER,
-    Figure,
-    PlotlyTrace,
-    choose_axis_type,
-    escape_text,
-    format_sizes,
-    format_title,
-    make_axis,
-    make_figure,
-    make_heat_map,
-    make_line_with_band,
-    make_markers,
-    make_value_axis,
-    round_number,
-    round_numbers,
-    write_in_cells,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -54,10 +36,13 @@ class GridMark(NamedTuple):
 def format_grid_title(main: str, grid: Grid) -> str:
     """Format the title of a figure of a grid."""
     spec = grid.spec
-    settings = [f"settings {escape_text(format_settings(spec.settings))}"] if spec.settings else []
-    where = ["raven-ucb", escape_text(spec.scenario), *settings]
-    return format_title(
-        main, *where, f"ε = {format_number(spec.epsilon)}", *format_sizes(spec.horizon, spec.arms, spec.replications)
+    settings = [f"settings {style.escape_text(format_settings(spec.settings))}"] if spec.settings else []
+    where = ["raven-ucb", style.escape_text(spec.scenario), *settings]
+    return style.format_title(
+        main,
+        *where,
+        f"ε = {format_number(spec.epsilon)}",
+        *style.format_sizes(spec.horizon, spec.arms, spec.replications),
     )
 
 
@@ -84,7 +69,7 @@ def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
     """
     if len(values) <= SMALL_GRID:
         return list(values)
-    if choose_axis_type(values) == "linear":
+    if style.choose_axis_type(values) == "linear":
         return None
     low, high = math.log10(values[0]) - 1e-9, math.log10(values[-1]) + 1e-9
     decades = [float(f"1e{power}") for power in range(math.ceil(low), math.floor(high) + 1)]
@@ -102,7 +87,7 @@ def cell_position(values: Sequence[float], value: float) -> float:
     exact = _find_value(values, value)
     if exact is not None:
         return float(exact)
-    log = choose_axis_type(values) == "log" and value > 0.0
+    log = style.choose_axis_type(values) == "log" and value > 0.0
     points = np.log(values) if log else np.asarray(values, dtype=float)
     point = math.log(value) if log else value
     if point < points[0] or point > points[-1]:
@@ -162,7 +147,9 @@ def _describe_epsilon(grid: Grid, recommended: Recommendation) -> str:
 def _describe_recommended(grid: Grid, recommended: Recommendation, played: PlayedPoint | None) -> str:
     """Describe the recommendation: its regret in the worlds of the grid if it was played there, and held-out."""
     params, regret = recommended.params, recommended.regret
-    text = ", ".join(f"{escape_text(format_symbol(key))} = {format_number(value)}" for key, value in params.items())
+    text = ", ".join(
+        f"{style.escape_text(format_symbol(key))} = {format_number(value)}" for key, value in params.items()
+    )
     lines = [f"<b>Recommended</b><br>{text}"]
     if played is not None:
         lines += [
@@ -189,9 +176,9 @@ def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
             x, y = x + CORNERS[mark.symbol][0], y + CORNERS[mark.symbol][1]
         elif mark.symbol == "star" and max(grid.mean.shape) <= SMALL_GRID:
             y = _avoid_number(x, y)
-        marker = {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **WHITE_MARKER}
+        marker = {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **style.WHITE_MARKER}
         meta = {"params": {"alpha0": mark.alpha0, "beta0": mark.beta0, "epsilon": mark.epsilon}}
-        traces.append(make_markers([x], [y], name, marker, [mark.hover], cliponaxis=False, meta=meta))
+        traces.append(style.make_markers([x], [y], name, marker, [mark.hover], cliponaxis=False, meta=meta))
     return traces
 
 
@@ -231,16 +218,16 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
     spec = grid.spec
     percent = grid.percent_above_best()
     shades = np.log1p(percent).T.tolist()
-    cells = make_heat_map(
+    cells = style.make_heat_map(
         shades,
         [
             [
                 [
-                    round_number(alpha0, 4),
-                    round_number(beta0, 4),
-                    round_number(grid.mean[i, j], 5),
-                    round_number(grid.stderr[i, j], 3),
-                    round_number(percent[i, j], 3),
+                    style.round_number(alpha0, 4),
+                    style.round_number(beta0, 4),
+                    style.round_number(grid.mean[i, j], 5),
+                    style.round_number(grid.stderr[i, j], 3),
+                    style.round_number(percent[i, j], 3),
                     "no" if grid.indistinguishable[i, j] else "yes",
                 ]
                 for i, alpha0 in enumerate(spec.alpha0)
@@ -261,8 +248,8 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
     means: list[PlotlyTrace] = []
     if max(grid.mean.shape) <= SMALL_GRID:
         texts = [[_format_mean(float(value)) for value in row] for row in grid.mean.T]
-        means.append(write_in_cells(texts, shades, 12 if len(spec.alpha0) <= 6 else 10))
-    return make_figure(
+        means.append(style.write_in_cells(texts, shades, 12 if len(spec.alpha0) <= 6 else 10))
+    return style.make_figure(
         [cells, *_outline_best_cells(grid), *means, *_draw_marks(grid, marks)],
         format_grid_title("Mean regret over α₀ and β₀", grid),
         " ".join([describe_grid("Heat map of the mean regret", grid), *map(_describe_mark, marks[1:])]),
@@ -271,7 +258,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
             "alpha0": list(spec.alpha0),
             "beta0": list(spec.beta0),
             "epsilon": spec.epsilon,
-            "log": [choose_axis_type(spec.alpha0) == "log", choose_axis_type(spec.beta0) == "log"],
+            "log": [style.choose_axis_type(spec.alpha0) == "log", style.choose_axis_type(spec.beta0) == "log"],
         },
         height=540,
         xaxis=_cell_axis("α₀ (exploration weight)", spec.alpha0),
@@ -287,7 +274,7 @@ def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
     if ticks is None or len(shown) < len(ticks):
         shown = list(range(0, len(values), -(-len(values) // SMALL_GRID)))
     margin = 0.002 * len(values)
-    return make_axis(
+    return style.make_axis(
         title,
         range=[-0.5 - margin, len(values) - 0.5 + margin],
         showgrid=False,
@@ -310,7 +297,7 @@ def _make_color_bar(most: float) -> dict[str, Any]:
         "thickness": 12,
         "outlinewidth": 0,
         "x": 1.01,
-        "tickvals": round_numbers(math.log1p(tick) for tick in ticks),
+        "tickvals": style.round_numbers(math.log1p(tick) for tick in ticks),
         "ticktext": [format_number(tick) for tick in ticks],
     }
 
@@ -333,7 +320,7 @@ def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], **more: Any) -> P
         lines += _runs([(i, j) for j in range(rows) if around[i, j + 1] != around[i + 1, j + 1]], (0, 1))
     for j in range(rows + 1):
         lines += _runs([(i, j) for i in range(columns) if around[i + 1, j] != around[i + 1, j + 1]], (1, 0))
-    line = {"color": VERMILION, "width": 3}
+    line = {"color": style.VERMILION, "width": 3}
     return {"type": "scatter", "mode": "lines", **_path(lines), "line": line, "hoverinfo": "skip", **more}
 
 
@@ -347,10 +334,16 @@ def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
         boxes += [[low, (i + 1, low[1]), (i + 1, high[1]), high, low] for low, high in runs]
     hatching = outline | {
         **_path(boxes),
-        "line": {"width": 0, "color": VERMILION},
+        "line": {"width": 0, "color": style.VERMILION},
         "fill": "toself",
         "fillcolor": "rgba(0,0,0,0)",
-        "fillpattern": {"shape": "/", "size": 9, "solidity": 0.16, "fgcolor": VERMILION, "bgcolor": "rgba(0,0,0,0)"},
+        "fillpattern": {
+            "shape": "/",
+            "size": 9,
+            "solidity": 0.16,
+            "fgcolor": style.VERMILION,
+            "bgcolor": "rgba(0,0,0,0)",
+        },
         "name": "statistically indistinguishable from the lowest cell",
     }
     return [hatching, outline | {"showlegend": False}]
@@ -398,18 +391,18 @@ def plot_sensitivity_lines(grid: Grid) -> Figure:
     for place, j in enumerate(chosen):
         mean, stderr = grid.mean[:, j], grid.stderr[:, j]
         low, high = mean - Z95 * stderr, mean + Z95 * stderr
-        around, line = make_line_with_band(
+        around, line = style.make_line_with_band(
             alpha0,
             mean.tolist(),
             stderr.tolist(),
             place,
             mode="lines+markers",
-            marker={"symbol": MARKERS[place % len(MARKERS)], "size": 7},
-            error_y={"type": "data", "array": round_numbers(Z95 * stderr), "visible": len(alpha0) == 1},
+            marker={"symbol": style.MARKERS[place % len(style.MARKERS)], "size": 7},
+            error_y={"type": "data", "array": style.round_numbers(Z95 * stderr), "visible": len(alpha0) == 1},
             name=f"β₀ = {format_number(spec.beta0[j])}",
             meta={"beta0": spec.beta0[j]},
             customdata=[
-                [*round_numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
+                [*style.round_numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
                 for i in range(len(alpha0))
             ],
             hovertemplate=(
@@ -425,13 +418,13 @@ def plot_sensitivity_lines(grid: Grid) -> Figure:
     title = "Mean regret against α₀, one line per β₀"
     if len(chosen) < len(spec.beta0):
         title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
-    return make_figure(
+    return style.make_figure(
         traces,
         format_grid_title(title, grid),
         describe_grid("Lines with 95 % bands of the mean regret", grid),
         link={"kind": "lines", "epsilon": spec.epsilon},
-        xaxis=make_axis("α₀ (exploration weight)", choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
-        yaxis=make_value_axis("mean regret (reward units)", reach),
+        xaxis=style.make_axis("α₀ (exploration weight)", style.choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
+        yaxis=style.make_value_axis("mean regret (reward units)", reach),
     )
 
 

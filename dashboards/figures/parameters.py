@@ -6,23 +6,8 @@ from typing import Any
 from ravenlab.common.errors import InputError
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number, format_range
-from ravenlab.dashboards.figures.style import (
-    MARKERS,
-    ORANGE,
-    Figure,
-    PlotlyTrace,
-    choose_axis_type,
-    choose_log_ticks,
-    escape_text,
-    format_title,
-    get_color,
-    make_axis,
-    make_empty_figure,
-    make_error_bars,
-    make_markers,
-    make_scatter,
-    make_stacked_figure,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params, format_symbol
@@ -41,7 +26,7 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> Figure:
     """
     recommendations = sorted(recommendations, key=lambda each: (each.horizon, each.arms, each.study))
     if not recommendations:
-        return make_empty_figure(format_title("Recommended parameters against T"), "No recommendation yet.")
+        return style.make_empty_figure(style.format_title("Recommended parameters against T"), "No recommendation yet.")
     if len({(each.policy, each.scenario) for each in recommendations}) > 1:
         raise InputError("recommendations must be for one policy and one scenario.")
     names = [
@@ -51,13 +36,13 @@ def plot_params_by_horizon(recommendations: Sequence[Recommendation]) -> Figure:
     ]
     times = sorted({each.horizon for each in recommendations})
     first = recommendations[0]
-    return make_stacked_figure(
+    return style.make_stacked_figure(
         [_panel(recommendations, name, place) for place, name in enumerate(names)],
-        make_axis("horizon T (steps)", choose_axis_type(times), times if len(times) <= 6 else None),
-        format_title(
+        style.make_axis("horizon T (steps)", style.choose_axis_type(times), times if len(times) <= 6 else None),
+        style.format_title(
             "Recommended parameters against T",
-            escape_text(first.policy),
-            escape_text(first.scenario),
+            style.escape_text(first.policy),
+            style.escape_text(first.scenario),
             f"T = {format_range(times)} steps",
             f"K = {format_range(each.arms for each in recommendations)} arms",
             f"R = {format_range(each.regret.replications for each in recommendations)} worlds",
@@ -73,13 +58,14 @@ def _panel(
     recommendations: Sequence[Recommendation], name: str, place: int
 ) -> tuple[list[PlotlyTrace], dict[str, Any]]:
     """Make the traces and the axis of one parameter: recommendations with their ranges, and the paper's advice."""
+    symbol = style.escape_text(format_symbol(name), 20)
     values = [float(each.params[name]) for each in recommendations]
     ends = [each.box.get(name, (value, value)) for each, value in zip(recommendations, values, strict=True)]
-    color = get_color(place)
+    color = style.get_color(place)
     text = [
-        f"<b>{escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
-        f"{escape_text(format_params(each.params), 200)}<br>"
-        f"{escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)}"
+        f"<b>{style.escape_text(each.study, 100)}</b><br>T = {each.horizon:,}, K = {each.arms}<br>"
+        f"{style.escape_text(format_params(each.params), 200)}<br>"
+        f"{style.escape_text(format_symbol(name))} from {format_number(low)} to {format_number(high)}"
         " is indistinguishable from the best<br>"
         f"mean regret {format_interval(each.regret)}, R ="
         f" {each.regret.replications:,} held-out worlds"
@@ -89,34 +75,31 @@ def _panel(
         Interval(value, min(value, low), max(value, high)) for value, (low, high) in zip(values, ends, strict=True)
     ]
     traces = [
-        make_markers(
+        style.make_markers(
             [each.horizon for each in recommendations],
             values,
             "recommended, with the range indistinguishable from the best",
-            {"symbol": MARKERS[place % len(MARKERS)], "size": 9},
+            {"symbol": style.MARKERS[place % len(style.MARKERS)], "size": 9},
             text,
             mode="lines+markers" if len(recommendations) > 1 else "markers",
             line={"color": color, "width": 2},
-            error_y=make_error_bars(ranges, width=5),
+            error_y=style.make_error_bars(ranges, width=5),
         )
     ]
     advice = [(each.horizon, paper_advice(each.scenario, each.horizon, each.policy)) for each in recommendations]
     points = {horizon: given[name] for horizon, given in advice if given is not None and name in given}
     if points:
         traces.append(
-            make_scatter(
+            style.make_scatter(
                 points,
                 points.values(),
                 "markers",
                 "the paper's advice",
-                marker={"symbol": "square-open", "size": 11, "color": ORANGE, "line": {"width": 2}},
-                hovertemplate=(
-                    f"The paper's advice<br>T = %{{x}}: {escape_text(format_symbol(name))} = %{{y}}<extra></extra>"
-                ),
+                marker={"symbol": "square-open", "size": 11, "color": style.ORANGE, "line": {"width": 2}},
+                hovertemplate=f"The paper's advice<br>T = %{{x}}: {symbol} = %{{y}}<extra></extra>",
             )
         )
-    symbol = escape_text(format_symbol(name), 20)
     if min(low for low, _ in ends) <= 0 or min(values) <= 0:
-        return traces, make_axis(symbol)
+        return traces, style.make_axis(symbol)
     reach = [*values, *points.values(), *(end for pair in ends for end in pair)]
-    return traces, make_axis(symbol, "log", choose_log_ticks(reach, 4))
+    return traces, style.make_axis(symbol, "log", style.choose_log_ticks(reach, 4))

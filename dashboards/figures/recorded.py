@@ -5,18 +5,8 @@ from typing import Any
 import numpy as np
 
 from ravenlab.common.text import format_number, plural
-from ravenlab.dashboards.figures.style import (
-    GREY,
-    VERMILION,
-    Figure,
-    escape_text,
-    fade,
-    format_title,
-    make_axis,
-    make_figure,
-    make_shading,
-    round_number,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure
 from ravenlab.dashboards.figures.world import MOST_ARMS, arm_line, arms_to_draw
 from ravenlab.environments.blocks import RecordedScenario
 from ravenlab.environments.recorded.log_world import LogScenario
@@ -35,14 +25,16 @@ def _mark_segments(scenario: RecordedScenario) -> tuple[list[dict[str, Any]], li
     labels = []
     for stream in SEGMENT_SHARES:
         segment = scenario.segment(stream)
-        shadings.append(make_shading(segment.first + 0.5, segment.last + 0.5, fade(GREY, SHADES[stream])))
+        shadings.append(
+            style.make_shading(segment.first + 0.5, segment.last + 0.5, style.fade(style.GREY, SHADES[stream]))
+        )
         labels.append(_annotate((segment.first + segment.last) / 2, 1.0, LABELS[stream], "top"))
     return shadings, labels
 
 
 def _annotate(x: float, y: float, text: str, anchor: str) -> dict[str, Any]:
     return {
-        "x": round_number(x),
+        "x": style.round_number(x),
         "y": y,
         "xref": "x",
         "yref": "paper",
@@ -82,7 +74,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     times_best = np.bincount(best_arm, minlength=scenario.arms)
     shown = arms_to_draw(times_best, means)
     traces = [arm_line(rows, table[:, k], scenario.trace.names[k], place) for place, k in enumerate(shown)]
-    look = {"line": {"color": VERMILION, "width": 3.5}, "opacity": 0.85}
+    look = {"line": {"color": style.VERMILION, "width": 3.5}, "opacity": 0.85}
     traces.append(arm_line(rows, best[:, 0], "currently best arm", 0) | look)
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), best[:, 0]]))
     unit = "cost" if scenario.minimize else "reward"
@@ -90,7 +82,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     number = int(np.count_nonzero(times_best))
     reach = scenario.nearby.reach
     context = [
-        escape_text(scenario.name),
+        style.escape_text(scenario.name),
         f"{scenario.trace.rows:,} rows",
         f"K = {scenario.arms} arms",
         f"{'window' if window <= scenario.shortest_segment else 'horizon'} {window}",
@@ -98,16 +90,16 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     if len(shown) < scenario.arms:
         context.append(f"{len(shown)} of {scenario.arms} arms drawn")
     shadings, labels = _mark_segments(scenario)
-    return make_figure(
+    return style.make_figure(
         traces,
-        format_title(f"Trace: means over {reach:,} rows before and after", *context),
+        style.format_title(f"Trace: means over {reach:,} rows before and after", *context),
         f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} best at some row;"
         f" {plural(missing, 'cell is', 'cells are')} missing. {_describe_segments(scenario)}",
         height=520,
-        xaxis=make_axis("row", range=[0, scenario.trace.rows + 1]),
-        yaxis=make_axis(f"mean {unit} of neighbouring rows", range=[bottom, top]),
+        xaxis=style.make_axis("row", range=[0, scenario.trace.rows + 1]),
+        yaxis=style.make_axis(f"mean {unit} of neighbouring rows", range=[bottom, top]),
         shapes=[*shadings, _ruler(window)],
         annotations=[*labels, {**_annotate(1, 0.035, "one window", "bottom"), "xanchor": "left"}],
     )
@@ -133,7 +125,7 @@ def _axis_range(values: Floats) -> tuple[float, float]:
 
 def _ruler(window: int) -> dict[str, Any]:
     ends = {"x0": 1, "x1": window, "y0": 0.03, "y1": 0.03}
-    return {"type": "line", "xref": "x", "yref": "paper", **ends, "line": {"color": GREY, "width": 3}}
+    return {"type": "line", "xref": "x", "yref": "paper", **ends, "line": {"color": style.GREY, "width": 3}}
 
 
 MAX_PARTS = 20
@@ -155,23 +147,23 @@ def plot_log(scenario: LogScenario) -> Figure:
     whole = _means_by_group(part, log.reward, parts)
     shown = sorted(int(k) for k in np.argsort([-count for count in log.counts], kind="stable")[:MOST_ARMS])
     traces = [arm_line(middles, table[:, k], log.names[k], place, "events around") for place, k in enumerate(shown)]
-    look = {"line": {"color": GREY, "width": 3.5}}
+    look = {"line": {"color": style.GREY, "width": 3.5}}
     traces.append(arm_line(middles, whole, "logging policy", 0, "events around") | look)
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
-    context = [escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
+    context = [style.escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
     shadings, labels = _mark_segments(scenario)
-    return make_figure(
+    return style.make_figure(
         traces,
-        format_title(f"Log: mean {unit} in {parts} parts", *context),
+        style.format_title(f"Log: mean {unit} in {parts} parts", *context),
         f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
         f" {format_number(float(log.reward.mean()))}. {_describe_segments(scenario, 'events')}",
         height=520,
-        xaxis=make_axis("event", range=[0, log.events + 1]),
-        yaxis=make_axis(f"mean {unit}", range=[bottom, top]),
+        xaxis=style.make_axis("event", range=[0, log.events + 1]),
+        yaxis=style.make_axis(f"mean {unit}", range=[bottom, top]),
         shapes=shadings,
         annotations=labels,
     )

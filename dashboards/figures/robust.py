@@ -4,18 +4,8 @@ import math
 from typing import Any
 
 from ravenlab.common.text import format_interval, format_number, format_percent
-from ravenlab.dashboards.figures.style import (
-    Figure,
-    escape_text,
-    format_sizes,
-    format_title,
-    make_category_axis,
-    make_figure,
-    make_heat_map,
-    round_number,
-    wrap_tick_label,
-    write_in_cells,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure
 from ravenlab.studies.results.describe import list_contenders
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation, ScenarioOutcome
 
@@ -36,30 +26,32 @@ def plot_prices(result: RobustRecommendation) -> Figure:
         [f"<b>{format_percent(world.price.mean)}</b><br>{format_number(world.regret.mean)}" for world in each.worlds]
         for each in rows
     ]
-    cells = make_heat_map(shades, hover, zmin=0, zmax=round_number(top), xgap=2, ygap=2, showscale=False)
+    cells = style.make_heat_map(shades, hover, zmin=0, zmax=style.round_number(top), xgap=2, ygap=2, showscale=False)
     replications = result.contenders[0].worlds[0].regret.replications
-    where = escape_text(result.policy), *format_sizes(result.horizon, result.arms, replications)
+    where = style.escape_text(result.policy), *style.format_sizes(result.horizon, result.arms, replications)
     bare: dict[str, Any] = {"showgrid": False, "showline": False}
-    return make_figure(
-        [cells, write_in_cells(texts, shades, lightest=0.0)],
-        format_title("Price of each setting", *where, "bold: excess over tuned; below: mean regret"),
+    return style.make_figure(
+        [cells, style.write_in_cells(texts, shades, lightest=0.0)],
+        style.format_title("Price of each setting", *where, "bold: excess over tuned; below: mean regret"),
         _describe_prices(result),
         height=170 + 58 * len(rows),
         margin={"r": 8, "b": 48, "l": 8},
-        xaxis=make_category_axis([wrap_tick_label(name, 24) for name in result.scenarios], "actual scenario", **bare),
-        yaxis=make_category_axis([_label(each) for each in rows], **bare),
+        xaxis=style.make_category_axis(
+            [style.wrap_tick_label(name, 24) for name in result.scenarios], "actual scenario", **bare
+        ),
+        yaxis=style.make_category_axis([_label(each) for each in rows], **bare),
     )
 
 
 def _label(each: EvaluatedSetting) -> str:
     if each.tuned_for is None:
-        return f"<b>{escape_text(each.name)}</b>" if each.name == "recommended" else escape_text(each.name)
-    return f"tuned for<br>{escape_text(each.tuned_for, 24)}"
+        return f"<b>{style.escape_text(each.name)}</b>" if each.name == "recommended" else style.escape_text(each.name)
+    return f"tuned for<br>{style.escape_text(each.tuned_for, 24)}"
 
 
 def _describe_price_cell(each: EvaluatedSetting, world: ScenarioOutcome) -> str:
     return (
-        f"{escape_text(each.name)}, evaluated in {escape_text(world.scenario)}<br>"
+        f"{style.escape_text(each.name)}, evaluated in {style.escape_text(world.scenario)}<br>"
         f"price {format_interval(world.price, format_value=format_percent)}<br>"
         f"regret {format_interval(world.regret)}"
     )

@@ -6,46 +6,27 @@ from typing import Any
 import numpy as np
 
 from ravenlab.common.text import format_number, plural
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    SKY,
-    VERMILION,
-    Figure,
-    PlotlyTrace,
-    escape_text,
-    fade,
-    format_sizes,
-    format_title,
-    make_axis,
-    make_band,
-    make_change_lines,
-    make_scatter,
-    make_stacked_figure,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.view import View, change_steps, simplify_line, view_world
 from ravenlab.environments.world import Floats, Ints
 
-ARMS = (SKY, ORANGE, GREEN, PINK, BLUE)
+ARMS = (style.SKY, style.ORANGE, style.GREEN, style.PINK, style.BLUE)
 MOST_ARMS = 8
 
 
 def arm_style(place: int) -> dict[str, Any]:
     """Return the color and dash of an arm; the first thirty combinations are distinct."""
-    return {"color": ARMS[place % len(ARMS)], "dash": DASHES[place % len(DASHES)], "width": 1.2}
+    return {"color": ARMS[place % len(ARMS)], "dash": style.DASHES[place % len(style.DASHES)], "width": 1.2}
 
 
 def arm_line(x: Floats, values: Floats, name: str, place: int, where: str = "row") -> PlotlyTrace:
     """Make the line of a recorded arm, with gaps where it has no value."""
-    hover = f"{escape_text(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>"
+    hover = f"{style.escape_text(name, 40)}<br>{where} %{{x}}<br>%{{y}}<extra></extra>"
     look = {"connectgaps": False, "line": arm_style(place)}
-    return make_scatter(x, values, "lines", escape_text(name, 24), hovertemplate=hover, **look)
+    return style.make_scatter(x, values, "lines", style.escape_text(name, 24), hovertemplate=hover, **look)
 
 
 def arms_to_draw(time: Any, means: Floats) -> list[int]:
@@ -100,20 +81,20 @@ def plot_world_view(
     shown = arms_to_draw(np.bincount(best, minlength=total), means)
     panels = []
     for what, table, axis in (
-        ("mean", means, make_axis("mean reward μ")),
-        ("variance", variances, make_axis("variance σ²", rangemode="tozero")),
+        ("mean", means, style.make_axis("mean reward μ")),
+        ("variance", variances, style.make_axis("variance σ²", rangemode="tozero")),
     ):
         spread = [_spread(steps, np.nanmin(table, axis=1), np.nanmax(table, axis=1))] if len(shown) < total else []
         arms_shown = [_arm(steps, table[:, k], what, k, place) for place, k in enumerate(shown)]
         panels.append(([*spread, *arms_shown, _best(steps, table[np.arange(steps.size), best], best, what)], axis))
-    entry, shapes = make_change_lines(changes)
-    context = [escape_text(name), *format_sizes(horizon, arms), f"R = 1 world ({which})"]
+    entry, shapes = style.make_change_lines(changes)
+    context = [style.escape_text(name), *style.format_sizes(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
-    return make_stacked_figure(
+    return style.make_stacked_figure(
         panels,
-        make_axis("step t", range=[0, horizon + 1]),
-        format_title(escape_text(title), *context),
+        style.make_axis("step t", range=[0, horizon + 1]),
+        style.format_title(style.escape_text(title), *context),
         _alt(name, meaning, horizon, view, best, len(changes)),
         entries=entry,
         height=height,
@@ -124,7 +105,7 @@ def plot_world_view(
 def _arm(steps: Ints, values: Floats, what: str, k: int, place: int) -> PlotlyTrace:
     kept = simplify_line(steps, values)
     hover = f"arm {k + 1}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>"
-    return make_scatter(steps[kept], values[kept], "lines", "arm", line=arm_style(place), hovertemplate=hover)
+    return style.make_scatter(steps[kept], values[kept], "lines", "arm", line=arm_style(place), hovertemplate=hover)
 
 
 def _best(steps: Ints, values: Floats, best: Any, what: str) -> PlotlyTrace:
@@ -133,12 +114,12 @@ def _best(steps: Ints, values: Floats, best: Any, what: str) -> PlotlyTrace:
     if turns.size < 40:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
     places = sorted(kept)
-    return make_scatter(
+    return style.make_scatter(
         steps[places],
         values[places],
         "lines",
         "currently best arm",
-        line={"color": VERMILION, "width": 4},
+        line={"color": style.VERMILION, "width": 4},
         opacity=0.85,
         customdata=[int(best[i]) + 1 for i in places],
         hovertemplate=f"currently best: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
@@ -147,8 +128,8 @@ def _best(steps: Ints, values: Floats, best: Any, what: str) -> PlotlyTrace:
 
 def _spread(steps: Ints, low: Floats, high: Floats) -> PlotlyTrace:
     kept = sorted({*simplify_line(steps, low), *simplify_line(steps, high)})
-    more = {"name": "range of all arms", "showlegend": True, "fillcolor": fade(GREY, 0.25)}
-    return make_band(steps[kept].tolist(), low[kept].tolist(), high[kept].tolist(), GREY, **more)
+    more = {"name": "range of all arms", "showlegend": True, "fillcolor": style.fade(style.GREY, 0.25)}
+    return style.make_band(steps[kept].tolist(), low[kept].tolist(), high[kept].tolist(), style.GREY, **more)
 
 
 def _alt(name: str, meaning: str, horizon: int, view: View, best: Any, changes: int) -> str:

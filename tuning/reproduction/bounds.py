@@ -15,21 +15,8 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_approximate, format_number
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    DASHES,
-    GREEN,
-    PINK,
-    VERMILION,
-    Figure,
-    PlotlyTrace,
-    axis_number,
-    choose_log_ticks,
-    escape_text,
-    make_axis,
-    make_figure,
-    stack_panels,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.effects.fixed_levels import FixedLevels
 from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.world import Floats
@@ -452,7 +439,7 @@ SETTING_NAMES = {
     "ucb-v": "UCB-V",
 }
 
-COLORS = {"raven-published": VERMILION, "raven-defined": BLUE, "ucb1": GREEN, "ucb-v": PINK}
+COLORS = {"raven-published": style.VERMILION, "raven-defined": style.BLUE, "ucb1": style.GREEN, "ucb-v": style.PINK}
 INDICES = {name: index for index, name in enumerate(COLORS)}
 
 BOUND_LINES = {
@@ -488,20 +475,20 @@ def _plot_regret(tables: Mapping[str, DataFrame], problem: str, words: Words) ->
         positive = [max(value, 0.02 * middle) for value, middle in zip(low, y, strict=True)]  # a log axis has no zero
         name = rows["title"].iloc[0]
         traces += make_interval_line(x, y, positive, high, name, COLORS[setting], INDICES[setting])
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("regret", problem=PROBLEMS[problem]),
         height=540,
         xaxis=_step_axis("horizon T (log scale)", regret["T"].tolist()),
-        yaxis=make_axis("mean regret", "log", choose_log_ticks([*regret["regret"], *bounds["value"]])),
+        yaxis=style.make_axis("mean regret", "log", style.choose_log_ticks([*regret["regret"], *bounds["value"]])),
         margin=MARGIN,
     )
 
 
 def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
     """A log axis over steps with powers of ten."""
-    ticks = choose_log_ticks(values) or []
-    return make_axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
+    ticks = style.choose_log_ticks(values) or []
+    return style.make_axis(title, "log", ticks) | {"ticktext": [format_approximate(tick) for tick in ticks]}
 
 
 def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
@@ -510,13 +497,13 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
     layout: dict[str, Any] = {}
     parts = []
     notes = []
-    for panel, (problem, domain) in enumerate(zip(PROBLEMS, stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
-        y_axis = f"y{axis_number(panel)}"
+    for panel, (problem, domain) in enumerate(zip(PROBLEMS, style.stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
+        y_axis = f"y{style.axis_number(panel)}"
         shown = select(tables["rates"], problem=problem)
         title = PROBLEMS[problem].title
         values = [value for value in shown["rate"] if value > 0.0]
-        layout[f"yaxis{axis_number(panel)}"] = make_axis(
-            "regret per step", "log", choose_log_ticks(values, 5), domain=domain
+        layout[f"yaxis{style.axis_number(panel)}"] = style.make_axis(
+            "regret per step", "log", style.choose_log_ticks(values, 5), domain=domain
         )
         notes.append(_panel_title(title, domain[1]))
         for setting in unique(shown, "setting"):
@@ -531,7 +518,7 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
             traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
             parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
         traces.append(_plot_logarithmic(shown, y_axis, panel == 0))
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("rates", parts=parts),
         height=780,
@@ -544,7 +531,7 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
 
 def _panel_title(text: str, y: float) -> dict[str, Any]:
     """The name of a panel, above its upper right corner."""
-    return make_note(f"<b>{escape_text(text)}</b>", 1, y, "right")
+    return make_note(f"<b>{style.escape_text(text)}</b>", 1, y, "right")
 
 
 def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrace:
@@ -577,16 +564,18 @@ def _plot_assumption(assumption: DataFrame, words: Words) -> Figure:
         make_guide_line([steps[0], steps[-1]], [1.0, 1.0], "as assumed", "dash", yaxis="y2", showlegend=False)
     )
     for index, sigma in enumerate(sigmas):
-        traces.append(make_guide_line([], [], f"below: σ = {sigma:g}", DASHES[index]) | {"x": [None], "y": [None]})
+        traces.append(
+            make_guide_line([], [], f"below: σ = {sigma:g}", style.DASHES[index]) | {"x": [None], "y": [None]}
+        )
     notes = [_panel_title(f"both sides, σ = {SIGMA:g}", 1.0), _panel_title("played / required (assumed to be 1)", 0.43)]
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("assumption"),
         height=640,
         annotations=notes,
         xaxis=_step_axis("step t", steps) | {"anchor": "y2"},
-        yaxis=make_axis("value", domain=[0.54, 1], rangemode="tozero"),
-        yaxis2=make_axis("played / required", domain=[0, 0.43], rangemode="tozero"),
+        yaxis=style.make_axis("value", domain=[0.54, 1], rangemode="tozero"),
+        yaxis2=style.make_axis("played / required", domain=[0, 0.43], rangemode="tozero"),
         margin={**MARGIN, "b": 150},
     )
 

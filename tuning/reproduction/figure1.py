@@ -12,21 +12,8 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    VERMILION,
-    WHITE_MARKER,
-    Figure,
-    PlotlyTrace,
-    choose_log_ticks,
-    fade,
-    make_axis,
-    make_box,
-    make_category_axis,
-    make_error_bars,
-    make_figure,
-    make_markers,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.claims import ClaimResult
@@ -40,7 +27,7 @@ from ravenlab.tuning.reproduction.texts import Words, judge, read_claims
 
 CLAIMS = read_claims("figure1")
 
-COLORS = {"published": VERMILION, "defined": BLUE}
+COLORS = {"published": style.VERMILION, "defined": style.BLUE}
 THEORY = {"mean": "1/n", "variance": "2/(n − 1)"}  # variance of each statistic over samples
 
 SIZES = (5, 10, 50, 100, 500, 1000)
@@ -170,19 +157,21 @@ def _plot_distribution(result: ExperimentResult, statistic: str, samples: dict[s
         upright = {"orientation": "v", "x": [index + 0.18], "y": None}
         quantiles = [row[key] for key in QUANTILES]
         traces.append(
-            make_box(index, quantiles, COLORS[protocol], width=0.3, name=name, showlegend=index == 0, **upright)
+            style.make_box(index, quantiles, COLORS[protocol], width=0.3, name=name, showlegend=index == 0, **upright)
         )
     x = [index + 0.18 for index in range(len(rows))]
     averages = [row["average"] for row in rows]
     text = [f"average sample {statistic} {format_number(average)}" for average in averages]
-    traces.append(make_markers(x, averages, "average", {"symbol": "diamond", "size": 8, **WHITE_MARKER}, text))
-    return make_figure(
+    traces.append(
+        style.make_markers(x, averages, "average", {"symbol": "diamond", "size": 8, **style.WHITE_MARKER}, text)
+    )
+    return style.make_figure(
         traces,
         *words("distribution", first=rows[0], last=rows[-1]),
-        xaxis=make_category_axis(
+        xaxis=style.make_category_axis(
             [f"{size:,}" for size in sizes], "rewards in a sample, n", range=[-0.5, len(sizes) - 0.5]
         ),
-        yaxis=make_axis(f"sample {statistic}"),
+        yaxis=style.make_axis(f"sample {statistic}"),
     )
 
 
@@ -190,8 +179,10 @@ def _plot_samples(dots: DataFrame, sizes: list[int], count: int) -> PlotlyTrace:
     """The published samples, spread horizontally within each size for legibility."""
     x = [round(sizes.index(n) - 0.2 + 0.26 * ((i * 0.618034) % 1.0 - 0.5), 3) for i, n in enumerate(dots["n"])]
     y = [float(f"{value:.4g}") for value in dots["value"]]
-    look = {"mode": "markers", "marker": {"size": 4, "color": fade(VERMILION, 0.55)}}
-    return make_line(x, y, f"{count} samples, as published", VERMILION, 0, **look, hovertemplate="%{y}<extra></extra>")
+    look = {"mode": "markers", "marker": {"size": 4, "color": style.fade(style.VERMILION, 0.55)}}
+    return make_line(
+        x, y, f"{count} samples, as published", style.VERMILION, 0, **look, hovertemplate="%{y}<extra></extra>"
+    )
 
 
 def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -> Figure:
@@ -210,18 +201,18 @@ def _plot_spread(spreads: DataFrame, protocols: tuple[str, ...], words: Words) -
             name = f"{statistic}s, as {protocol}"
             look = {
                 "mode": "markers",
-                "error_y": make_error_bars(list(map(Interval, y, low, high)), color),
+                "error_y": style.make_error_bars(list(map(Interval, y, low, high)), color),
                 "customdata": sizes,
                 "hovertemplate": f"<b>{name}</b><br>n = %{{customdata}}: %{{y}}<extra></extra>",
                 "marker": {"size": 9, "symbol": ("circle", "square")[index], "color": color},
             }
             traces.append(make_line([size * shift for size in sizes], y, name, color, index, **look))
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("spread"),
         height=480,
-        xaxis=make_axis("rewards in a sample, n", "log", sizes),
-        yaxis=make_axis("variance over samples", "log", choose_log_ticks(spreads["spread"].tolist())),
+        xaxis=style.make_axis("rewards in a sample, n", "log", sizes),
+        yaxis=style.make_axis("variance over samples", "log", style.choose_log_ticks(spreads["spread"].tolist())),
         margin={"t": 60, "r": 16, "b": 110, "l": 60},
     )
 

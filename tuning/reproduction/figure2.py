@@ -17,23 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ravenlab.common.interval import Interval
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    CHANGE_COLOR,
-    GREEN,
-    GREY,
-    HOVER_TEXT,
-    ORANGE,
-    VERMILION,
-    Figure,
-    PlotlyTrace,
-    fade,
-    make_axis,
-    make_error_bars,
-    make_figure,
-    make_markers,
-    make_shading,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments import find_scenario
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
@@ -404,9 +389,9 @@ class LineStyle(NamedTuple):
 
 
 LINES = {
-    "published": LineStyle("as published (band: 90 % of runs)", ORANGE, 1, ("run_low", "run_high")),
-    "defined": LineStyle("as defined (band: 95 %)", BLUE, 0, ("reduction_low", "reduction_high")),
-    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", GREEN, 2, ("reduction_low", "reduction_high")),
+    "published": LineStyle("as published (band: 90 % of runs)", style.ORANGE, 1, ("run_low", "run_high")),
+    "defined": LineStyle("as defined (band: 95 %)", style.BLUE, 0, ("reduction_low", "reduction_high")),
+    "tuned-ucb1": LineStyle("UCB1, c tuned (band: 95 %)", style.GREEN, 2, ("reduction_low", "reduction_high")),
 }
 
 
@@ -421,27 +406,27 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
 def _plot_reduction(reduction: DataFrame, facts: Mapping[str, Any], words: Words) -> Figure:
     """All lines against T, with the two numbers that the paper prints."""
     traces: list[PlotlyTrace] = []
-    for key, style in LINES.items():
+    for key, look in LINES.items():
         rows = select(reduction, line=key)
         if len(rows):
-            traces += _plot_line(rows, style)
+            traces += _plot_line(rows, look)
     horizons = reduction["horizon"].tolist()
     above = CLAIMS["figure2-above-80"].printed_number
     limit = CLAIMS["figure2-84"].printed_number
     ends = [0.9 * min(horizons), 1.1 * max(horizons)]
     traces += [
-        make_guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", VERMILION),
-        make_guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", VERMILION),
+        make_guide_line(ends, [limit] * 2, f"paper: converges to {limit:g} %", "longdash", style.VERMILION),
+        make_guide_line(ends, [above] * 2, f"paper: all above {above:g} %", "dashdot", style.VERMILION),
     ]
     has_longer = max(horizons) > facts["longest"]
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("reduction", lines=LINES),
         height=520,
-        shapes=[make_shading(facts["longest"], ends[1], fade(GREY, 0.12))] if has_longer else [],
+        shapes=[style.make_shading(facts["longest"], ends[1], style.fade(style.GREY, 0.12))] if has_longer else [],
         annotations=[make_note("beyond the paper's<br>horizons", 0.985, 0.04, "right")] if has_longer else [],
         xaxis=_horizon_axis(ends),
-        yaxis=make_axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
+        yaxis=style.make_axis("regret reduction (%)", ticks=[0, 20, 40, 60, 80, 100], range=[0, 100]),
         margin={"b": 130},
     )
 
@@ -455,34 +440,37 @@ def _plot_selection_bias(bias: DataFrame, words: Words) -> Figure:
         f"held-out worlds<br>difference {format_measurement(read_measurement(row, 'difference'), POINTS)}"
         for row in to_records(bias)
     ]
-    intervals = make_error_bars(list(map(Interval, differences, bias["difference_low"], bias["difference_high"])))
-    marker = {"symbol": "square", "size": 6, "color": ORANGE}
-    return make_figure(
-        [make_markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
+    intervals = style.make_error_bars(list(map(Interval, differences, bias["difference_low"], bias["difference_high"])))
+    marker = {"symbol": "square", "size": 6, "color": style.ORANGE}
+    return style.make_figure(
+        [style.make_markers(horizons, differences, "difference with 95 % interval", marker, text, error_y=intervals)],
         *words("winners"),
         height=340,
         xaxis=_horizon_axis([0.9 * min(horizons), 1.1 * max(horizons)]),
-        yaxis=make_axis(
-            "selection − held-out<br>(percentage points)", rangemode="tozero", zeroline=True, zerolinecolor=CHANGE_COLOR
+        yaxis=style.make_axis(
+            "selection − held-out<br>(percentage points)",
+            rangemode="tozero",
+            zeroline=True,
+            zerolinecolor=style.CHANGE_COLOR,
         ),
     )
 
 
-def _plot_line(rows: DataFrame, style: LineStyle) -> list[PlotlyTrace]:
+def _plot_line(rows: DataFrame, look: LineStyle) -> list[PlotlyTrace]:
     text = [
-        f"<b>{style.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: "
+        f"<b>{look.name.partition(' (')[0]}</b><br>T = {row['horizon']:,}: "
         f"{format_measurement(read_measurement(row, 'reduction'))}"
         for row in to_records(rows)
     ]
-    x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *style.band))
+    x, y, low, high = (rows[name].tolist() for name in ("horizon", "reduction", *look.band))
     return make_interval_line(
-        x, y, low, high, style.name, style.color, style.order, text=text, hovertemplate=HOVER_TEXT
+        x, y, low, high, look.name, look.color, look.order, text=text, hovertemplate=style.HOVER_TEXT
     )
 
 
 def _horizon_axis(ends: list[float]) -> dict[str, Any]:
     ticks = [tick for tick in TICKS if tick <= ends[1]]
-    return make_axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])
+    return style.make_axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])
 
 
 CONSTANTS = {"claim_horizon": CLAIM_HORIZON}

@@ -18,29 +18,10 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_number, format_range
-from ravenlab.dashboards.figures import plot_sensitivity_lines
+from ravenlab.dashboards.figures import plot_sensitivity_lines, style
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.grid import outline_cells
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    COLOR_SCALE,
-    GREY,
-    HOVER_TEXT,
-    ORANGE,
-    VERMILION,
-    WHITE_MARKER,
-    Figure,
-    PlotlyTrace,
-    choose_log_ticks,
-    choose_text_colors,
-    format_title,
-    make_axis,
-    make_box,
-    make_category_axis,
-    make_figure,
-    make_markers,
-    round_numbers,
-)
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.claims import Claim, ClaimResult
@@ -456,7 +437,7 @@ def _judge_sensitivity(protocol: str, rows: Sequence[Row]) -> ClaimResult:
 
 ARMS = 10
 MAX_TICKS = 5
-PRINTED_MARK = {"symbol": "star", "size": 15, "color": VERMILION, "line": {"color": "#000000", "width": 1}}
+PRINTED_MARK = {"symbol": "star", "size": 15, "color": style.VERMILION, "line": {"color": "#000000", "width": 1}}
 MARK_OFFSET = 0.2  # marks are above the center of a cell, numbers below it
 
 
@@ -500,10 +481,10 @@ def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> Figure:
         ours = format_number(row["regret"])
         text = f"<b>The paper's optimum</b><br>{format_cell(row)}<br>printed regret {printed}, here {ours}"
         point = [row["alpha0"]], [row["printed_regret"]]
-        figure.add_trace(make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
+        figure.add_trace(style.make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
         low = min(float(grid.mean.min()), row["printed_regret"])
-        ticks = choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
-        figure.update_layout(xaxis_title_text="α₀", yaxis=make_axis("mean regret", "log", ticks))
+        ticks = style.choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
+        figure.update_layout(xaxis_title_text="α₀", yaxis=style.make_axis("mean regret", "log", ticks))
         panels.append((_panel_title(played), figure))
         parts.append(f"{played.title}: printed {printed}, here {ours}")
     return combine_panels(
@@ -528,9 +509,9 @@ def plot_selection(grids: Sequence[PlayedGrid]) -> Figure:
 
 def plot_printed(rows: Sequence[Row]) -> Figure:
     """The printed regret beside the mean of its cell and the distribution of the smallest of sixteen means."""
-    tick = {"symbol": "line-ns-open", "size": 12, "color": GREY}
-    diamond = {"symbol": "diamond", "size": 7, "color": ORANGE}
-    circle = {"symbol": "circle", "color": BLUE}
+    tick = {"symbol": "line-ns-open", "size": 12, "color": style.GREY}
+    diamond = {"symbol": "diamond", "size": 7, "color": style.ORANGE}
+    circle = {"symbol": "circle", "color": style.BLUE}
     smallest = f"smallest of 16 means of {PAPER_REPLICATIONS}: median and 95 %"
     cell_mean = f"mean of {PAPER_REPLICATIONS} in the printed cell: median and 95 %"
     series = [
@@ -541,7 +522,7 @@ def plot_printed(rows: Sequence[Row]) -> Figure:
     ]
     limits = [value for dots in series for value in (*dots.low, *dots.high)]
     labels = [f"{row['scenario']}<br>T = {row['horizon']:,}" for row in rows]
-    x_axis = make_axis("regret (reward units)", "log", choose_log_ticks(limits))
+    x_axis = style.make_axis("regret (reward units)", "log", style.choose_log_ticks(limits))
     title = "Printed regret and its sampling distribution"
     margin = {"t": 70, "r": 16, "b": 118, "l": 60}
     return plot_dots(labels, series, title, _describe_setting(rows), x_axis, margin=margin)
@@ -553,12 +534,12 @@ def plot_boxes(grids: Sequence[PlayedGrid]) -> Figure:
     parts: list[str] = []
     for place, grid in enumerate(grids):
         for row, name, color, shift in (
-            (grid.lowest, "lowest cell", BLUE, -0.18),
-            (grid.printed, "printed cell", VERMILION, 0.18),
+            (grid.lowest, "lowest cell", style.BLUE, -0.18),
+            (grid.printed, "printed cell", style.VERMILION, 0.18),
         ):
             legend = {"name": name, "legendgroup": name, "showlegend": place == 0}
             quantiles = [row[column] for column in QUANTILE_COLUMNS]
-            traces.append(make_box(place + shift, quantiles, color, width=0.3, **legend))
+            traces.append(style.make_box(place + shift, quantiles, color, width=0.3, **legend))
             mean = format_number(row["regret"])
             median = format_number(row["q50"])
             text = (
@@ -566,17 +547,17 @@ def plot_boxes(grids: Sequence[PlayedGrid]) -> Figure:
                 f"{format_range(quantiles[1:4:2])}, 5 % to 95 %: {format_range(quantiles[::4])}"
             )
             look = {"legendgroup": name, "showlegend": False}
-            traces.append(make_markers([row["regret"]], [place + shift], name, MEAN_MARKER, [text], **look))
+            traces.append(style.make_markers([row["regret"]], [place + shift], name, MEAN_MARKER, [text], **look))
             parts.append(f"{grid.title}, {name}: median {median}, mean {mean}")
     whiskers = [cell[name] for grid in grids for cell in grid.cells for name in ("q05", "q95")]
-    return make_figure(
+    return style.make_figure(
         traces,
         _make_title("Regret of single worlds", grids),
         f"Box plots, as {grids[0].protocol}, of the regret of single worlds: quartiles, whiskers from 5 % to 95 %. "
         f"{'; '.join(parts)}.",
         height=190 + 62 * len(grids),
-        xaxis=make_axis("regret of one world (reward units)", "log", choose_log_ticks(whiskers)),
-        yaxis=make_category_axis(
+        xaxis=style.make_axis("regret of one world (reward units)", "log", style.choose_log_ticks(whiskers)),
+        yaxis=style.make_category_axis(
             [_panel_title(grid) for grid in grids], range=[len(grids) - 0.5, -0.5], showgrid=False
         ),
     )
@@ -603,12 +584,12 @@ def _plot_cells(
         "type": "heatmap",
         "x": list(range(shape[0])),
         "y": list(range(shape[1])),
-        "z": [round_numbers(row) for row in shades.reshape(shape).T],
+        "z": [style.round_numbers(row) for row in shades.reshape(shape).T],
         "text": np.array([_describe_cell(cell) for cell in grid.cells]).reshape(shape).T.tolist(),
-        "colorscale": COLOR_SCALE,
+        "colorscale": style.COLOR_SCALE,
         "reversescale": True,
         "showscale": False,
-        "hovertemplate": HOVER_TEXT,
+        "hovertemplate": style.HOVER_TEXT,
     }
     labels: PlotlyTrace = {
         "type": "scatter",
@@ -616,7 +597,7 @@ def _plot_cells(
         "x": [i for i, _ in places],
         "y": [j - MARK_OFFSET for _, j in places],
         "text": [text(cell[column]) for cell in grid.cells],
-        "textfont": {"size": 11, "color": choose_text_colors(shades.tolist())},
+        "textfont": {"size": 11, "color": style.choose_text_colors(shades.tolist())},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -624,13 +605,13 @@ def _plot_cells(
 
     def mark(cell: Row, symbol: str, label: str, shift: float) -> PlotlyTrace:
         i, j = places[grid.cells.index(cell)]
-        marker = {"symbol": symbol, "size": 11, **WHITE_MARKER}
-        return make_markers([i + shift], [j + MARK_OFFSET], label, marker, [f"{label}: {format_cell(cell)}"])
+        marker = {"symbol": symbol, "size": 11, **style.WHITE_MARKER}
+        return style.make_markers([i + shift], [j + MARK_OFFSET], label, marker, [f"{label}: {format_cell(cell)}"])
 
     distance = 0.2 if grid.lowest is grid.printed else 0.0
     axis = {"showgrid": False, "range": [-0.5, len(PAPER_VALUES) - 0.5]}
     ticks = [f"{value:g}" for value in PAPER_VALUES]
-    return make_figure(
+    return style.make_figure(
         [
             heat_map,
             outline_cells(among_best, name="indistinguishable from the lowest cell"),
@@ -640,8 +621,8 @@ def _plot_cells(
         ],
         "",
         "",
-        xaxis=make_category_axis(ticks, "α₀", **axis),
-        yaxis=make_category_axis(ticks, "β₀", **axis),
+        xaxis=style.make_category_axis(ticks, "α₀", **axis),
+        yaxis=style.make_category_axis(ticks, "β₀", **axis),
     )
 
 
@@ -663,7 +644,7 @@ def _panel_title(grid: PlayedGrid) -> str:
 
 
 def _make_title(main: str, grids: Sequence[PlayedGrid]) -> str:
-    return format_title(main, *_describe_setting([grid.cells[0] for grid in grids]))
+    return style.format_title(main, *_describe_setting([grid.cells[0] for grid in grids]))
 
 
 def _describe_setting(rows: Sequence[Row]) -> list[str]:

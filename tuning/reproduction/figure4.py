@@ -4,37 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ravenlab.common.interval import Z95
-from ravenlab.dashboards.figures.style import (
-    Figure,
-    PlotlyTrace,
-    axis_number,
-    make_axis,
-    make_change_lines,
-    make_figure,
-    make_markers,
-    stack_panels,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments import find_scenario
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.tables import DataFrame, make_table, select
+from ravenlab.tuning.reproduction import logistics
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
 from ravenlab.tuning.reproduction.figures import make_interval_line
-from ravenlab.tuning.reproduction.logistics import (
-    AXIS_TITLES,
-    COMPARISON_TITLES,
-    HORIZON,
-    LINE_STYLES,
-    MEASURE_TITLES,
-    NAMES,
-    PRINTED_MARK,
-    WORLDS,
-    describe_size,
-    list_comparisons,
-    make_pieces,
-    pieces_by_policy,
-    printed_by_policy,
-)
 from ravenlab.tuning.reproduction.texts import Words
 
 FIGURES = (
@@ -60,8 +38,8 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             "low": mean - Z95 * error,
             "high": mean + Z95 * error,
         }
-        for comparison in list_comparisons(context)
-        for name, piece in pieces_by_policy(pieces, comparison).items()
+        for comparison in logistics.list_comparisons(context)
+        for name, piece in logistics.pieces_by_policy(pieces, comparison).items()
         for measure, curve in piece["curves"].items()
         for step, mean, error in zip(piece["steps"], curve["mean"], curve["error"], strict=True)
     ]
@@ -70,9 +48,9 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         tables["printed"] = make_table(
             {"measure": measure, "policy": name, "paper": value}
             for measure in ("regret_constant", "reward")
-            for name, value in printed_by_policy(measure).items()
+            for name, value in logistics.printed_by_policy(measure).items()
         )
-    return ExperimentResult(tables, describe_size(context))
+    return ExperimentResult(tables, logistics.describe_size(context))
 
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
@@ -98,28 +76,32 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], word
     order = sorted(first_ends, key=lambda name: -first_ends[name])
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
-    for index, (measure, domain) in enumerate(zip(panels, stack_panels(len(panels), gap=0.04), strict=True)):
-        panel = {"yaxis": f"y{axis_number(index)}", "showlegend": index == 0}
+    for index, (measure, domain) in enumerate(zip(panels, style.stack_panels(len(panels), gap=0.04), strict=True)):
+        panel = {"yaxis": f"y{style.axis_number(index)}", "showlegend": index == 0}
         for name in order:
             traces += _plot_line(select(curves, measure=measure, policy=name), name, panel)
-        printed = printed_by_policy(measure)
+        printed = logistics.printed_by_policy(measure)
         if comparison == "published" and printed:
-            text = [f"<b>{NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()]
-            x = [HORIZON] * len(printed)
+            text = [
+                f"<b>{logistics.NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()
+            ]
+            x = [logistics.HORIZON] * len(printed)
             y = list(printed.values())
             look: dict[str, Any] = {"legendgroup": "paper", "cliponaxis": False, **panel}
-            traces.append(make_markers(x, y, "printed in the paper", PRINTED_MARK, text, **look))
-        label = f"({'abc'[index]}) {AXIS_TITLES[measure]}" if len(panels) > 1 else AXIS_TITLES[measure]
-        layout[f"yaxis{axis_number(index)}"] = make_axis(label, domain=domain, rangemode="tozero")
-    anchor = f"y{axis_number(len(panels) - 1)}"
-    changes = change_steps(find_scenario(WORLDS[comparison][0]), HORIZON)
-    legend, shapes = make_change_lines(changes)
-    return make_figure(
+            traces.append(style.make_markers(x, y, "printed in the paper", logistics.PRINTED_MARK, text, **look))
+        label = (
+            f"({'abc'[index]}) {logistics.AXIS_TITLES[measure]}" if len(panels) > 1 else logistics.AXIS_TITLES[measure]
+        )
+        layout[f"yaxis{style.axis_number(index)}"] = style.make_axis(label, domain=domain, rangemode="tozero")
+    anchor = f"y{style.axis_number(len(panels) - 1)}"
+    changes = change_steps(find_scenario(logistics.WORLDS[comparison][0]), logistics.HORIZON)
+    legend, shapes = style.make_change_lines(changes)
+    return style.make_figure(
         [*traces, *legend],
         *words("curves", comparison=comparison, panels=panels, changes=len(changes)),
         height=230 + 290 * len(panels),
         shapes=shapes,
-        xaxis=make_axis("step t", anchor=anchor, range=[0, HORIZON * 1.01], nticks=6),
+        xaxis=style.make_axis("step t", anchor=anchor, range=[0, logistics.HORIZON * 1.01], nticks=6),
         **layout,
     )
 
@@ -128,16 +110,18 @@ def _plot_line(curve: DataFrame, name: str, panel: dict[str, Any]) -> list[Plotl
     every = max(1, len(curve) // MAX_POINTS)
     rows = curve.iloc[every - 1 :: every]
     steps, mean, low, high = (rows[key].tolist() for key in ("step", "mean", "low", "high"))
-    look = LINE_STYLES[name]
-    return make_interval_line(steps, mean, low, high, NAMES[name], look["color"], 0, mode="lines", line=look, **panel)
+    look = logistics.LINE_STYLES[name]
+    return make_interval_line(
+        steps, mean, low, high, logistics.NAMES[name], look["color"], 0, mode="lines", line=look, **panel
+    )
 
 
 CONSTANTS = {
-    "axes": AXIS_TITLES,
-    "comparisons": COMPARISON_TITLES,
+    "axes": logistics.AXIS_TITLES,
+    "comparisons": logistics.COMPARISON_TITLES,
     "figures": FIGURES,
-    "measures": MEASURE_TITLES,
-    "names": NAMES,
+    "measures": logistics.MEASURE_TITLES,
+    "names": logistics.NAMES,
 }
 
-EXPERIMENT = Experiment("figure4", make_pieces, evaluate, plot_figures, CONSTANTS)
+EXPERIMENT = Experiment("figure4", logistics.make_pieces, evaluate, plot_figures, CONSTANTS)

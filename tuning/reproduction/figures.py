@@ -8,24 +8,8 @@ from typing import Any
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import format_interval, format_number
-from ravenlab.dashboards.figures.style import (
-    DASHES,
-    GREY,
-    MARKERS,
-    Figure,
-    PlotlyTrace,
-    axis_number,
-    format_title,
-    make_band,
-    make_category_axis,
-    make_error_bars,
-    make_figure,
-    make_markers,
-    make_scatter,
-    round_numbers,
-    show_names_once,
-    stack_panels,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
 PANEL_HEIGHT, PANEL_GAP = 216, 74  # pixels of each panel, and between two rows of panels
@@ -36,16 +20,16 @@ GUTTER = 0.14  # horizontal space between panels as a share of the width
 def make_line(x: Sequence[float], y: Sequence[float], name: str, color: str, index: int, **more: Any) -> PlotlyTrace:
     """Make a line with markers; its index selects dash and marker, so that lines differ by more than color."""
     look: dict[str, Any] = {
-        "line": {"color": color, "dash": DASHES[index % len(DASHES)], "width": 2},
-        "marker": {"symbol": MARKERS[index % len(MARKERS)], "size": 6, "color": color},
+        "line": {"color": color, "dash": style.DASHES[index % len(style.DASHES)], "width": 2},
+        "marker": {"symbol": style.MARKERS[index % len(style.MARKERS)], "size": 6, "color": color},
         "legendgroup": name,
         "hovertemplate": f"<b>{name}</b><br>%{{x}}: %{{y}}<extra></extra>",
     }
-    return make_scatter(x, y, "lines+markers", name, **look) | more
+    return style.make_scatter(x, y, "lines+markers", name, **look) | more
 
 
 def make_guide_line(
-    x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", color: str = GREY, **more: Any
+    x: Sequence[float], y: Sequence[float], name: str, dash: str = "dot", color: str = style.GREY, **more: Any
 ) -> PlotlyTrace:
     """Make a line without markers, for theory or for the paper."""
     return make_line(x, y, name, color, 0, mode="lines", line={"color": color, "dash": dash, "width": 2}) | more
@@ -64,9 +48,9 @@ def make_interval_line(
     """Make a line with its 95 % band."""
     axes = {key: value for key, value in more.items() if key in ("yaxis", "xaxis")}
     hover = f"<b>{name}</b><br>%{{x}}: %{{y}}<br>95 %: %{{customdata[0]}} to %{{customdata[1]}}<extra></extra>"
-    limits = [list(pair) for pair in zip(round_numbers(low), round_numbers(high), strict=True)]
+    limits = [list(pair) for pair in zip(style.round_numbers(low), style.round_numbers(high), strict=True)]
     return [
-        make_band(x, low, high, color, legendgroup=name, **axes),
+        style.make_band(x, low, high, color, legendgroup=name, **axes),
         make_line(x, y, name, color, index, **({"customdata": limits, "hovertemplate": hover} | more)),
     ]
 
@@ -105,13 +89,13 @@ def plot_dots(
     middle = (len(series) - 1) / 2
     traces = [_plot_series(labels, dots, (index - middle) * step) for index, dots in enumerate(series)]
     plain = [label.replace("<br>", ", ") for label in labels]
-    return make_figure(
+    return style.make_figure(
         [*traces, *extra_traces],
-        format_title(title, *context),
+        style.format_title(title, *context),
         f"{title}. " + " ".join(_describe_series(plain, dots) for dots in series),
         height=170 + (26 + 10 * len(series)) * len(labels),
         xaxis=x_axis,
-        yaxis=make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
+        yaxis=style.make_category_axis(labels, range=[len(labels) - 0.5, -0.5], showgrid=False),
         **layout,
     )
 
@@ -124,10 +108,10 @@ def _plot_series(labels: Sequence[str], series: DotSeries, shift: float) -> Plot
         for label, shown in zip(labels, intervals, strict=True)
     ]
     y = [index + shift for index in range(len(labels))]
-    trace = make_markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
+    trace = style.make_markers(series.values, y, series.name, {"size": 9, **series.marker}, text)
     if any(shown.low < shown.high for shown in intervals):
         color = series.marker.get("line", series.marker).get("color")
-        trace["error_x"] = make_error_bars(intervals, color, thickness=2, width=5)
+        trace["error_x"] = style.make_error_bars(intervals, color, thickness=2, width=5)
     return trace
 
 
@@ -146,13 +130,13 @@ def combine_panels(figures: Sequence[tuple[str, Figure]], title: str, alt: str) 
     """Combine titled figures as panels that share a legend; axes are titled only at the edges."""
     rows = -(-len(figures) // COLUMNS)
     inner = rows * PANEL_HEIGHT + (rows - 1) * PANEL_GAP
-    y_domains = stack_panels(rows, PANEL_GAP / inner)
+    y_domains = style.stack_panels(rows, PANEL_GAP / inner)
     traces: list[PlotlyTrace] = []
     layout: dict[str, Any] = {}
     notes: list[dict[str, Any]] = []
     for index, (name, figure) in enumerate(figures):
         row, column = divmod(index, COLUMNS)
-        number = axis_number(index)
+        number = style.axis_number(index)
         content = figure.to_plotly_json()
         axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         traces += [trace | axes for trace in content["data"]]
@@ -164,8 +148,10 @@ def combine_panels(figures: Sequence[tuple[str, Figure]], title: str, alt: str) 
         layout[f"yaxis{number}"] = _panel_axis(content["layout"]["yaxis"], y_domain, f"x{number}", column == 0)
         notes.append(make_note(f"<b>{name}</b>", left, y_domain[1]))
     margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
-    traces = show_names_once(traces)
-    return make_figure(traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout)
+    traces = style.show_names_once(traces)
+    return style.make_figure(
+        traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout
+    )
 
 
 def _panel_axis(settings: dict[str, Any], domain: list[float], anchor: str, titled: bool) -> dict[str, Any]:

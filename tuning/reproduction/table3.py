@@ -12,18 +12,8 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import join_words
-from ravenlab.dashboards.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PINK,
-    Figure,
-    PlotlyTrace,
-    format_sizes,
-    make_axis,
-    make_figure,
-)
+from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
@@ -486,14 +476,14 @@ ESTIMATOR_TITLES = {
     "none": "no variance bonus (β₀ = 0)",
 }
 
-ESTIMATOR_COLORS = {"welford": BLUE, "printed": ORANGE, "accumulated": PINK}
+ESTIMATOR_COLORS = {"welford": style.BLUE, "printed": style.ORANGE, "accumulated": style.PINK}
 
 
 def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
     """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
     tables = result.tables
     facts = result.facts
-    size = format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
+    size = style.format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
     figures: list[tuple[str, Figure]] = []
     if "published" in protocols:
         figures.append(("table3-published", _plot_published(tables["scores"], size)))
@@ -505,8 +495,8 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
 
 
 def _plot_published(scores: DataFrame, size: list[str]) -> Figure:
-    ours = {"symbol": "circle", "color": BLUE}
-    square = {"symbol": "square-open", "color": GREEN}
+    ours = {"symbol": "circle", "color": style.BLUE}
+    square = {"symbol": "square-open", "color": style.GREEN}
     constant, best_arm = (
         to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
     )
@@ -524,8 +514,8 @@ def _plot_defined(scores: DataFrame, size: list[str]) -> Figure:
         to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
     )
     series = [
-        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": GREY}),
-        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": ORANGE}),
+        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": style.GREY}),
+        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": style.ORANGE}),
     ]
     labels = [NAMES[row["policy"]] for row in tuned]
     return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
@@ -534,21 +524,21 @@ def _plot_defined(scores: DataFrame, size: list[str]) -> Figure:
 def _plot_estimators(estimators: DataFrame, facts: Facts) -> Figure:
     """Regret of RAVEN-UCB with each estimator."""
     styles = {
-        "published": ("as published (α₀ 0.5, β₀ 1, ε 10⁻⁶)", {"symbol": "circle", "color": BLUE}),
-        "defined": ("as defined, defaults", {"symbol": "square", "color": GREEN}),
+        "published": ("as published (α₀ 0.5, β₀ 1, ε 10⁻⁶)", {"symbol": "circle", "color": style.BLUE}),
+        "defined": ("as defined, defaults", {"symbol": "square", "color": style.GREEN}),
     }
     series = []
     for protocol in unique(estimators, "protocol"):
         name, marker = styles[protocol]
         rows = to_records(select(estimators, protocol=protocol, measure="regret"))
         series.append(DotSeries.from_rows(name, rows, "mean", marker))
-    size = format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
+    size = style.format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
     labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
     return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
 
 
 def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> Figure:
-    x_axis = make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
+    x_axis = style.make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
     return plot_dots(labels, series, title, context, x_axis)
 
 
@@ -564,12 +554,12 @@ def _plot_variances(variances: DataFrame, words: Words) -> Figure:
         hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
         traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
     traces.append(make_guide_line([sizes[0], sizes[-1]], [1.0, 1.0], "true variance", "longdash"))
-    return make_figure(
+    return style.make_figure(
         traces,
         *words("variances"),
         height=430,
-        xaxis=make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
-        yaxis=make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
+        xaxis=style.make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
+        yaxis=style.make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
     )
 
 
