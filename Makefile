@@ -43,6 +43,7 @@ stress: $(READY)
 	RAVENLAB_KILLS=40 $(COUNTS) $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults
 	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tools.evidence.recommendation_coverage --studies 1000
+	$(BIN)/python -m tools.evidence.collection_coverage --seeds 2000
 
 # Pages, notebook and API reference as a site that needs no network and no server: open site/index.html.
 docs: $(SITE)

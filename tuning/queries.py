@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
@@ -194,7 +195,8 @@ def diagnose(
     """Find out which kinds of change recorded rewards show.
 
     Args:
-        data: A trace or log: a file, a `Trace` or a `Log`; or a table with one row per step and one column per arm, as
+        data: A trace or log: a file, a `Trace` or a `Log`; a collection of traces, of which a file with the most common
+            result is described; or a table with one row per step and one column per arm, as
             a DataFrame or an array, with NaN where no reward was observed.
         names: Names of the arms of an array.
         minimize: Whether the values are costs. They are diagnosed as rewards: as negative costs, or 1 − cost if all
@@ -217,12 +219,23 @@ def diagnose(
     """
     import numpy as np
 
+    from ravenlab.environments.recorded.collection import CollectionScenario, is_collection
+    from ravenlab.environments.recorded.trace_world import open_trace
     from ravenlab.studies.diagnosis.analysis import diagnose as diagnose_table
     from ravenlab.studies.diagnosis.analysis import log_table, read_rewards
 
     check_integer("halves", halves, least=0, most=1000)
     check_integer("seed", seed, least=0)
-    if isinstance(data, str | Path):
+    files: dict[str, str] = {}
+    if isinstance(data, str | Path) and is_collection(data):
+        collection = open_trace(data, minimize)
+        assert isinstance(collection, CollectionScenario)
+        tables = dict(zip(collection.files, np.split(collection.trace.values, collection.starts[1:-1]), strict=True))
+        rewards = np.split(collection.positive_rewards, collection.starts[1:-1])
+        names = collection.trace.names
+        files = {file: diagnose_table(part, names).verdict for file, part in zip(tables, rewards, strict=True)}
+        values = tables[max(sorted(files), key=lambda file: list(files.values()).count(files[file]))]
+    elif isinstance(data, str | Path):
         names, values = read_rewards(Path(data))
     elif isinstance(data, Trace):
         names = data.names
@@ -241,7 +254,7 @@ def diagnose(
             raise InputError(f"names must have {values.shape[1]} items, one per arm, but got {len(names)}.")
     if minimize:
         values = (1.0 if is_binary(values) else 0.0) - values
-    return diagnose_table(values, names, halves, seed, check=True)
+    return replace(diagnose_table(values, names, halves, seed, check=True), files=files)
 
 
 def recommend(

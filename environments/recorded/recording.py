@@ -78,6 +78,8 @@ def recording_name(kind: str, path: str | Path) -> str:
     'log:Ads-2016'
     """
     plain = unicodedata.normalize("NFKC", Path(path).stem)
+    if "*" in plain:  # a pattern of the files of a folder
+        plain = Path(path).parent.name
     clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
     return f"{kind}:{clean[:MAX_NAME_LETTERS] or 'unnamed'}"
 

@@ -29,7 +29,6 @@ from ravenlab.environments.recorded.recording import (
     SEGMENT_SHARES,
     Recording,
     Segment,
-    file_stamp,
     is_binary,
     recording_name,
     segment_of,
@@ -345,10 +344,19 @@ def _correlated_lags(residuals: Floats) -> int:
 
 
 def open_trace(path: str | Path, minimize: bool = False) -> TraceScenario:
-    """Return the scenario of a file; an unchanged file is not read again."""
-    return _opened(str(path), minimize, file_stamp(path))
+    """Return the scenario of a file or a collection of files; unchanged files are not read again."""
+    from ravenlab.environments.recorded.collection import stamp_collection
+
+    return _opened(str(path), minimize, stamp_collection(path))
 
 
 @lru_cache(maxsize=4)
 def _opened(path: str, minimize: bool, _stamp: object) -> TraceScenario:
-    return TraceScenario(read_trace(path), recording_name("trace", path), minimize)
+    from ravenlab.environments.recorded.collection import is_collection, open_collection
+
+    name = recording_name("trace", path)
+    return (
+        open_collection(path, name, minimize)
+        if is_collection(path)
+        else TraceScenario(read_trace(path), name, minimize)
+    )

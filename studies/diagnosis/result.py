@@ -95,6 +95,8 @@ class Diagnosis(Result):
     agreeing_halves: int = 0
     """Number of random halves of the rows with the same result."""
     halves: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+    """Result of each file of a collection of traces; the others describe one with the most common result."""
     plot_data: PlotData | None = field(default=None, compare=False, repr=False)
     """None if the diagnosis is inconclusive."""
 
@@ -137,6 +139,7 @@ class Diagnosis(Result):
             "agreeing_halves": self.agreeing_halves,
             "mismatch": self.mismatch,
             "halves": self.halves,
+            **({"files": self.files} if self.files else {}),
             "noise": self.noise,
             "base": self.base,
             "findings": [
@@ -200,6 +203,11 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
         lines.append(
             f"{diagnosis.agreeing_halves} of {diagnosis.halves} random halves of the rows give the same result."
         )
+    if diagnosis.files:
+        results = list(diagnosis.files.values())
+        counts = sorted(dict.fromkeys(results), key=results.count, reverse=True)
+        found = [f"{plural(results.count(verdict), 'file')} {verdict}" for verdict in counts]
+        lines.append(f"Of {plural(len(results), 'file')}: {join_words(found, 'and')}. One of the first is described.")
     return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
 
 

@@ -72,6 +72,8 @@ class RecordedResult:
     """Log: whether regrets come from a simulator fitted to the log, instead of its events."""
     estimator: str = ""
     """Log: how rewards are estimated, and why."""
+    files: bool = False
+    """Whether regrets are those of the held-out files of a collection of traces, and the parts those of the others."""
 
 
 @dataclass(frozen=True)

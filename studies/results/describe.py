@@ -345,6 +345,8 @@ def format_segment(facts: TraceFacts | LogFacts, name: str) -> str:
     """Format the rows or events of one segment: search, selection or report."""
     first, last = facts.segments[name]
     unit = "rows" if isinstance(facts, TraceFacts) else "events"
+    if isinstance(facts, TraceFacts) and facts.files is not None:
+        return plural(len(facts.files[name]), "file")
     return f"{unit} {format_count(first)} to {format_count(last)}"
 
 
@@ -381,7 +383,12 @@ def describe_needed_events(
 def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) -> list[str]:
     unit = "cost" if facts.minimize else "reward"
     regret = recommendation.regret
-    needed = f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
+    needed = "" if facts.enough else f"; at least {MIN_EFFECTIVE_ROWS} are needed for a reliable interval"
+    sample = (
+        f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}{needed}."
+    )
+    if facts.files is not None:
+        sample = "Each file counts as one independent replication."
     return [
         f"Mean regret {format_interval(regret)}{recommendation.regret_unit}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
@@ -389,8 +396,7 @@ def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) ->
         *map(describe_baseline, recommendation.alternative_comparisons),
         f"Regret against the best fixed arm of each window, in hindsight: {format_interval(facts.regret_fixed)}."
         f" Mean {unit} per step: {format_number(facts.per_step)}.",
-        f"Rows overlap and are autocorrelated; effective sample size {format_count(round(facts.effective))}"
-        f"{'' if facts.enough else needed}.",
+        sample,
     ]
 
 

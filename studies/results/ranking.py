@@ -33,6 +33,7 @@ from ravenlab.studies.results.comparison import (
 from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
 from ravenlab.studies.statistics.bootstrap import estimate_sum, row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean
+from ravenlab.studies.statistics.files import FileEstimate
 from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.statistics.paired import SkewedEstimate, StudentEstimate, holm_adjust, simultaneous_levels
 from ravenlab.studies.statistics.resampled_logs import estimate_interval, estimate_log_difference
@@ -199,6 +200,8 @@ def _estimate_mean(spec: ComparisonSpec, entry: ComparisonEntry) -> Interval:
     """Estimate the mean regret of an entry."""
     assert entry.recorded is not None
     parts = entry.recorded.parts
+    if parts is not None and entry.recorded.files:
+        return FileEstimate.of(entry.regret, parts).interval()
     if parts is None:
         return estimate_interval(entry.regret, entry.recorded.simulated)
     dependence = row_autocorrelation(entry.recorded.rows, spec.horizon, parts, Stream.REPORT)
@@ -207,7 +210,7 @@ def _estimate_mean(spec: ComparisonSpec, entry: ComparisonEntry) -> Interval:
 
 def _estimate_difference(
     spec: ComparisonSpec, entry: ComparisonEntry, other: ComparisonEntry
-) -> tuple[StudentEstimate, bool]:
+) -> tuple[StudentEstimate | FileEstimate, bool]:
     """Estimate the mean regret of an entry minus that of another one, and whether the data suffice for a conclusion."""
     own = entry.recorded
     theirs = other.recorded
@@ -218,5 +221,7 @@ def _estimate_difference(
         enough = own.inconclusive is None and theirs.inconclusive is None
         return estimate_log_difference(sample, own.simulated), enough
     parts = own.parts - theirs.parts
+    if own.files:
+        return FileEstimate.of(sample, parts), True
     dependence = row_autocorrelation(own.rows, spec.horizon, parts, Stream.REPORT)
     return estimate_sum(float(sample.mean()), parts, dependence, spec.seed), dependence.enough

@@ -147,6 +147,7 @@ class TraceFacts(FrozenModel):
     )
     minimize: bool = Field(description="Whether cells are costs.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last row of each segment, counted from 1.")
+    files: dict[str, list[str]] | None = optional("Files of a collection of traces by segment.")
     block: int = Field(description="Block length of the bootstrap, in rows.")
     effective: float = Field(description="Effective sample size of the rows.")
     enough: bool = Field(description="Whether the effective sample size suffices for a reliable interval.")
@@ -313,7 +314,8 @@ class Recommendation(Result, FrozenModel):
     @property
     def holds_for(self) -> list[str]:
         """What the parameters hold for, in sentences."""
-        starts = [] if self.trace is None else [f"{describe_windows(self.horizon)} {KEEP_STATE}"]
+        starts = [] if self.trace is None else [describe_windows(self.horizon)]
+        starts += [KEEP_STATE] if self.trace is not None and self.trace.files is None else []
         starts += [] if self.kept is None else [f"The policy keeps its state over {format_count(self.horizon)} steps."]
         return [*starts, describe_feedback([self.scenario])]
 

@@ -17,7 +17,8 @@ STUDY = {
     "noise": "Noise distribution.",
     "horizon": "Number of steps T; the scenario's default if absent.",
     "arms": "Number of arms K; the scenario's default if absent.",
-    "trace": "Recorded rewards (.csv or .parquet) instead of a scenario: one row per step, one column per arm.",
+    "trace": "Recorded rewards (.csv or .parquet) instead of a scenario: one row per step, one column per arm. A"
+    " folder, a pattern such as 'runs/*.csv' or a column series for several independent files.",
     "log": "Logged decisions (.csv or .parquet) instead of a scenario: columns step, arm, reward and optionally"
     " propensity.",
     "window": "Rows per window of the trace, each of which starts from nothing; an eighth of the trace if absent.",

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from ravenlab.environments import InputError, Scenario, find_scenario
+from ravenlab.environments.recorded.collection import CollectionScenario
 from ravenlab.environments.recorded.log_world import LogScenario, open_log
 from ravenlab.environments.recorded.recording import recording_name
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
@@ -155,6 +156,11 @@ class TraceSource(RecordedSource[TraceScenario]):
             content.check(horizon, arms)
             return
         content.check(content.horizon, arms)
+        if isinstance(content, CollectionScenario):
+            raise InputError(
+                "keep_state requires a single trace; each file of a collection is played with the state kept.",
+                field="keep_state",
+            )
         shortest = content.shortest_segment
         if horizon <= shortest:
             raise InputError(

@@ -5,7 +5,7 @@ that the corrected test decides, and it excludes 0 exactly if that test rejects.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -160,6 +160,8 @@ class SkewedEstimate:
     """Standard deviation between worlds."""
     skewness: float
     worlds: int
+    degrees: int | None = None
+    """Degrees of freedom of the spread, if they are not those of the worlds."""
 
     @classmethod
     def of(cls, first: Floats, second: Floats) -> Self:
@@ -179,7 +181,7 @@ class SkewedEstimate:
         x = self.mean / self.spread
         skewness = self.skewness
         transformed = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / (6.0 * self.worlds)
-        return StudentEstimate(transformed, self.worlds**-0.5, self.worlds - 1.0).p_value
+        return replace(self._unit, mean=transformed).p_value
 
     def interval(self, level: float = CONFIDENCE_LEVEL) -> Interval:
         """Return the differences that the test at 1 − level does not reject.
@@ -188,9 +190,14 @@ class SkewedEstimate:
         >>> [estimate.interval(1.0 - p).excludes_zero for p in (1.001 * estimate.p_value, 0.999 * estimate.p_value)]
         [True, False]
         """
-        half = StudentEstimate(0.0, self.worlds**-0.5, self.worlds - 1.0).interval(level).high
+        half = self._unit.interval(level).high
         low, high = (self.mean - self.spread * self._invert(end) for end in (half, -half))
         return Interval(self.mean, low, high, of="difference")
+
+    @property
+    def _unit(self) -> StudentEstimate:
+        """The error of the transformed ratio of mean to spread."""
+        return StudentEstimate(0.0, self.worlds**-0.5, float(self.degrees or self.worlds - 1))
 
     def _invert(self, transformed: float) -> float:
         """Return the ratio of mean to spread that Hall's transformation maps to a value."""

@@ -138,12 +138,20 @@ def check_trials(
         )
 
 
+def _recorded_fields(recorded: RecordedResult) -> dict[str, Any]:
+    """Return the fields of a result on recorded data; that of collections only for them."""
+    parts = None if recorded.parts is None else recorded.parts.tolist()
+    fields = {**vars(recorded), "parts": parts}
+    if not recorded.files:
+        del fields["files"]
+    return fields
+
+
 def store_entry(study: Study, spec: ComparisonSpec, entry: ComparisonEntry, seconds: float) -> None:
     """Store one entry as a finished trial; entries must be stored in order."""
     from optuna.distributions import CategoricalDistribution
 
     recorded = entry.recorded
-    parts = None if recorded is None or recorded.parts is None else recorded.parts.tolist()
     params = {"policy": entry.policy, "setting": entry.setting}
     distributions = {
         "policy": CategoricalDistribution(spec.policies),
@@ -161,7 +169,7 @@ def store_entry(study: Study, spec: ComparisonSpec, entry: ComparisonEntry, seco
             "steps": list(entry.curve.steps),
             "mean": list(entry.curve.mean),
             "stderr": list(entry.curve.stderr),
-            "recorded": None if recorded is None else {**vars(recorded), "parts": parts},
+            "recorded": None if recorded is None else _recorded_fields(recorded),
         },
     }
     store_trials(study, [_finished_trial(entry.regret, seconds, params, distributions, attributes)])
@@ -175,6 +183,7 @@ def _read_recorded(stored: dict[str, Any]) -> RecordedResult:
         inconclusive=None if stored["inconclusive"] is None else str(stored["inconclusive"]),
         simulated=bool(stored["simulated"]),
         estimator=str(stored.get("estimator", "")),
+        files=bool(stored.get("files", False)),
     )
 
 
@@ -218,14 +227,15 @@ def _read_entry(trial: FrozenTrial, spec: ComparisonSpec, policy: str, setting: 
         raise ValueError
     stored = trial.user_attrs[keys.ENTRY]
     regret = _check_numbers(trial.user_attrs[keys.REGRETS])
-    if regret.size != spec.replications:
+    recorded = stored.get("recorded")
+    of_files = recorded is not None and bool(recorded.get("files"))
+    if regret.size != spec.replications and not of_files:
         raise ValueError
     nanoseconds = trial.user_attrs.get(keys.NANOSECONDS)
     params = dict(stored["params"])
     if not all(isinstance(value, str) or is_number(value) for value in params.values()):
         raise ValueError
     failures = stored.get("failures")
-    recorded = stored.get("recorded")
     return ComparisonEntry(
         policy=policy,
         setting=setting,

@@ -47,6 +47,7 @@ SERVER = "postgresql+psycopg://me@db.example.org/studies"
 
 WORDS: dict[tuple[str, str], str] = {
     ("tune --trace", "FILE.csv"): "a_trace.csv",
+    ("tune --trace", "runs"): "a_trace.csv",
     ("tune --log", "FILE.csv"): "a_log.csv",
     ("diagnose", "FILE.csv"): "a_trace.csv",
     ("diagnose", "latency.csv"): "a_trace.csv",

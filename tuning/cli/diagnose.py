@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def diagnose(
-    file: Annotated[Path, argument("FILE", "A trace or a log: .csv or .parquet.")],
+    file: Annotated[Path, argument("FILE", "A trace or a log (.csv or .parquet), or a folder of traces.")],
     output: Annotated[
         Path | None, option("--output", "Also write an HTML page with a figure.", short="-o", metavar="FILE")
     ] = None,
@@ -101,6 +101,7 @@ def _recommend(
     diagnosis: Diagnosis, horizon: int | None, file: Path, minimize: bool
 ) -> tuple[RecommendedParameters | None, TraceCheck | None, str]:
     """Return the law's answer, its check if the file is a trace, and the reason if one of them is missing."""
+    from ravenlab.environments.recorded.collection import is_collection
     from ravenlab.studies.diagnosis.analysis import is_log
     from ravenlab.studies.laws.axes import NoLawError
     from ravenlab.tuning.diagnosed import check_on_trace, recommend_for_diagnosis
@@ -111,7 +112,7 @@ def _recommend(
         result = recommend_for_diagnosis(diagnosis, horizon)
     except (NoLawError, InputError) as error:
         return None, None, f"No parameters are recommended without a search: {str(error).rstrip('.')}"
-    if is_log(file):
+    if is_log(file) or is_collection(file):
         return result, None, ""
     try:
         return result, check_on_trace(diagnosis, file, minimize), ""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ravenlab.common.errors import InputError
 from ravenlab.environments import Scenario, scenarios
 from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.recorded.collection import CollectionScenario
 from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.reward_scale import RewardScale
@@ -48,6 +49,7 @@ from ravenlab.tuning.listener import SILENT, Listener
 from ravenlab.tuning.plan import Plan, combine
 from ravenlab.tuning.search.loop import Progress
 from ravenlab.tuning.study_run import OpenStudy, StudyRun, run_stored, run_study
+from ravenlab.tuning.validation.collection import estimate_files
 from ravenlab.tuning.validation.log import is_simulated, join_logs, play_log_range, summarize_logs
 from ravenlab.tuning.validation.trace import play_on_trace
 from ravenlab.tuning.workers.local import SERIAL, Workers, run_concurrently
@@ -295,14 +297,20 @@ def play_recorded_entry(evaluator: Evaluator, values: Mapping[str, Value], count
         return _play_log_entry(evaluator, scenario, values, count)
     assert isinstance(scenario, TraceScenario)
     problem = evaluator.problem
+    collection = isinstance(scenario, CollectionScenario)
+    if isinstance(scenario, CollectionScenario):
+        count = scenario.count_windows(problem.horizon, count, Stream.REPORT, problem_policy(problem).random)
     (played,) = play_on_trace(evaluator, [dict(values)], Stream.REPORT, count, marks)
     sign = -1.0 if scenario.minimize else 1.0
     rows = scenario.trace.rows
-    size = -(-rows // MAX_PARTS)
-    sums = np.add.reduceat(played.regret.parts, np.arange(0, rows, size))
-    result = RecordedResult(sign * float(played.reward.mean()) / problem.horizon, rows, sums)
-    dependence = row_autocorrelation(rows, problem.horizon, sums, Stream.REPORT)
-    error = sum_interval(0.0, sums, dependence, problem.seed).standard_error
+    sums = played.regret.parts
+    if collection:
+        error = estimate_files(played.regret).error
+    else:
+        sums = np.add.reduceat(sums, np.arange(0, rows, -(-rows // MAX_PARTS)))
+        dependence = row_autocorrelation(rows, problem.horizon, sums, Stream.REPORT)
+        error = sum_interval(0.0, sums, dependence, problem.seed).standard_error
+    result = RecordedResult(sign * float(played.reward.mean()) / problem.horizon, rows, sums, files=collection)
     curve = RegretCurve.of(marks.tolist(), played.curve)
     # The standard errors of a curve assume independent windows.
     factor = error / curve.stderr[-1] if curve.stderr[-1] > 0.0 else 1.0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.collection import CollectionScenario
 from ravenlab.environments.recorded.log_world import LogScenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.policies.engine.parameters import Values
@@ -32,6 +33,7 @@ from ravenlab.tuning.validation.choice import (
     nominate,
     nominate_lowest,
 )
+from ravenlab.tuning.validation.collection import CollectionData
 from ravenlab.tuning.validation.held_out import ChosenParameters, HeldOutData, Result, Screening, Selection
 from ravenlab.tuning.validation.kept_state import KeptStateData
 from ravenlab.tuning.validation.log import LogData
@@ -69,7 +71,11 @@ def open_held_out(
     spec: StudySpec, evaluator: Evaluator, alternatives: Sequence[str] = ()
 ) -> HeldOutData[Recommendation]:
     """Return the held-out data of a study of one scenario, trace or log."""
-    kinds: dict[type, Callable[..., HeldOutData[Recommendation]]] = {TraceScenario: TraceData, LogScenario: LogData}
+    kinds: dict[type, Callable[..., HeldOutData[Recommendation]]] = {
+        TraceScenario: TraceData,
+        CollectionScenario: CollectionData,
+        LogScenario: LogData,
+    }
     simulated = KeptStateData if spec.keep_state else SimulatedWorlds
     return kinds.get(type(evaluator.problem.scenario), simulated)(spec, evaluator, alternatives)
 

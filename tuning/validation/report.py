@@ -24,6 +24,7 @@ from ravenlab.studies.results.recommendation import (
 )
 from ravenlab.studies.results.verdict import Decision, Verdict
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.files import FileEstimate
 from ravenlab.studies.statistics.paired import StudentEstimate, simultaneous_levels
 from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.validation.choice import find_changed, least_trials
@@ -79,7 +80,7 @@ class Rival:
     """An alternative, and its regret minus that of the selected parameters."""
 
     name: str
-    difference: StudentEstimate
+    difference: StudentEstimate | FileEstimate
     decidable: bool
     params: Mapping[str, Value] = field(default_factory=dict)
     arm: str | None = None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.linear import convolve
+from ravenlab.environments.recorded.collection import CollectionScenario
 from ravenlab.environments.recorded.recording import Segment
 from ravenlab.environments.recorded.trace_world import FixedArmPlay, TraceScenario, TraceWorlds
 from ravenlab.environments.streams import Stream
@@ -25,12 +26,15 @@ from ravenlab.studies.statistics.bootstrap import (
     row_autocorrelation,
     sum_interval,
 )
+from ravenlab.studies.statistics.files import FileEstimate
 from ravenlab.studies.statistics.intervals import step_down
+from ravenlab.studies.statistics.paired import StudentEstimate
 from ravenlab.tuning.validation.report import BaselineDifference, Report, Rival, list_alternatives
 from ravenlab.tuning.validation.segments import SegmentData, list_segments
 from ravenlab.tuning.workers.problem import Evaluator, Problem, problem_policy
 
 NO_MARKS = np.empty(0, dtype=np.int64)
+NO_PARTS = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,10 @@ class WindowSample:
     windows: Floats
     """[R]."""
     parts: Floats
-    """[n] contributions of the rows up to the end of the segment to the error of the mean, as by `locate_parts`."""
+    """[n] contributions of the rows up to the end of the segment to the error of the mean, as by `locate_parts`.
+
+    In a collection of traces, `windows` are means of the held-out files, and these are means of the other files.
+    """
 
     def __sub__(self, other: WindowSample) -> WindowSample:
         return WindowSample(self.windows - other.windows, self.parts - other.parts)
@@ -58,10 +65,8 @@ class TracePlay:
     seconds: float
     """Thread seconds of playing the windows."""
 
-    @property
-    def lost_reward(self) -> WindowSample:
-        """Negative reward, whose mean has the same error as that of the regret."""
-        return replace(self.regret, windows=-self.reward)
+    lost_reward: WindowSample
+    """Negative reward."""
 
 
 def play_on_trace(
@@ -92,13 +97,52 @@ def _play_candidate(
 ) -> TracePlay:
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
+    if isinstance(scenario, CollectionScenario):
+        return _play_files(problem, scenario, values, stream, count, marks)
     policy = problem_policy(problem)
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     parts = play_history(problem, values, stream, count)  # compiles the loop before time is measured
     begin = time.thread_time()
     played = play_windows(policy, values, worlds, problem.seed, 0, stream, marks)
     seconds = time.thread_time() - begin
-    return TracePlay(WindowSample(played.regret, parts), played.reward, played.regret_curve, seconds)
+    lost = WindowSample(-played.reward, parts)  # its mean has the same error as that of the regret
+    return TracePlay(WindowSample(played.regret, parts), played.reward, played.regret_curve, seconds, lost)
+
+
+def _play_files(
+    problem: Problem,
+    scenario: CollectionScenario,
+    values: Mapping[str, Value],
+    stream: Stream,
+    count: int,
+    marks: Ints,
+) -> TracePlay:
+    """Play a candidate on the files of a stream of a collection and, for the report, on the other files."""
+    policy = problem_policy(problem)
+    parts = scenario.list_windows(stream, count)
+    begin = time.thread_time()
+    runs = [
+        play_windows(
+            policy,
+            values,
+            scenario.draw(problem.horizon, problem.seed, 0, size, part),
+            problem.seed,
+            0,
+            part,
+            marks,
+        )
+        for part, size in parts
+    ]
+    seconds = time.thread_time() - begin
+    regret = _average_files(scenario, [(part, run.regret) for (part, _), run in zip(parts, runs, strict=True)])
+    lost = _average_files(scenario, [(part, -run.reward) for (part, _), run in zip(parts, runs, strict=True)])
+    return TracePlay(regret, runs[0].reward, runs[0].regret_curve, seconds, lost)
+
+
+def _average_files(scenario: CollectionScenario, runs: Sequence[tuple[Stream, Floats]]) -> WindowSample:
+    """Return the means of the files of the first stream, and those of the other files."""
+    held_out, *others = (scenario.average_by_file(values, stream) for stream, values in runs)
+    return WindowSample(held_out, np.concatenate([NO_PARTS, *others]))
 
 
 def play_history(problem: Problem, values: Mapping[str, Value], stream: Stream, count: int) -> Floats:
@@ -118,6 +162,12 @@ def play_fixed_arm(problem: Problem, stream: Stream, count: int, arm: int | None
     """
     scenario = problem.scenario
     assert isinstance(scenario, TraceScenario)
+    if isinstance(scenario, CollectionScenario):
+        runs = [
+            (part, scenario.draw(problem.horizon, problem.seed, 0, size, part))
+            for part, size in scenario.list_windows(stream, count)
+        ]
+        return _average_files(scenario, [(part, -scenario.play_fixed_arm(run, arm).reward) for part, run in runs])
     worlds = scenario.draw(problem.horizon, problem.seed, 0, count, stream)
     history = scenario.draw_history(problem.horizon, count, stream)
     reward = scenario.play_fixed_arm(worlds, arm).reward
@@ -157,8 +207,12 @@ class TraceData(SegmentData[WindowSample]):
 
     scenario: TraceScenario
 
+    def windows(self, stream: Stream) -> int:
+        """Return the number of windows of a stream."""
+        return self.spec.report if stream == Stream.REPORT else self.spec.selection
+
     def play_selection(self, candidates: Sequence[Values]) -> list[WindowSample]:
-        played = play_on_trace(self.evaluator, candidates, Stream.SELECTION, self.spec.selection)
+        played = play_on_trace(self.evaluator, candidates, Stream.SELECTION, self.windows(Stream.SELECTION))
         return [candidate.regret for candidate in played]
 
     def mean(self, loss: WindowSample) -> float:
@@ -183,7 +237,7 @@ class TraceData(SegmentData[WindowSample]):
         return step_down(means, longest.widening() * resample_sums(parts, longest.block, self.spec.seed))
 
     def evaluate(self, candidates: Sequence[Values]) -> Report:
-        count = self.spec.report
+        count = self.windows(Stream.REPORT)
         trace = self.scenario.trace
         best, *others = play_on_trace(self.evaluator, candidates, Stream.REPORT, count)
         differences = [
@@ -233,9 +287,12 @@ class TraceData(SegmentData[WindowSample]):
         self, name: str, difference: WindowSample, params: Values | None = None, arm: str | None = None
     ) -> Rival:
         """Estimate the difference of an alternative from the selected parameters on the report segment."""
+        return Rival(name, self._test(difference), self._is_conclusive(difference), params=params or {}, arm=arm)
+
+    def _test(self, difference: WindowSample) -> StudentEstimate | FileEstimate:
+        """Estimate a difference on the report segment, for a test of whether it is 0."""
         dependence = self._find_dependence(difference.parts, Stream.REPORT)
-        estimate = estimate_sum(self.mean(difference), difference.parts, dependence, self.spec.seed)
-        return Rival(name, estimate, dependence.enough, params=params or {}, arm=arm)
+        return estimate_sum(self.mean(difference), difference.parts, dependence, self.spec.seed)
 
     def _estimate(self, sample: WindowSample) -> Interval:
         """Estimate a mean on the report segment."""
