@@ -8,23 +8,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ravenlab.dashboards.figures.card import plot_card
-    from ravenlab.dashboards.figures.comparison import (
-        plot_comparison_curves,
-        plot_critical_difference,
-        plot_relative_regret,
-        plot_standings,
-    )
-    from ravenlab.dashboards.figures.curves import plot_curves
-    from ravenlab.dashboards.figures.diagnosis import plot_diagnosis
-    from ravenlab.dashboards.figures.distributions import plot_distributions
-    from ravenlab.dashboards.figures.grid import plot_heat_map, plot_sensitivity_lines
-    from ravenlab.dashboards.figures.intervals import plot_recommendations, plot_scores
-    from ravenlab.dashboards.figures.parameters import plot_params_by_horizon
-    from ravenlab.dashboards.figures.recorded import plot_log, plot_trace
-    from ravenlab.dashboards.figures.robust import plot_prices
-    from ravenlab.dashboards.figures.style import THEMES, apply_theme, get_alt_text
-    from ravenlab.dashboards.figures.world import plot_world
+    from ravenlab.dashboards.figures.card import plot_card as plot_card
+    from ravenlab.dashboards.figures.comparison import plot_comparison_curves as plot_comparison_curves
+    from ravenlab.dashboards.figures.comparison import plot_critical_difference as plot_critical_difference
+    from ravenlab.dashboards.figures.comparison import plot_relative_regret as plot_relative_regret
+    from ravenlab.dashboards.figures.comparison import plot_standings as plot_standings
+    from ravenlab.dashboards.figures.curves import plot_curves as plot_curves
+    from ravenlab.dashboards.figures.diagnosis import plot_diagnosis as plot_diagnosis
+    from ravenlab.dashboards.figures.distributions import plot_distributions as plot_distributions
+    from ravenlab.dashboards.figures.grid import plot_heat_map as plot_heat_map
+    from ravenlab.dashboards.figures.grid import plot_sensitivity_lines as plot_sensitivity_lines
+    from ravenlab.dashboards.figures.intervals import plot_recommendations as plot_recommendations
+    from ravenlab.dashboards.figures.intervals import plot_scores as plot_scores
+    from ravenlab.dashboards.figures.parameters import plot_params_by_horizon as plot_params_by_horizon
+    from ravenlab.dashboards.figures.recorded import plot_log as plot_log
+    from ravenlab.dashboards.figures.recorded import plot_trace as plot_trace
+    from ravenlab.dashboards.figures.robust import plot_prices as plot_prices
+    from ravenlab.dashboards.figures.style import THEMES as THEMES
+    from ravenlab.dashboards.figures.style import apply_theme as apply_theme
+    from ravenlab.dashboards.figures.style import get_alt_text as get_alt_text
+    from ravenlab.dashboards.figures.world import plot_world as plot_world
 
 _MODULES = {
     "card": ("plot_card",),
@@ -40,29 +43,6 @@ _MODULES = {
     "style": ("THEMES", "apply_theme", "get_alt_text"),
     "world": ("plot_world",),
 }
-
-__all__ = [
-    "THEMES",
-    "apply_theme",
-    "get_alt_text",
-    "plot_card",
-    "plot_comparison_curves",
-    "plot_critical_difference",
-    "plot_curves",
-    "plot_diagnosis",
-    "plot_distributions",
-    "plot_heat_map",
-    "plot_log",
-    "plot_params_by_horizon",
-    "plot_prices",
-    "plot_recommendations",
-    "plot_relative_regret",
-    "plot_scores",
-    "plot_sensitivity_lines",
-    "plot_standings",
-    "plot_trace",
-    "plot_world",
-]
 
 
 def __getattr__(name: str) -> Any:

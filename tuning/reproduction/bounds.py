@@ -493,19 +493,12 @@ def _step_axis(title: str, values: list[int]) -> dict[str, Any]:
 
 def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
     """Regret per step by decade, one panel per problem."""
-    traces: list[PlotlyTrace] = []
-    layout: dict[str, Any] = {}
+    panels = []
     parts = []
     notes = []
-    for panel, (problem, domain) in enumerate(zip(PROBLEMS, style.stack_panels(len(PROBLEMS), gap=0.08), strict=True)):
-        y_axis = f"y{style.axis_number(panel)}"
+    for (problem, fixed), domain in zip(PROBLEMS.items(), style.stack_panels(len(PROBLEMS), gap=0.08), strict=True):
         shown = select(tables["rates"], problem=problem)
-        title = PROBLEMS[problem].title
-        values = [value for value in shown["rate"] if value > 0.0]
-        layout[f"yaxis{style.axis_number(panel)}"] = style.make_axis(
-            "regret per step", "log", style.choose_log_ticks(values, 5), domain=domain
-        )
-        notes.append(_panel_title(title, domain[1]))
+        traces: list[PlotlyTrace] = []
         for setting in unique(shown, "setting"):
             rows = [row for row in to_records(select(shown, setting=setting)) if row["rate"] > 0.0]
             if not rows:
@@ -514,18 +507,20 @@ def _plot_rates(tables: Mapping[str, DataFrame], words: Words) -> Figure:
             y = [row["rate"] for row in rows]
             low = [max(row["rate_low"], 0.05 * row["rate"]) for row in rows]
             high = [row["rate_high"] for row in rows]
-            look = {"yaxis": y_axis, "showlegend": panel == 0}
-            traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting], **look)
-            parts.append(f"{title}, {rows[0]['title']}: {format_number(y[-1])}")
-        traces.append(_plot_logarithmic(shown, y_axis, panel == 0))
-    return style.make_figure(
-        traces,
+            traces += make_interval_line(x, y, low, high, rows[0]["title"], COLORS[setting], INDICES[setting])
+            parts.append(f"{fixed.title}, {rows[0]['title']}: {format_number(y[-1])}")
+        values = [value for value in shown["rate"] if value > 0.0]
+        axis = style.make_axis("regret per step", "log", style.choose_log_ticks(values, 5))
+        panels.append(([*traces, _plot_logarithmic(shown)], axis))
+        notes.append(_panel_title(fixed.title, domain[1]))
+    return style.make_stacked_figure(
+        panels,
+        _step_axis("step t (middle of the decade)", [10, 1_000_000]),
         *words("rates", parts=parts),
+        gap=0.08,
         height=780,
         annotations=notes,
-        xaxis=_step_axis("step t (middle of the decade)", [10, 1_000_000]) | {"anchor": f"y{len(PROBLEMS)}"},
         margin=MARGIN,
-        **layout,
     )
 
 
@@ -534,12 +529,12 @@ def _panel_title(text: str, y: float) -> dict[str, Any]:
     return make_note(f"<b>{style.escape_text(text)}</b>", 1, y, "right")
 
 
-def _plot_logarithmic(rates: DataFrame, y_axis: str, legend: bool) -> PlotlyTrace:
+def _plot_logarithmic(rates: DataFrame) -> PlotlyTrace:
     """The slope of growth like ln T, through the last rate of UCB1."""
     rows = to_records(select(rates, setting="ucb1"))
     x = [sqrt(row["from"] * row["to"]) for row in rows][-2:]
     y = [rows[-1]["rate"] * x[-1] / step for step in x]
-    return make_guide_line(x, y, "growth like ln T: tenfold per decade", yaxis=y_axis, showlegend=legend)
+    return make_guide_line(x, y, "growth like ln T: tenfold per decade")
 
 
 def _plot_assumption(assumption: DataFrame, words: Words) -> Figure:

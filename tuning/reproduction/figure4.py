@@ -1,7 +1,6 @@
 """Figure 4: cumulative regret and reward of the nine policies over time, from the runs of Table 3."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ravenlab.common.interval import Z95
 from ravenlab.dashboards.figures import style
@@ -74,46 +73,45 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], word
     """Means and 95 % bands, one panel per measure; the legend is ordered by the final values of the first panel."""
     first_ends = _final_means(curves, panels[0])
     order = sorted(first_ends, key=lambda name: -first_ends[name])
-    traces: list[PlotlyTrace] = []
-    layout: dict[str, Any] = {}
-    for index, (measure, domain) in enumerate(zip(panels, style.stack_panels(len(panels), gap=0.04), strict=True)):
-        panel = {"yaxis": f"y{style.axis_number(index)}", "showlegend": index == 0}
-        for name in order:
-            traces += _plot_line(select(curves, measure=measure, policy=name), name, panel)
-        printed = logistics.printed_by_policy(measure)
-        if comparison == "published" and printed:
+    drawn = []
+    for index, measure in enumerate(panels):
+        traces = [
+            trace
+            for name in order
+            for trace in _plot_line(select(curves, measure=measure, policy=name), name, in_legend=index == 0)
+        ]
+        printed = logistics.printed_by_policy(measure) if comparison == "published" else {}
+        if printed:
             text = [
                 f"<b>{logistics.NAMES[name]}</b><br>printed in the paper: {value:,g}" for name, value in printed.items()
             ]
             x = [logistics.HORIZON] * len(printed)
-            y = list(printed.values())
-            look: dict[str, Any] = {"legendgroup": "paper", "cliponaxis": False, **panel}
-            traces.append(style.make_markers(x, y, "printed in the paper", logistics.PRINTED_MARK, text, **look))
-        label = (
-            f"({'abc'[index]}) {logistics.AXIS_TITLES[measure]}" if len(panels) > 1 else logistics.AXIS_TITLES[measure]
-        )
-        layout[f"yaxis{style.axis_number(index)}"] = style.make_axis(label, domain=domain, rangemode="tozero")
-    anchor = f"y{style.axis_number(len(panels) - 1)}"
+            look = {"cliponaxis": False, "showlegend": index == 0}
+            mark = logistics.PRINTED_MARK
+            traces.append(style.make_markers(x, printed.values(), "printed in the paper", mark, text, **look))
+        label = f"({'abc'[index]}) " if len(panels) > 1 else ""
+        axis = style.make_axis(f"{label}{logistics.AXIS_TITLES[measure]}", rangemode="tozero")
+        drawn.append((traces, axis))
     changes = change_steps(find_scenario(logistics.WORLDS[comparison][0]), logistics.HORIZON)
-    legend, shapes = style.make_change_lines(changes)
-    return style.make_figure(
-        [*traces, *legend],
+    entries, shapes = style.make_change_lines(changes)
+    return style.make_stacked_figure(
+        drawn,
+        style.make_axis("step t", range=[0, logistics.HORIZON * 1.01], nticks=6),
         *words("curves", comparison=comparison, panels=panels, changes=len(changes)),
+        gap=0.04,
+        entries=entries,
         height=230 + 290 * len(panels),
         shapes=shapes,
-        xaxis=style.make_axis("step t", anchor=anchor, range=[0, logistics.HORIZON * 1.01], nticks=6),
-        **layout,
     )
 
 
-def _plot_line(curve: DataFrame, name: str, panel: dict[str, Any]) -> list[PlotlyTrace]:
+def _plot_line(curve: DataFrame, name: str, *, in_legend: bool) -> list[PlotlyTrace]:
     every = max(1, len(curve) // MAX_POINTS)
     rows = curve.iloc[every - 1 :: every]
     steps, mean, low, high = (rows[key].tolist() for key in ("step", "mean", "low", "high"))
     look = logistics.LINE_STYLES[name]
-    return make_interval_line(
-        steps, mean, low, high, logistics.NAMES[name], look["color"], 0, mode="lines", line=look, **panel
-    )
+    shown = {"mode": "lines", "line": look, "showlegend": in_legend}
+    return make_interval_line(steps, mean, low, high, logistics.NAMES[name], look["color"], 0, **shown)
 
 
 CONSTANTS = {
