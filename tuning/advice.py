@@ -42,6 +42,8 @@ class Question:
     minimize: bool = False
     keep_state: bool = False
     """Whether the policy keeps running on a trace; it is restarted after the horizon otherwise."""
+    columns: Mapping[str, str] | None = None
+    """Names of the columns of a log; None if they are recognized."""
 
     @property
     def file(self) -> Path | None:
@@ -88,7 +90,8 @@ class Question:
             return self.query()[0].tune_command(storage)
         from ravenlab.studies.diagnosis.analysis import is_log
 
-        words = ["ravenlab", "tune", "--log" if is_log(self.file) else "--trace", str(self.file)]
+        words = ["ravenlab", "tune", "--log" if self.columns or is_log(self.file) else "--trace", str(self.file)]
+        words += ["--columns", ",".join(map("=".join, self.columns.items()))] if self.columns else []
         words += ["--minimize"] if self.minimize else []
         words += [] if self.horizon is None else ["--horizon" if self.keep_state else "--window", str(self.horizon)]
         words += ["--keep-state"] if self.keep_state else []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_approximate
 from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.recorded.recording import write_frame
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.plugins import PlainPolicy, load_policy_plugin
 from ravenlab.studies.kinds import ROBUST, StudyKind, kind_of
@@ -61,7 +64,7 @@ class Plan:
 
     def warnings(self) -> list[str]:
         """Return what is allowed but probably not intended: odd scenarios, and policies that take long."""
-        warnings = list_warnings(problem for spec in self.specs for problem in spec.problems())
+        texts = list_warnings(problem for spec in self.specs for problem in spec.problems())
         plain = [
             spec
             for spec in self.specs
@@ -70,11 +73,11 @@ class Plan:
         steps = sum(spec.simulated_steps() for spec in plain)
         if steps > SLOW_PYTHON_STEPS:
             minutes = format_approximate(steps / PYTHON_STEPS_PER_SECOND / 60)
-            warnings.append(
+            texts.append(
                 f"Plain Python policies are slow: {format_approximate(steps)} steps take about {minutes} minutes on one"
                 " core. Reduce the horizon, trials or replications, or use all cores with the backend loky."
             )
-        return warnings
+        return texts
 
 
 def combine(
@@ -89,9 +92,20 @@ def combine(
     >>> [spec.study_name() for spec in combine(parse_study_spec, ["blips"], [500, 1000], {"arms": 3}).specs]
     ['raven-ucb/blips/T500/K3', 'raven-ucb/blips/T1000/K3']
     """
+    fields = store_frames(fields)
     sources = [{"scenario": load_scenario_plugin(name)} for name in scenarios] or [{}]
     more = load_policy(fields)
     return Plan.of(parse({"horizon": steps, **source, **more}) for source, steps in product(sources, horizons))
+
+
+def store_frames(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Write data frames to files in the current folder, from which a study can be resumed."""
+    stored = dict(fields)
+    for kind in ("trace", "log"):
+        if hasattr(stored.get(kind), "to_csv"):
+            stored[kind] = str(write_frame(stored[kind], Path.cwd(), kind))
+            warnings.warn(f"The data frame is stored in {stored[kind]}.", UserWarning, stacklevel=5)
+    return stored
 
 
 def load_policy(fields: Mapping[str, Any]) -> dict[str, Any]:

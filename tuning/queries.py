@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, overload
 from ravenlab.common.checks import check_integer
 from ravenlab.common.documents import ResultList
 from ravenlab.common.errors import InputError
-from ravenlab.environments.recorded.log_file import Log
+from ravenlab.environments.recorded.log_file import Columns, Log
 from ravenlab.environments.recorded.recording import is_binary
 from ravenlab.environments.recorded.trace_file import Trace
 from ravenlab.environments.streams import Stream
@@ -188,6 +189,7 @@ def diagnose(
     data: str | Path | Trace | Log | DataFrame | Floats,
     names: Sequence[str] = (),
     *,
+    columns: Columns | None = None,
     minimize: bool = False,
     halves: int = 10,
     seed: int = 0,
@@ -195,10 +197,11 @@ def diagnose(
     """Find out which kinds of change recorded rewards show.
 
     Args:
-        data: A trace or log: a file, a `Trace` or a `Log`; a collection of traces, of which a file with the most common
-            result is described; or a table with one row per step and one column per arm, as
-            a DataFrame or an array, with NaN where no reward was observed.
+        data: A trace or log: a file, a DataFrame with the same columns, a `Trace` or a `Log`; a collection of traces,
+            of which a file with the most common result is described; or an array with one row per step and one column
+            per arm, with NaN where no reward was observed.
         names: Names of the arms of an array.
+        columns: Names of the columns of a log, such as ``{"arm": "carrier"}``; recognized if absent.
         minimize: Whether the values are costs. They are diagnosed as rewards: as negative costs, or 1 − cost if all
             are 0 or 1.
         halves: Number of random halves of the rows to diagnose again, which shows how stable the result is.
@@ -218,30 +221,35 @@ def diagnose(
     'incremental-drift'
     """
     import numpy as np
+    import pandas
 
     from ravenlab.environments.recorded.collection import CollectionScenario, is_collection
+    from ravenlab.environments.recorded.recording import write_frame
     from ravenlab.environments.recorded.trace_world import open_trace
+    from ravenlab.studies.diagnosis.analysis import RecordedRewards, read_rewards, tabulate_log
     from ravenlab.studies.diagnosis.analysis import diagnose as diagnose_table
-    from ravenlab.studies.diagnosis.analysis import log_table, read_rewards
 
     check_integer("halves", halves, least=0, most=1000)
     check_integer("seed", seed, least=0)
     files: dict[str, str] = {}
-    if isinstance(data, str | Path) and is_collection(data):
+    if isinstance(data, pandas.DataFrame):
+        with tempfile.TemporaryDirectory() as folder:
+            rewards = read_rewards(write_frame(data, Path(folder), "data"), columns)
+    elif isinstance(data, str | Path) and is_collection(data):
         collection = open_trace(data, minimize)
         assert isinstance(collection, CollectionScenario)
         tables = dict(zip(collection.files, np.split(collection.trace.values, collection.starts[1:-1]), strict=True))
-        rewards = np.split(collection.positive_rewards, collection.starts[1:-1])
-        names = collection.trace.names
-        files = {file: diagnose_table(part, names).verdict for file, part in zip(tables, rewards, strict=True)}
-        values = tables[max(sorted(files), key=lambda file: list(files.values()).count(files[file]))]
+        signed = np.split(collection.positive_rewards, collection.starts[1:-1])
+        arms = collection.trace.names
+        files = {file: diagnose_table(part, arms).verdict for file, part in zip(tables, signed, strict=True)}
+        shown = max(sorted(files), key=lambda file: list(files.values()).count(files[file]))
+        rewards = RecordedRewards("trace", arms, tables[shown])
     elif isinstance(data, str | Path):
-        names, values = read_rewards(Path(data))
+        rewards = read_rewards(Path(data), columns)
     elif isinstance(data, Trace):
-        names = data.names
-        values = data.values
+        rewards = RecordedRewards("trace", data.names, data.values, data.notes)
     elif isinstance(data, Log):
-        names, values = log_table([data.names[arm] for arm in data.arm], data.reward.tolist())
+        rewards = tabulate_log(data)
     else:
         try:
             values = np.asarray(data, dtype=np.float64)
@@ -249,12 +257,14 @@ def diagnose(
             raise InputError("data must be a table of numbers: one row per step, one column per arm.") from None
         if values.ndim != 2:
             raise InputError(f"data must be a table of rows and arms but got shape {values.shape}.")
-        names = tuple(names) or tuple(map(str, getattr(data, "columns", ())))
-        if names and len(names) != values.shape[1]:
+        if len(names) not in (0, values.shape[1]):
             raise InputError(f"names must have {values.shape[1]} items, one per arm, but got {len(names)}.")
+        rewards = RecordedRewards("trace", tuple(names), values)
+    values = rewards.values
     if minimize:
         values = (1.0 if is_binary(values) else 0.0) - values
-    return replace(diagnose_table(values, names, halves, seed, check=True), files=files)
+    diagnosis = diagnose_table(values, rewards.names, halves, seed, check=True)
+    return replace(diagnosis, kind=rewards.kind, notes=rewards.notes, files=files)
 
 
 def recommend(
@@ -266,6 +276,7 @@ def recommend(
     settings: Mapping[str, Any] | None = None,
     minimize: bool = False,
     keep_state: bool = False,
+    columns: Columns | None = None,
     storage: str | None = None,
     search: bool = True,
     jobs: int | None = None,
@@ -308,7 +319,9 @@ def recommend(
     '3 arms for 500 steps; rewards are 0 or 1 with rates between 0.35 and 0.65; stationary.'
     """
     about = None if scenario is None else str(scenario)
-    question = Question(about, horizon, policy, arms, dict(settings or {}), quantities, minimize, keep_state)
+    question = Question(
+        about, horizon, policy, arms, dict(settings or {}), quantities, minimize, keep_state=keep_state, columns=columns
+    )
 
     def open_progress(note: str) -> AbstractContextManager[Listener | None]:
         from ravenlab.tuning.progress import Reporter

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import format_duration, plural
+from ravenlab.common.text import capitalize_first, format_duration, plural
 from ravenlab.environments.recorded.recording import is_binary
 from ravenlab.policies.engine.ahead import compile_ahead
-from ravenlab.studies.diagnosis.analysis import diagnose, is_log, read_rewards
+from ravenlab.studies.diagnosis.analysis import diagnose, read_rewards
 from ravenlab.studies.diagnosis.result import describe_diagnosis
 from ravenlab.studies.laws.law import nearest_params
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters
@@ -91,13 +91,12 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     assert path is not None
     if question.quantities or question.settings or question.arms is not None:
         raise InputError(f"{path} states arms and rewards, so they can't be given as well.")
-    names, values = read_rewards(path)
-    kind = "log" if is_log(path) else "trace"
+    kind, names, values, notes = read_rewards(path, question.columns)
     budget = {"trials": CANDIDATES, "candidates": FINALISTS}
     problem = {kind: str(path), "minimize": question.minimize, "policy": question.policy}
     if kind == "log" and question.horizon is not None:
         raise InputError(f"the horizon follows from the events of {path}, so it can't be given.", field="horizon")
-    given = {"horizon": question.horizon, "keep_state": question.keep_state}
+    given = {"horizon": question.horizon, "keep_state": question.keep_state, "columns": question.columns}
     spec = parse_study_spec({**problem, **budget, **{name: value for name, value in given.items() if value}})
     with open_progress(f"Diagnosing {path.name} and searching {spec.trials} candidates on it ...") as listener:
         answer = _run(spec, jobs, SILENT if listener is None else listener)
@@ -106,6 +105,7 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     understood = (
         f"{path.name} is a {kind} of {plural(len(values), 'step')} and {plural(len(names), 'arm')};"
         f" {'less' if question.minimize else 'more'} is better. {' '.join(describe_diagnosis(diagnosis)[:2])}"
+        + "".join(f" {capitalize_first(note)}." for note in notes)
     )
     return answer.with_understanding(understood)
 

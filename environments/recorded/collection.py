@@ -16,9 +16,10 @@ import numpy as np
 
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import MISSING
 from ravenlab.environments.recorded.recording import Segment, file_stamp
 from ravenlab.environments.recorded.table_file import FORMATS, open_table, to_floats, to_texts
-from ravenlab.environments.recorded.trace_file import MAX_CELLS, MISSING, TIME_COLUMNS, Trace, read_trace
+from ravenlab.environments.recorded.trace_file import MAX_CELLS, TIME_COLUMNS, Trace, read_trace
 from ravenlab.environments.recorded.trace_world import (
     NearbyMeans,
     NearbyRows,

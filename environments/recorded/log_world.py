@@ -25,7 +25,7 @@ import numpy as np
 from ravenlab.common.checks import check_integer
 from ravenlab.common.compiled import inlined
 from ravenlab.common.errors import InputError
-from ravenlab.environments.recorded.log_file import Arms, Log, read_log
+from ravenlab.environments.recorded.log_file import Arms, Columns, Log, read_log
 from ravenlab.environments.recorded.neighborhoods import (
     MIN_LOCAL_EVENTS,
     Neighborhoods,
@@ -167,6 +167,11 @@ class LogScenario(Recording):
     def horizon(self) -> int:
         """Number of events of the search segment: the policy decides once per event."""
         return self.segment(Stream.SEARCH).rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was recognized, sorted or dropped when the file was read."""
+        return self.log.notes
 
     @property
     def digest(self) -> str:
@@ -461,11 +466,15 @@ def choose_block_length(near: Neighborhoods, reward: Floats) -> int:
     return int(min(round(BLOCK_FACTOR * best), longest)) if best > MAX_CHANCE_BLOCK else 1
 
 
-def open_log(path: str | Path, minimize: bool = False, estimator: Estimator = EXPANSION) -> LogScenario:
+def open_log(
+    path: str | Path, minimize: bool = False, estimator: Estimator = EXPANSION, columns: Columns | None = None
+) -> LogScenario:
     """Return the scenario of a file; an unchanged file is not read again."""
-    return _opened(str(path), minimize, estimator, file_stamp(path))
+    return _opened(str(path), minimize, estimator, tuple((columns or {}).items()), file_stamp(path))
 
 
 @lru_cache(maxsize=4)
-def _opened(path: str, minimize: bool, estimator: Estimator, _stamp: object) -> LogScenario:
-    return LogScenario(read_log(path), recording_name("log", path), minimize, estimator)
+def _opened(
+    path: str, minimize: bool, estimator: Estimator, columns: tuple[tuple[str, str], ...], _stamp: object
+) -> LogScenario:
+    return LogScenario(read_log(path, dict(columns)), recording_name("log", path), minimize, estimator)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
+
+if TYPE_CHECKING:
+    import pandas
 
 SEGMENT_SHARES = {Stream.SEARCH: Fraction(5, 10), Stream.SELECTION: Fraction(2, 10), Stream.REPORT: Fraction(3, 10)}
 """Shares of the rows, in order of time. Of the two held-out segments the reported one is larger."""
@@ -82,6 +86,24 @@ def recording_name(kind: str, path: str | Path) -> str:
         plain = Path(path).parent.name
     clean = re.sub(r"[^\w.]+", "-", plain).strip("-.")
     return f"{kind}:{clean[:MAX_NAME_LETTERS] or 'unnamed'}"
+
+
+def write_frame(frame: pandas.DataFrame, folder: Path, kind: str) -> Path:
+    """Write a data frame as CSV, named after its contents, with its index unless that numbers the rows.
+
+    >>> import pandas, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_frame(pandas.DataFrame({"a": [1.0], "b": [2.0]}), Path(folder), "trace").name
+    'trace-70a03bdf6923.csv'
+    """
+    import pandas
+
+    numbered = isinstance(frame.index, pandas.RangeIndex) and frame.index.name is None
+    text = frame.to_csv(index=not numbered)
+    path = folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.csv"
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+    return path
 
 
 def file_stamp(path: str | Path) -> object:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -24,15 +24,17 @@ from ravenlab.environments.world import Floats, Ints
 if TYPE_CHECKING:
     import pandas
 
-FORMATS = (".csv", ".parquet")
+FORMATS = (".csv", ".tsv", ".txt", ".parquet")
 CHUNK_CELLS = 200_000  # cells that are read at a time
 MAX_LINE_LETTERS = 1_000_000  # protects against files without line ends
-OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+SAMPLE_LINES = 20  # from which the separator of the columns and the decimal sign are recognized
 MAX_DECODED_BYTES = 500_000_000  # of the columns of a Parquet file that are read; a compressed file may be tiny
 MAX_READ_BYTES = 1_000_000_000  # that a process may add while it reads a Parquet file, whose stated sizes may be false
 MAX_TEXT_LETTERS = 100_000  # of a text in a Parquet file, which may be compressed to a few bytes
 LONG_LINE = f"a line is longer than {MAX_LINE_LETTERS:,} characters."
-MISPLACED_QUOTE = re.compile(r'[^,\r\n]"[^,\r\n]')  # within a cell, where pandas leaves it out: "1"5 would be 15
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*")
 TEXT_BATCH_ROWS = 1000  # of a Parquet file with texts, whose lengths are unknown before they are read
 NO_ROWS = "it has column names but no row below them."
 
@@ -102,11 +104,26 @@ def _arrow_to_floats(column: Any) -> Floats:
     return np.asarray(cast.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def to_cells(column: Any, row_name: RowName) -> Any:
+    """Convert a column to an array of numbers, times or text, as which it is understood later."""
+    if isinstance(column, np.ndarray):
+        return column
+    if isinstance(column, tuple):
+        return np.array(to_texts(column), dtype=object)
+    from pyarrow import types
+
+    if types.is_temporal(column.type) or types.is_integer(column.type) or types.is_floating(column.type):
+        return column.to_pandas().to_numpy()
+    return np.array(to_texts(column), dtype=object)
+
+
 class Table(ABC):
     """An open file."""
 
     names: list[str]
-    """All columns, as written in the file."""
+    """All columns, as written in the file; the index of a data frame is the first one."""
+    notes: list[str]
+    """What was recognized about the format."""
     row_word: str
     """The word for a row in messages."""
 
@@ -156,15 +173,22 @@ class CsvTable(Table):
 
     def __init__(self, file: TextIO, must: str) -> None:
         self.path = file.name
-        self.rows = csv.reader(_bounded_lines(file), strict=True)
+        lines = _bounded_lines(file)
+        sample = list(islice(lines, SAMPLE_LINES))
+        self.delimiter = _find_delimiter(sample)
+        self.rows = csv.reader(chain(sample, lines), delimiter=self.delimiter, strict=True)
         header = next(self.rows, [])
         if not any(header):
             raise InputError(f"it is empty; the first line must {must}.")
-        if len(header) == 1:
-            for delimiter, word in OTHER_DELIMITERS.items():
-                if delimiter in header[0]:
-                    raise InputError(f"its columns seem to be separated by {word}; write it with commas.")
         self.names = [name.strip() for name in header]
+        self.notes = []
+        self.decimal = "."
+        if self.delimiter != ",":
+            cells = [cell for row in csv.reader(sample[1:], delimiter=self.delimiter) for cell in row]
+            if any(map(DECIMAL_COMMA.fullmatch, cells)) and not any(map(DECIMAL_POINT.fullmatch, cells)):
+                self.decimal = ","
+            signs = " and decimals by commas" if self.decimal == "," else ""
+            self.notes = [f"columns are separated by {DELIMITERS[self.delimiter]}{signs}"]
 
     def chunks(self, positions: list[int], max_rows: int, too_long: str) -> Iterator[tuple[Ints, dict[int, Any]]]:
         count = 0
@@ -180,6 +204,8 @@ class CsvTable(Table):
             for i in np.flatnonzero((widths > 0) & (widths != len(self.names)))[:1]:
                 raise InputError(f"line {numbers[i]} has {widths[i]} cells but the first line has {len(self.names)}.")
             if rows:
+                if self.decimal == ",":
+                    rows = [[_with_point(cell) for cell in row] for row in rows]
                 columns = list(zip(*rows, strict=True))
                 yield numbers[widths > 0], {position: columns[position] for position in positions}
 
@@ -223,8 +249,10 @@ class CsvTable(Table):
         try:
             with open_csv(self.path) as file:
                 frame = pandas.read_csv(
-                    _BoundedLines(file),
+                    _BoundedLines(file, self.delimiter),
                     engine="c",
+                    sep=self.delimiter,
+                    decimal=self.decimal,
                     header=0,
                     names=range(width),
                     dtype={i: np.float64 if i in numbers else object for i in range(width)},
@@ -250,7 +278,11 @@ class ParquetTable(Table):
         self.path = path
         self.file = file
         self.schema = file.schema_arrow  # pyarrow creates it again at every access
-        self.names = [name for name in self.schema.names if not name.startswith("__index_level_")]
+        stored = (self.schema.pandas_metadata or {}).get("index_columns", [])
+        index = [name for name in stored if isinstance(name, str) and name in self.schema.names]
+        self.fields = [*index, *(name for name in self.schema.names if name not in index)]
+        self.names = ["" if name.startswith("__index_level_") else name for name in self.fields]
+        self.notes = []
         for name, count in Counter(self.names).items():
             if count > 1:
                 raise InputError(f"column {name[:60]!r} occurs {count} times.")
@@ -260,11 +292,11 @@ class ParquetTable(Table):
 
         if self.file.metadata.num_rows > max_rows:
             raise InputError(too_long)
-        names = [self.names[position] for position in positions]
+        names = [self.fields[position] for position in positions]
         first = 1
         self._check_size(names)
         texts = [
-            self.names[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))
+            self.fields[i] for i in positions if self.non_numeric_type(i) and not is_dictionary(self.column_type(i))
         ]
         with open_parquet(self.path, texts) as file:
             rows = max(1, CHUNK_CELLS // len(names))
@@ -282,7 +314,7 @@ class ParquetTable(Table):
                 _check_decoded(size)
                 batch.validate(full=True)  # indices of texts in a damaged file may be out of range
                 numbers = np.arange(first, first + batch.num_rows)
-                yield numbers, {position: batch.column(self.names[position]) for position in positions}
+                yield numbers, {position: batch.column(self.fields[position]) for position in positions}
                 first += batch.num_rows
 
     def _check_size(self, names: Collection[str]) -> None:
@@ -304,7 +336,7 @@ class ParquetTable(Table):
 
     def column_type(self, position: int) -> Any:
         """Return the Arrow type of a column."""
-        return self.schema.field(self.names[position]).type
+        return self.schema.field(self.fields[position]).type
 
     def non_numeric_type(self, position: int) -> str | None:
         from pyarrow import types
@@ -353,8 +385,10 @@ def open_csv(path: Path | str) -> TextIO:
 class _BoundedLines(io.TextIOBase):
     """A text file for pandas that refuses lines longer than `MAX_LINE_LETTERS`."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, delimiter: str) -> None:
         self.file = file
+        cell = rf"[^{re.escape(delimiter)}\r\n]"
+        self.misplaced_quote = re.compile(f'{cell}"{cell}')  # which pandas leaves out: "1"5 would be 15
         self.line_letters = 0
         self.end = ""
 
@@ -367,7 +401,7 @@ class _BoundedLines(io.TextIOBase):
         self.line_letters = len(text) - end - 1 + (self.line_letters if end < 0 else 0)
         if self.line_letters > MAX_LINE_LETTERS:
             raise InputError(LONG_LINE)
-        if MISPLACED_QUOTE.search(self.end + text):
+        if self.misplaced_quote.search(self.end + text):
             raise ValueError("the csv module decides what such a quote means")
         self.end = (self.end + text)[-2:]
         return text
@@ -379,6 +413,19 @@ def _bounded_lines(file: TextIO) -> Iterator[str]:
         if len(line) > MAX_LINE_LETTERS:
             raise InputError(LONG_LINE)
         yield line
+
+
+def _find_delimiter(sample: list[str]) -> str:
+    """Return the separator that divides all lines into the same number of columns, by preference a comma."""
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in csv.reader(sample, delimiter=delimiter) if row}
+        if len(widths) == 1 and widths != {1}:
+            return delimiter
+    return max(DELIMITERS, key=sample[0].count) if sample else ","
+
+
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _shorten(error: Exception) -> str:
@@ -396,7 +443,7 @@ def open_table(path: Path, kind: str, must: str) -> Iterator[Table]:
     ravenlab.common.errors.InputError: trace missing.csv: there is no such file.
     """
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{kind} must be a .csv or .parquet file but got {str(path)!r}.")
+        raise InputError(f"{kind} must be a .csv, .tsv, .txt or .parquet file but got {str(path)!r}.")
     try:
         if path.exists() and not path.is_file():
             raise InputError("it is not a file.")
@@ -437,14 +484,3 @@ def open_parquet(path: Path, texts: Collection[str] = ()) -> Iterator[Any]:
         raise
     except pyarrow.ArrowException as error:
         raise InputError(f"it is not a Parquet file: {_shorten(error)}.") from None
-
-
-def check_increasing(name: str, steps: Floats, row_name: RowName) -> None:
-    """Raise InputError if a step is not larger than the one before.
-
-    >>> check_increasing("step", np.array([1.0, 2.0, 5.0]), row_name="event {}".format)
-    """
-    previous = np.concatenate([[-np.inf], steps[:-1]])
-    for row in np.flatnonzero(~(steps > previous))[:1]:
-        problem = "is repeated" if steps[row] == previous[row] else f"follows {previous[row]:g}"
-        raise InputError(f"{row_name(row)}: {name.strip()} {steps[row]:g} {problem}; steps must increase.")

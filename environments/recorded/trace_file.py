@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,12 +15,14 @@ import numpy as np
 
 from ravenlab.common.checks import LARGEST_NUMBER, number_rule
 from ravenlab.common.errors import InputError
+from ravenlab.environments.recorded.log_file import MISSING
+from ravenlab.environments.recorded.order import find_suspicious, note_rows, read_times, sort_rows
 from ravenlab.environments.recorded.table_file import (
     Converter,
     CsvTable,
     Table,
-    check_increasing,
     open_table,
+    to_cells,
     to_floats,
 )
 from ravenlab.environments.world import Floats
@@ -29,13 +31,10 @@ MAX_CELLS = 10_000_000  # rows × arms: 80 MB, and four times that with sums and
 MIN_INDEX_ROWS = 10  # rows from which a column 1, 2, 3, … counts as a row index
 
 TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp")
-"""Names of a first column that holds the time and is left out; pandas writes its index without a name."""
+"""Names of first columns that hold the time, by which rows are sorted; pandas writes its index without a name."""
 
-STEP_COLUMNS = ("step", "t", "index")  # time columns whose numbers must increase
+INDEX_COLUMNS = ("", "index")  # time columns that may be followed by another one
 TIME_COLUMN_HINT = " (a time column must be the first one and be called step, time or date)"
-
-MISSING = ("", "na", "n/a", "nan", "null", "none")
-"""Spellings of a missing cell, in any case: the arm is closed at that row."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,8 @@ class Trace:
     """SHA-256 of names and values."""
     empty_rows: int = 0
     """Number of rows without any value, which were left out."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was recognized, sorted or dropped while reading, and what looks wrong."""
 
     @staticmethod
     def from_values(names: Sequence[str], values: Floats) -> Trace:
@@ -117,11 +118,19 @@ def read_trace(path: str | Path) -> Trace:
         return _build_trace(table)
 
 
+def _count_time_columns(columns: Sequence[str]) -> int:
+    """Count the first columns that hold the time: one, or an index and a time."""
+    names = [name.strip().lower() for name in columns[:2]]
+    if len(columns) < 2 or names[0] not in TIME_COLUMNS:
+        return 0
+    return 2 if len(columns) > 2 and names[0] in INDEX_COLUMNS and names[1] in TIME_COLUMNS[1:] else 1
+
+
 def _build_trace(table: Table) -> Trace:
     columns = table.names
-    has_time = len(columns) > 1 and columns[0].strip().lower() in TIME_COLUMNS
-    has_steps = has_time and columns[0].strip().lower() in STEP_COLUMNS and table.non_numeric_type(0) is None
-    positions = range(int(has_time), len(columns))
+    time_columns = _count_time_columns(columns)
+    time = time_columns - 1
+    positions = range(time_columns, len(columns))
     names = [columns[position] for position in positions]
     if (
         isinstance(table, CsvTable)
@@ -136,12 +145,23 @@ def _build_trace(table: Table) -> Trace:
 
     converters: dict[int, Converter] = {
         position: partial(to_floats, label=repr(columns[position][:60]), missing=MISSING, hint=TIME_COLUMN_HINT)
-        for position in ([0, *positions] if has_steps else positions)
+        for position in positions
     }
-    values, row_name = table.read(converters, MAX_CELLS // len(names), _too_long(len(names)), missing=MISSING)
-    if has_steps:
-        check_increasing(columns[0], values[0], row_name)
-    return Trace.from_values(names, np.stack([values[position] for position in positions], axis=1))
+    if time_columns:
+        converters[time] = to_cells
+    values, row_name = table.read(
+        converters, MAX_CELLS // len(names), _too_long(len(names)), texts=(time,), missing=MISSING
+    )
+    cells = np.stack([values[position] for position in positions], axis=1)
+    notes = list(table.notes)
+    times = read_times(columns[time], values[time], row_name) if time_columns else None
+    if times is not None:
+        order, sorting = sort_rows(columns[time], times, row_name, repeated=False)
+        notes += sorting
+        cells = cells if order is None else cells[order]
+    trace = Trace.from_values(names, cells)
+    notes += note_rows(trace.empty_rows, "without any value dropped")
+    return replace(trace, notes=(*notes, *find_suspicious(trace.names, trace.values)))
 
 
 def check_names(names: Sequence[str]) -> None:

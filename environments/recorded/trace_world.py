@@ -106,6 +106,11 @@ class TraceScenario(Recording):
     kind = "trace"
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was recognized, sorted or dropped when the file was read."""
+        return self.trace.notes
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the contents of the file."""
         return self.trace.digest

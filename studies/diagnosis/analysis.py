@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_count, format_number
-from ravenlab.environments.recorded.log_file import Arms, read_log
+from ravenlab.environments.recorded.log_file import Arms, Columns, Log, looks_like_log, read_log
 from ravenlab.environments.recorded.simulator import ChangeModel
-from ravenlab.environments.recorded.table_file import open_parquet
+from ravenlab.environments.recorded.table_file import open_table
 from ravenlab.environments.recorded.trace_file import MAX_CELLS, read_trace
 from ravenlab.environments.world import Floats
 from ravenlab.studies.diagnosis.block_means import TraceBlocks
@@ -30,55 +31,47 @@ MIN_OBSERVATIONS = 40  # minimal observations of the median arm
 MAX_REWARD = 1e50  # largest reward whose fourth power is finite
 
 
-def read_rewards(path: Path) -> tuple[tuple[str, ...], Floats]:
-    """Read the names of the arms and rewards [N, K] from a trace or log; NaN where no reward was observed."""
-    if is_log(path):
-        return _read_log(path)
+class RecordedRewards(NamedTuple):
+    """The contents of a trace or a log as a table."""
+
+    kind: Literal["trace", "log"]
+    names: tuple[str, ...]
+    """Names of the arms."""
+    values: Floats
+    """[N, K] rewards by row and arm; NaN where none was observed."""
+    notes: tuple[str, ...] = ()
+    """What was recognized, sorted or dropped when the file was read."""
+
+
+def read_rewards(path: Path, columns: Columns | None = None) -> RecordedRewards:
+    """Read a trace or a log; the columns of a log may be named."""
+    if columns is not None or is_log(path):
+        return tabulate_log(read_log(path, columns), f"log {path}")
     trace = read_trace(path)
-    return trace.names, trace.values
+    return RecordedRewards("trace", trace.names, trace.values, trace.notes)
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a log: it has the columns arm and reward."""
-    return {"arm", "reward"} <= {name.strip().strip('"').lower() for name in _read_columns(path)}
-
-
-def log_table(arms: Sequence[str], rewards: Sequence[float]) -> tuple[tuple[str, ...], Floats]:
-    """Convert a log to a table: names of the arms by first appearance, and rewards [N, K].
-
-    >>> names, values = log_table(["b", "a", "b"], [1.0, 2.0, 3.0])
-    >>> names, values.tolist()
-    (('b', 'a'), [[1.0, nan], [nan, 2.0], [3.0, nan]])
-    """
-    names = tuple(dict.fromkeys(arms))
-    index = {name: k for k, name in enumerate(names)}
-    values = np.full((len(arms), len(names)), np.nan)
-    values[np.arange(len(arms)), [index[arm] for arm in arms]] = rewards
-    return names, values
-
-
-def _read_columns(path: Path) -> list[str]:
-    """Read the column names of a file; empty if it cannot be read, which `read_trace` then reports."""
+    """Whether a file is a log: it has columns with usual names of an arm and a reward."""
     try:
-        if not path.is_file():
-            return []
-        if path.suffix.lower() == ".parquet":
-            with open_parquet(path) as file:
-                return list(file.schema_arrow.names)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.readline(10_000).split(",")
-    except (OSError, ValueError):
-        return []
+        with open_table(path, "file", must="name the columns") as table:
+            return looks_like_log(table.names)
+    except InputError:
+        return False  # `read_trace` then reports the error
 
 
-def _read_log(path: Path) -> tuple[tuple[str, ...], Floats]:
-    log = read_log(path)
-    if len(log.names) * log.arm.size > MAX_CELLS:
-        raise InputError(
-            f"log {path}: {format_count(log.arm.size)} rows of {len(log.names)} arms are more than"
-            f" {format_count(MAX_CELLS)} cells."
-        )
-    return log_table([log.names[k] for k in log.arm], list(log.reward))
+def tabulate_log(log: Log, where: str = "log") -> RecordedRewards:
+    """Convert a log to a table.
+
+    >>> tabulate_log(Log.from_columns(["b", "a", "b"], [1.0, 2.0, 3.0])).values.tolist()
+    [[nan, 1.0], [2.0, nan], [nan, 3.0]]
+    """
+    if log.arms * log.events > MAX_CELLS:
+        size = f"{format_count(log.events)} rows of {log.arms} arms"
+        raise InputError(f"{where}: {size} are more than {format_count(MAX_CELLS)} cells.")
+    values = np.full((log.events, log.arms), np.nan)
+    values[np.arange(log.events), log.arm] = log.reward
+    return RecordedRewards("log", log.names, values, log.notes)
 
 
 def diagnose(

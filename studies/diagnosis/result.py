@@ -97,6 +97,10 @@ class Diagnosis(Result):
     halves: int = 0
     files: dict[str, str] = field(default_factory=dict)
     """Result of each file of a collection of traces; the others describe one with the most common result."""
+    kind: str = "trace"
+    """Whether the rewards are those of a trace or a log."""
+    notes: tuple[str, ...] = ()
+    """What was recognized, sorted or dropped when the file was read."""
     plot_data: PlotData | None = field(default=None, compare=False, repr=False)
     """None if the diagnosis is inconclusive."""
 
@@ -138,6 +142,7 @@ class Diagnosis(Result):
             "arms": list(self.names),
             "agreeing_halves": self.agreeing_halves,
             "mismatch": self.mismatch,
+            "notes": list(self.notes),
             "halves": self.halves,
             **({"files": self.files} if self.files else {}),
             "noise": self.noise,
@@ -196,8 +201,9 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
     >>> describe_diagnosis(Diagnosis(("a", "b"), 100, (), reason="100 rows are too few."))
     ['Inconclusive: 100 rows are too few.']
     """
+    notes = [f"{capitalize_first(note)}." for note in diagnosis.notes]
     if not diagnosis.conclusive:
-        return [f"Inconclusive: {diagnosis.reason}"]
+        return [f"Inconclusive: {diagnosis.reason}", *notes]
     lines = [_describe_kinds(diagnosis)]
     if diagnosis.halves:
         lines.append(
@@ -208,7 +214,7 @@ def describe_diagnosis(diagnosis: Diagnosis) -> list[str]:
         counts = sorted(dict.fromkeys(results), key=results.count, reverse=True)
         found = [f"{plural(results.count(verdict), 'file')} {verdict}" for verdict in counts]
         lines.append(f"Of {plural(len(results), 'file')}: {join_words(found, 'and')}. One of the first is described.")
-    return [*lines, f"Noise distribution that fits best: {diagnosis.noise}."]
+    return [*lines, f"Noise distribution that fits best: {diagnosis.noise}.", *notes]
 
 
 def _describe_kinds(diagnosis: Diagnosis) -> str:

@@ -427,17 +427,24 @@ def _describe_file(recommendation: Recommendation, facts: TraceFacts | LogFacts)
         return [
             f"{facts.file}: {plural(facts.events, 'event')}, {arms}; the rarest arm, {rarest!r}, has {events}.",
             f"{segments}{blocks}.",
+            *_describe_notes(facts),
         ]
     missing = sum(facts.arms.values())
     gaps = "no missing cells"
     if missing:
         incomplete = sum(count > 0 for count in facts.arms.values())
         gaps = f"{plural(missing, 'missing cell')} in {plural(incomplete, 'arm')}, where the arm is unavailable"
-    empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows else ""
+    empty = f"; {plural(facts.empty_rows, 'empty row')} dropped" if facts.empty_rows and not facts.notes else ""
     return [
         f"{facts.file}: {format_count(facts.rows)} rows, {arms}; {gaps}{empty}.",
         f"{segments}; windows of {format_count(recommendation.horizon)} rows.",
+        *_describe_notes(facts),
     ]
+
+
+def _describe_notes(facts: TraceFacts | LogFacts) -> list[str]:
+    """Describe what was recognized, sorted or dropped when the file was read."""
+    return [f"{capitalize_first('; '.join(facts.notes))}."] if facts.notes else []
 
 
 def describe_robust(recommendation: RobustRecommendation) -> list[str]:

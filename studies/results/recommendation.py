@@ -142,6 +142,7 @@ class TraceFacts(FrozenModel):
     digest: str = Field(description="SHA-256 of the arms' names and the values.")
     rows: int
     empty_rows: int = Field(description="Rows without any value, which were dropped.")
+    notes: list[str] | None = optional("What was recognized, sorted or dropped when the file was read.")
     arms: dict[str, int] = Field(
         description="Missing cells by arm, in the order of the columns; the arm is unavailable there."
     )
@@ -209,6 +210,7 @@ class LogFacts(FrozenModel):
     file: str = Field(description="File name.")
     digest: str = Field(description="SHA-256 of the events.")
     events: int
+    notes: list[str] | None = optional("What was recognized, sorted or dropped when the file was read.")
     arms: dict[str, int] = Field(description="Events by arm, in alphabetical or numerical order.")
     minimize: bool = Field(description="Whether rewards in the log are costs.")
     segments: dict[str, tuple[int, int]] = Field(description="First and last event of each segment, counted from 1.")

@@ -12,12 +12,14 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.registry import ComparisonDefaults
 from ravenlab.studies.spec.descriptions import COMPARISON, STUDY
 from ravenlab.studies.spec.fields import (
+    ColumnNames,
     FileName,
     Replications,
     SimulatedSpec,
     Trials,
     Whole,
     name_suffix,
+    optional,
 )
 from ravenlab.studies.spec.source import Source, make_source
 from ravenlab.studies.spec.study import StudySpec
@@ -42,7 +44,7 @@ HASH_LETTERS = 6
 MAX_WORLDS = 100_000
 
 # Fields that only comparisons on a trace or log use.
-FILE_FIELDS = ("trace", "log", "minimize", "digest")
+FILE_FIELDS = ("trace", "log", "minimize", "columns", "digest")
 
 REPLICATION_NAMES = {"scenario": "worlds", "trace": "windows", "log": "runs"}
 
@@ -96,12 +98,14 @@ class ComparisonSpec(SimulatedSpec):
     trace: FileName | None = Field(default=None, description=STUDY["trace"])
     log: FileName | None = Field(default=None, description=STUDY["log"])
     minimize: bool = Field(default=False, strict=True, description=STUDY["minimize"])
+    columns: ColumnNames | None = optional(STUDY["columns"])
     digest: str | None = Field(default=None, max_length=64, description=STUDY["digest"])
     scale: float | None = Field(default=None, gt=0, description=STUDY["scale"])
 
     @property
     def source(self) -> Source:
-        return make_source(self.scenario, self.settings, self.trace, self.log, self.minimize, self.digest, self.scale)
+        recorded = (self.trace, self.log, self.minimize, self.digest, self.scale)
+        return make_source(self.scenario, self.settings, *recorded, columns=self.columns)
 
     @property
     def replications_name(self) -> str:

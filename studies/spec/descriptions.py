@@ -26,6 +26,7 @@ STUDY = {
     " number of steps that it runs, the rows of the trace if absent.",
     "minimize": "Whether the trace or log holds costs instead of rewards.",
     "estimator": "How policies are evaluated on a log.",
+    "columns": "Names of the columns of the log, as in step=timestamp,arm=carrier,reward=cost; recognized if absent.",
     "digest": "SHA-256 of the file's content.",
     "scale": "Scale c of the rewards, by which default ranges and parameters are multiplied.",
     "space": "Search range of each parameter.",

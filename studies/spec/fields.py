@@ -19,6 +19,7 @@ from pydantic import (
 
 from ravenlab.common.checks import COUNT, parse_count
 from ravenlab.common.errors import unknown_name
+from ravenlab.environments.recorded.log_file import check_columns, parse_columns
 from ravenlab.environments.scenario import MAX_HORIZON
 from ravenlab.studies.registry import ESTIMATORS, PRUNERS, SAMPLERS, StudyDefaults
 from ravenlab.studies.spec.descriptions import STUDY
@@ -208,6 +209,11 @@ EstimatorName = Annotated[
     str,
     AfterValidator(partial(check_registered, "estimator", ESTIMATORS)),
     Field(json_schema_extra=_add_enum(ESTIMATORS)),
+]
+ColumnNames = Annotated[
+    dict[ParamName, ParamName],
+    BeforeValidator(lambda value: parse_columns(value) if isinstance(value, str) else value),
+    AfterValidator(check_columns),
 ]
 PrunerName = Annotated[
     str,

@@ -31,7 +31,10 @@ MAX_STUDIES = 1000
 TABLES = ("study", "robust")
 
 # Keys of a scenario table that names a file.
-FILE_KEYS = {"trace": ("trace", "window", "keep_state", "minimize"), "log": ("log", "minimize", "estimator")}
+FILE_KEYS = {
+    "trace": ("trace", "window", "keep_state", "minimize"),
+    "log": ("log", "minimize", "estimator", "columns"),
+}
 
 HORIZON_ERRORS = {
     "trace": "horizon cannot be given for a trace; set window or keep_state = true in the scenario's table.",
@@ -142,7 +145,7 @@ def _read_recorded(kind: str, table: Mapping[str, Any], folder: Path) -> tuple[s
         raise InputError("scenario.window is for a policy that is restarted, so keep_state must not be true.")
     fields = {kind: str(folder / path), "minimize": table.get("minimize", False)}
     fields |= {"horizon": table["window"]} if "window" in table else {}
-    fields |= {key: table[key] for key in ("estimator", "keep_state") if key in table}
+    fields |= {key: table[key] for key in ("estimator", "keep_state", "columns") if key in table}
     return recording_name(kind, path), fields
 
 

@@ -20,7 +20,9 @@ from ravenlab.studies.spec.study import StudySpec
 PATH = Path(__file__).parent / "schemas" / "study-file.json"
 
 # Fields of a study that a robust search does not have.
-SINGLE_SCENARIO_FIELDS = ("scenario", "objective", "pruner", "trace", "log", "keep_state", "minimize", "estimator")
+SINGLE_SCENARIO_FIELDS = (
+    *("scenario", "objective", "pruner", "trace", "log", "keep_state", "minimize", "estimator", "columns"),
+)
 
 SINGLE_VALUE = {"type": ["number", "string"]}
 
@@ -49,6 +51,7 @@ SCENARIO_TABLE = {
         "keep_state": {"type": "boolean", "description": STUDY["keep_state"]},
         "minimize": {"type": "boolean", "description": STUDY["minimize"]},
         "estimator": {"enum": list(ESTIMATORS), "description": STUDY["estimator"]},
+        "columns": {"type": ["object", "string"], "description": STUDY["columns"]},
     },
     "oneOf": [{"required": [key]} for key in ("name", "effects", "trace", "log")],
     "additionalProperties": {"anyOf": [SINGLE_VALUE, {"type": "object", "additionalProperties": SINGLE_VALUE}]},

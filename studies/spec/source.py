@@ -10,10 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from ravenlab.environments import InputError, Scenario, find_scenario
 from ravenlab.environments.recorded.collection import CollectionScenario
+from ravenlab.environments.recorded.log_file import Columns
 from ravenlab.environments.recorded.log_world import LogScenario, open_log
 from ravenlab.environments.recorded.recording import recording_name
 from ravenlab.environments.recorded.trace_world import TraceScenario, open_trace
@@ -198,16 +200,19 @@ class LogSource(RecordedSource[LogScenario]):
 
     estimator: str = DEFAULT_ESTIMATOR
     """How policies are evaluated."""
+    columns: Columns | None = None
+    """Names of the columns; None if they are recognized."""
 
     kind = "log"
 
     def read(self) -> LogScenario:
         from ravenlab.studies.diagnosis.log_estimators import LOG_ESTIMATORS
 
-        return open_log(self.path, self.minimize, LOG_ESTIMATORS[self.estimator])
+        return open_log(self.path, self.minimize, LOG_ESTIMATORS[self.estimator], self.columns)
 
     def fields(self) -> dict[str, Any]:
-        return {**super().fields(), "estimator": self.estimator}
+        columns = {} if self.columns is None else {"columns": self.columns}
+        return {**super().fields(), "estimator": self.estimator, **columns}
 
 
 Source = ScenarioSource | TraceSource | LogSource
@@ -223,16 +228,19 @@ def make_source(
     scale: float | None = None,
     estimator: str = DEFAULT_ESTIMATOR,
     keep_state: bool = False,
+    columns: Columns | None = None,
 ) -> Source:
     """Make the source that the fields of a specification name.
 
     >>> make_source("log:ads", {}, log="/data/ads.csv").kind
     'log'
     """
-    if trace is not None:
+    if trace is not None and columns is None:
         return TraceSource(trace, minimize, settings, digest, scale, keep_state)
     if log is not None:
-        return LogSource(log, minimize, settings, digest, scale, estimator)
+        return LogSource(log, minimize, settings, digest, scale, estimator, columns)
+    if columns is not None:
+        raise ValueError("columns requires a log")
     return ScenarioSource(scenario, settings, scale)
 
 
@@ -288,7 +296,7 @@ class HasSource(Protocol):
 
 
 def list_warnings(specs: Iterable[HasSource]) -> list[str]:
-    """List what the scenarios of specifications warn of, each warning once.
+    """List what the scenarios of specifications warn of, and what was noted about their files, each once.
 
     >>> from ravenlab.studies.spec.study import StudySpec
     >>> list_warnings([StudySpec(scenario="blips", horizon=100, arms=1)])
@@ -298,4 +306,8 @@ def list_warnings(specs: Iterable[HasSource]) -> list[str]:
     for spec in specs:
         if isinstance(spec.source, ScenarioSource):
             warnings.update(dict.fromkeys(spec.source.open().warnings(spec.horizon, spec.arms)))
+        else:
+            content = spec.source.find()
+            notes = () if content is None else content.notes
+            warnings.update(dict.fromkeys(f"{Path(spec.source.path).name}: {note}." for note in notes))
     return list(warnings)

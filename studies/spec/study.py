@@ -28,6 +28,7 @@ from ravenlab.studies.registry import (
 from ravenlab.studies.spec.descriptions import STUDY, list_choices
 from ravenlab.studies.spec.fields import (
     MAX_RESULTS,
+    ColumnNames,
     EstimatorName,
     FileName,
     FrozenModel,
@@ -48,6 +49,7 @@ from ravenlab.studies.spec.fields import (
     drop_absent_sizes,
     format_override,
     name_suffix,
+    optional,
 )
 from ravenlab.studies.spec.objective import parse_objective
 from ravenlab.studies.spec.source import (
@@ -85,6 +87,7 @@ class StudyFields(FrozenModel):
     estimator: EstimatorName | None = Field(
         default=None, description=f"{STUDY['estimator'].removesuffix('.')}; {DEFAULT_ESTIMATOR} if absent."
     )
+    columns: ColumnNames | None = optional(STUDY["columns"])
     digest: str | None = Field(default=None, max_length=64, description=STUDY["digest"])
     scale: float | None = Field(default=None, gt=0, description=STUDY["scale"])
     space: dict[ParamName, Range] = Field(default_factory=dict, max_length=100, description=STUDY["space"])
@@ -123,7 +126,7 @@ class StudyFields(FrozenModel):
     def source(self) -> Source:
         """The source of rewards: a scenario, a trace or a log."""
         recorded = (self.trace, self.log, self.minimize, self.digest, self.scale, self.estimator or DEFAULT_ESTIMATOR)
-        return make_source(self.scenario, self.settings, *recorded, keep_state=self.keep_state)
+        return make_source(self.scenario, self.settings, *recorded, keep_state=self.keep_state, columns=self.columns)
 
 
 # Fields that a study's default name states if they differ from their defaults, besides settings, space and fixed.

@@ -7,7 +7,13 @@ from ravenlab.studies.registry import MEASURES, OBJECTIVES, PRUNERS, SAMPLERS, C
 from ravenlab.studies.spec.schema import study_file_schema
 from tools.docs.marks import table
 
-TYPES = {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}
+TYPES = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "`true` or `false`",
+    "object": "table",
+}
 
 
 def parts() -> dict[str, list[str]]:

@@ -33,6 +33,8 @@ def set_recorded(fields: dict[str, Any], scenarios: bool, horizon: bool) -> None
         if keep_state:
             raise InputError("--window is for a policy that is restarted, so --keep-state can't be combined with it.")
         fields["horizon"] = fields.pop("window")
+    if "columns" in fields and "log" not in recorded:
+        raise InputError("--columns requires --log.")
     if not recorded:
         if "minimize" in fields:
             raise InputError("--minimize requires --trace or --log.")

@@ -10,8 +10,8 @@ import typer
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.terminal import print_document, print_line
-from ravenlab.tuning.cli.options import JsonOption, MinimizeOption, argument, integer_option, option
-from ravenlab.tuning.cli.output import command_name, print_json
+from ravenlab.tuning.cli.options import ColumnsOption, JsonOption, MinimizeOption, argument, integer_option, option
+from ravenlab.tuning.cli.output import command_name, print_json, print_message
 
 if TYPE_CHECKING:
     from ravenlab.studies.diagnosis.result import Diagnosis
@@ -44,6 +44,7 @@ def diagnose(
             most=1000,
         ),
     ] = 10,
+    columns: ColumnsOption = None,
     minimize: MinimizeOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,6 +61,7 @@ def diagnose(
         ravenlab diagnose latency.csv -o diagnosis.html --study-file proposed.toml
     """
     from ravenlab.dashboards.pages.diagnosis import render_diagnosis
+    from ravenlab.environments.recorded.log_file import parse_columns
     from ravenlab.studies.diagnosis.proposal import propose_study
     from ravenlab.tuning.files import check_file_writable, write_text
     from ravenlab.tuning.queries import diagnose as diagnose_file
@@ -67,7 +69,10 @@ def diagnose(
     for path in (output, study_file):
         if path is not None:
             check_file_writable(path)
-    diagnosis = diagnose_file(file, minimize=minimize, halves=halves)
+    names = None if columns is None else parse_columns(columns)
+    diagnosis = diagnose_file(file, columns=names, minimize=minimize, halves=halves)
+    for note in diagnosis.notes:
+        print_message(f"{file.name}: {note}.")
     proposal = propose_study(diagnosis, file.name, horizon) if diagnosis.proposes else ""
     recommendation, check, reason = _recommend(diagnosis, horizon, file, minimize)
     parameters = [] if recommendation is None else recommendation.describe()
@@ -102,7 +107,6 @@ def _recommend(
 ) -> tuple[RecommendedParameters | None, TraceCheck | None, str]:
     """Return the law's answer, its check if the file is a trace, and the reason if one of them is missing."""
     from ravenlab.environments.recorded.collection import is_collection
-    from ravenlab.studies.diagnosis.analysis import is_log
     from ravenlab.studies.laws.axes import NoLawError
     from ravenlab.tuning.diagnosed import check_on_trace, recommend_for_diagnosis
 
@@ -112,7 +116,7 @@ def _recommend(
         result = recommend_for_diagnosis(diagnosis, horizon)
     except (NoLawError, InputError) as error:
         return None, None, f"No parameters are recommended without a search: {str(error).rstrip('.')}"
-    if is_log(file) or is_collection(file):
+    if diagnosis.kind == "log" or is_collection(file):
         return result, None, ""
     try:
         return result, check_on_trace(diagnosis, file, minimize), ""

@@ -69,6 +69,7 @@ class Field:
 _number = partial(Field, parser=options.integer(), kind=int)
 _assignments = partial(Field, metavar="NAME=VALUE", parser=options.parse_assignment, kind=list[Assignment])
 
+_COLUMNS = Field(DATA, "NAMES")
 _MINIMIZE = Field(DATA, kind=bool)
 _KEEP_STATE = Field(DATA, kind=bool)
 
@@ -84,12 +85,14 @@ QUESTION_FIELDS = {
     "rate": Field(DESCRIPTION, "P", options.parse_quantity, float),
     "changes": _number(DESCRIPTION, "N"),
     "keep_state": _KEEP_STATE,
+    "columns": _COLUMNS,
     "minimize": _MINIMIZE,
 }
 PROBLEM_FIELDS = {**SETTINGS_FIELDS, "seed": _number(PROBLEM, "S")}
 DATA_FIELDS = {
     "trace": Field(DATA, "FILE"),
     "log": Field(DATA, "FILE"),
+    "columns": _COLUMNS,
     "window": _number(DATA, "W"),
     "minimize": _MINIMIZE,
 }

@@ -229,6 +229,7 @@ PluginOption = Annotated[
     ),
 ]
 
+ColumnsOption = Annotated[str | None, option("--columns", STUDY["columns"], DATA, metavar="NAMES")]
 MinimizeOption = Annotated[bool, option("--minimize", STUDY["minimize"], DATA)]
 TimeoutOption = Annotated[
     float | None,

@@ -89,6 +89,7 @@ def recommend(
         # a file that RavenUCB.load reads
         ravenlab recommend variance-drift --horizon 3000 --format json -o recommended.json
     """
+    from ravenlab.environments.recorded.log_file import parse_columns
     from ravenlab.tuning.advice import Question, answer_question
     from ravenlab.tuning.files import check_file_writable, write_text
 
@@ -96,6 +97,8 @@ def recommend(
         if form is None:
             raise InputError("--output requires --format.")
         check_file_writable(output)
+    if "columns" in fields:
+        fields["columns"] = parse_columns(fields["columns"])
     quantities = {name: fields.pop(name) for name in QUANTITIES if name in fields}
     question = Question(about, horizon, policy, quantities=quantities, **fields)
     result = answer_question(

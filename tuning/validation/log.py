@@ -97,6 +97,7 @@ class LogData(SegmentData[Floats]):
             file=self.file,
             digest=scenario.digest,
             events=log.events,
+            notes=list(log.notes) or None,
             arms=dict(zip(log.names, log.counts, strict=True)),
             minimize=scenario.minimize,
             segments=list_segments(scenario),

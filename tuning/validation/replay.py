@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,9 +13,10 @@ import numpy as np
 from ravenlab.common.checks import check_integer
 from ravenlab.common.documents import Document, Result, Table
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count, format_interval
-from ravenlab.environments.recorded.log_file import Log
+from ravenlab.common.text import capitalize_first, format_count, format_interval
+from ravenlab.environments.recorded.log_file import Columns, Log, read_log
 from ravenlab.environments.recorded.log_world import MIN_REPLAYS, LogScenario, open_log
+from ravenlab.environments.recorded.recording import write_frame
 from ravenlab.environments.streams import Stream
 from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.parameters import Value
@@ -48,6 +50,8 @@ class Replay(Result):
     logged: Interval
     """Mean reward of the logging policy."""
     estimator: str = ""
+    notes: tuple[str, ...] = ()
+    """What was recognized, sorted or dropped when the log was read."""
     """Which rewards the policy was given, and why."""
     inconclusive: str | None = None
     """Why the log cannot support an answer and what would be needed; None if it can."""
@@ -77,14 +81,18 @@ class Replay(Result):
             facts=[f"Logging policy: {logged}."],
             label=f"Replay of {format_count(self.events)} events, {format_count(round(self.effective))} effective",
             tables=[Table(["", "Mean reward per step (95 % CI)"], rows)],
-            details=[f"Estimator: {self.estimator}."] if self.estimator else [],
+            details=[
+                *([f"Estimator: {self.estimator}."] if self.estimator else []),
+                *(f"{capitalize_first(note)}." for note in self.notes),
+            ],
         )
 
 
 def replay(
     policy: str | type[Policy],
-    log: str | Path | Log,
+    log: str | Path | Log | DataFrame,
     *,
+    columns: Columns | None = None,
     params: Mapping[str, Value] | None = None,
     minimize: bool = False,
     resamples: int = RESAMPLES,
@@ -99,7 +107,8 @@ def replay(
 
     Args:
         policy: A name such as "raven-ucb", or a class.
-        log: A file with columns step, arm, reward and optionally propensity, or a `Log`.
+        log: A file with columns step, arm, reward and optionally propensity, a DataFrame of such columns, or a `Log`.
+        columns: Names of these columns, such as ``{"arm": "carrier"}``; recognized if absent.
         params: Parameters of the policy; the others have their defaults.
         minimize: Whether rewards are costs; the policy is given their negatives, and scores are costs.
         resamples: Number of runs, on the log and on logs resampled from it.
@@ -117,10 +126,15 @@ def replay(
     check_integer("resamples", resamples, least=MIN_REPLAYS)
     check_integer("seed", seed, least=0)
     check_registered("estimator", ESTIMATORS, estimator)
+    import pandas
+
+    if isinstance(log, pandas.DataFrame):
+        with tempfile.TemporaryDirectory() as folder:
+            log = read_log(write_frame(log, Path(folder), "log"), columns)
     if isinstance(log, Log):
         scenario = LogScenario(log, "log:table", minimize, LOG_ESTIMATORS[estimator])
     else:
-        scenario = open_log(log, minimize, LOG_ESTIMATORS[estimator])
+        scenario = open_log(log, minimize, LOG_ESTIMATORS[estimator], columns)
     return estimate_score(policy_class, scenario, params, resamples, seed)
 
 
@@ -139,4 +153,4 @@ def estimate_score(
     result = summarize_logs(scenario, Stream.SIMULATE, played)
     score = result.score if result.inconclusive is None else replace(result.score, low=np.nan, high=np.nan)
     summary = vars(replace(result, score=score))
-    return Replay(policy=policy_class.name, params=values, events=played.events, **summary)
+    return Replay(policy=policy_class.name, params=values, events=played.events, notes=scenario.notes, **summary)

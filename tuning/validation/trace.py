@@ -258,6 +258,7 @@ class TraceData(SegmentData[WindowSample]):
             digest=trace.digest,
             rows=trace.rows,
             empty_rows=trace.empty_rows,
+            notes=list(trace.notes) or None,
             arms=dict(zip(trace.names, trace.missing, strict=True)),
             minimize=self.scenario.minimize,
             segments=list_segments(self.scenario),

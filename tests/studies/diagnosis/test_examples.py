@@ -8,7 +8,7 @@ import pytest
 
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.problems import ExampleProblem, make_problem
-from ravenlab.studies.diagnosis.analysis import diagnose, log_table
+from ravenlab.studies.diagnosis.analysis import diagnose, tabulate_log
 from ravenlab.studies.diagnosis.predictive import find_mismatch
 from ravenlab.studies.diagnosis.proposal import propose_study
 from ravenlab.studies.diagnosis.result import Diagnosis, describe_diagnosis
@@ -22,8 +22,7 @@ SEEDS = (0, 1, 2)
 def diagnose_example(name: str, seed: int) -> tuple[ExampleProblem, Diagnosis]:
     problem = make_problem(name, seed)
     if problem.binary:
-        log = problem.log(seed, share=1.0)
-        names, values = log_table([log.names[arm] for arm in log.arm], log.reward.tolist())
+        _, names, values, _ = tabulate_log(problem.log(seed, share=1.0))
     else:
         trace = problem.trace(seed)
         names = trace.names

@@ -119,7 +119,7 @@ def test_too_few_rows_are_inconclusive(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("a;b\n1;2\n", "semicolons"),
+        ("a;b\n1;x\n", "'x'"),
         ("a,b\n1,2,3\n", "3"),
         ("a,b\n1,x\n", "'x'"),
         ("step,arm,reward\n1,a\n", "2"),

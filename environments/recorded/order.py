@@ -1,0 +1,166 @@
+"""The order of the rows of a file: its times are read, rows are sorted by them, and what was done is noted."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import plural
+from ravenlab.environments.recorded.table_file import RowName
+from ravenlab.environments.world import Floats, Ints
+
+DATE_FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S")
+REGULAR = 0.9  # share of equal steps from which longer ones are gaps
+MIN_ROWS = 20  # rows from which a column can look like something other than rewards
+
+
+def read_times(name: str, cells: Any, row_name: RowName) -> Floats | None:
+    """Return times as numbers; None if the cells are labels, none of which is a time.
+
+    >>> read_times("day", np.array(["2026-01-01", "2026-01-02"]), "line {}".format).tolist()
+    [1767225600.0, 1767312000.0]
+    >>> read_times("day", np.array(["Mon", "Tue"]), "line {}".format)
+
+    Raises:
+        InputError: Some cells are not times, or days and months cannot be told apart.
+    """
+    import pandas
+
+    if cells.dtype.kind == "M":
+        times = _to_seconds(pandas.Series(cells))
+    elif cells.dtype.kind in "biuf":
+        times = cells.astype(np.float64)
+    else:
+        try:
+            times = np.array([float(cell) if "_" not in cell else np.nan for cell in cells])
+        except ValueError:
+            found = _read_dates(name, pandas.Series(cells, dtype=object))
+            if found is None:
+                return None
+            times = found
+    for row in np.flatnonzero(~np.isfinite(times))[:1]:
+        cell = str(cells[row])[:60]
+        problem = "is missing" if cell in ("", "nan", "NaT") else f"must be a number or a time but got {cell!r}"
+        raise InputError(f"{row_name(int(row))}: {name or 'the time'} {problem}.")
+    return times
+
+
+def _read_dates(name: str, cells: Any) -> Floats | None:
+    """Read dates and times in ISO 8601 or another common format; NaN where a cell is not a time."""
+    import pandas
+
+    iso = pandas.to_datetime(cells, format="ISO8601", errors="coerce", utc=True)
+    if iso.notna().any():
+        return _to_seconds(iso)
+    readings: dict[bytes, Floats] = {}
+    for date, clock in product(DATE_FORMATS, CLOCK_FORMATS):
+        try:
+            times = _to_seconds(pandas.to_datetime(cells, format=date + clock, utc=True))
+        except (ValueError, OverflowError):
+            continue
+        readings[times.tobytes()] = times
+    if not readings:
+        return None
+    in_order = [times for times in readings.values() if _is_sorted(times) or _is_sorted(-times)]
+    chosen = list(readings.values()) if len(readings) == 1 else in_order
+    if len(chosen) != 1:
+        raise InputError(
+            f"column {name!r}: days and months can't be told apart, as in {cells.iloc[0]!r}; write times as 2026-01-31."
+        )
+    return chosen[0]
+
+
+def _to_seconds(times: Any) -> Floats:
+    import pandas
+
+    if times.dt.tz is not None:
+        times = times.dt.tz_convert(None)
+    seconds = times.astype("datetime64[us]").astype("int64").to_numpy() / 1e6
+    return np.where(pandas.isna(times), np.nan, seconds)
+
+
+def _is_sorted(times: Floats) -> bool:
+    return bool((np.diff(times) >= 0).all())
+
+
+def sort_rows(name: str, times: Floats, row_name: RowName, repeated: bool) -> tuple[Ints | None, list[str]]:
+    """Return the order of the rows, None if they are in order, and what there is to note.
+
+    Args:
+        name: Name of the column.
+        times: Times of the rows.
+        row_name: Names rows in messages.
+        repeated: Whether several rows may have the same time: events, but not steps.
+
+    >>> order, notes = sort_rows("t", np.array([3.0, 2.0, 1.0]), "line {}".format, repeated=False)
+    >>> order.tolist(), notes
+    ([2, 1, 0], ["rows were newest first; they are sorted by 't'"])
+    """
+    notes = []
+    order = None
+    label = repr(name) if name else "the first column"
+    if not _is_sorted(times):
+        newest_first = _is_sorted(-times)
+        order = np.arange(times.size)[::-1] if newest_first else np.argsort(times, kind="stable")
+        notes.append(f"rows were {'newest first' if newest_first else 'not in order'}; they are sorted by {label}")
+        times = times[order]
+    steps = np.diff(times)
+    same = np.flatnonzero(steps == 0.0) + 1
+    if same.size and not repeated:
+        rows = same if order is None else order[same]
+        more = f" ({plural(same.size, 'row')} in all)" if same.size > 1 else ""
+        what = f"{name.strip()} {times[same[0]]:.15g}" if name else "the time"
+        raise InputError(f"{row_name(int(rows[0]))}: {what} is repeated{more}; steps must increase, with one row each.")
+    if same.size:
+        notes.append(f"{plural(same.size, 'event')} with the {label} of the one before; the order of the file is kept")
+    elif steps.size:
+        typical = float(np.median(steps))
+        longer = steps > 1.5 * typical
+        if longer.any() and (np.abs(steps - typical) <= 0.01 * typical).mean() >= REGULAR:
+            lacking = plural(round(float((steps[longer] / typical - 1.0).sum())), "step")
+            gaps = plural(int(longer.sum()), "gap")
+            notes.append(f"{label} has {gaps}, {lacking} in all; rows around a gap are neighbors")
+    return order, notes
+
+
+def find_suspicious(names: tuple[str, ...], values: Floats) -> list[str]:
+    """List columns [N, K] that do not look like rewards of an arm.
+
+    >>> week = np.arange(40) // 2 % 7
+    >>> find_suspicious(("a", "weekday"), np.column_stack([np.random.default_rng(1).normal(size=40), week]))
+    ["column 'weekday' repeats whole numbers in turn and does not look like rewards; leave it out unless it is an arm"]
+    """
+    notes = []
+    for name, column in zip(names, values.T, strict=True):
+        column = column[~np.isnan(column)]
+        if column.size < MIN_ROWS:
+            continue
+        steps = np.diff(column)
+        runs = column[np.concatenate([[True], steps != 0.0])]
+        whole = bool((column % 1 == 0).all())
+        kinds = np.unique(runs).size if whole else 0
+        if not steps.any():
+            what = "is constant"
+        elif (steps >= 0).all() or (steps <= 0).all():
+            what = "only increases or only decreases"
+        elif whole and 3 <= kinds <= runs.size - 3 and (runs[kinds:] == runs[:-kinds]).all():
+            what = "repeats whole numbers in turn"
+        elif kinds == column.size == np.ptp(column) + 1:
+            what = "numbers the rows"
+        else:
+            continue
+        notes.append(f"column {name[:60]!r} {what} and does not look like rewards; leave it out unless it is an arm")
+    return notes
+
+
+def note_rows(count: int, what: str) -> list[str]:
+    """Return a note about a number of rows, if there are any.
+
+    >>> note_rows(2, "without a reward dropped"), note_rows(0, "dropped")
+    (['2 rows without a reward dropped'], [])
+    """
+    return [f"{plural(count, 'row')} {what}"] if count else []
