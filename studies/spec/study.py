@@ -63,6 +63,10 @@ from ravenlab.studies.spec.source import (
 )
 from ravenlab.studies.spec.space import Range, default_range
 
+# Steps of the windows of a trace that one candidate plays in the selection or the report. Longer windows overlap more.
+MAX_WINDOW_STEPS = 20_000_000
+MIN_WINDOWS = 20
+
 UNSCALED = RewardScale(low=0.0, high=1.0, factor=1.0)
 """The scale of the rewards that default ranges and parameters are made for."""
 
@@ -351,14 +355,22 @@ class StudySpec(StudyFields, Specification):
 
     def alternative_steps(self) -> int:
         """Return the number of steps in which they are measured."""
-        return len(self.alternatives()) * self._report_windows() * self.horizon
+        return len(self.alternatives()) * self._held_out_replications(Stream.REPORT) * self.horizon
 
-    def _report_windows(self) -> int:
-        """Return the number of replications of one candidate in the report."""
+    def held_out_windows(self, stream: Stream) -> int:
+        """Return the number of worlds of the selection or the report; fewer windows of a trace if they are long."""
+        count = self.report if stream == Stream.REPORT else self.selection
+        if not isinstance(self.source, TraceSource) or self.keep_state:
+            return count
+        return min(count, max(MIN_WINDOWS, MAX_WINDOW_STEPS // self.horizon))
+
+    def _held_out_replications(self, stream: Stream) -> int:
+        """Return the number of replications of one candidate in the selection or the report."""
+        count = self.held_out_windows(stream)
         if isinstance(self.source, TraceSource) and not self.keep_state:
             # The errors of means are estimated from windows over all rows.
-            return self.report + self.source.read().count_history(self.horizon, self.report, Stream.REPORT)
-        return self.report
+            count += self.source.read().count_history(self.horizon, count, stream)
+        return count
 
     def validation_steps(self) -> int:
         """Return the number of steps of selection and report."""
@@ -368,10 +380,8 @@ class StudySpec(StudyFields, Specification):
         if any(self.unit(param) != 1.0 for param in find_policy(self.policy).parameters):
             baselines += 1
             finalists += not isinstance(self.source, ScenarioSource)
-        selection = self.selection
-        if isinstance(self.source, TraceSource) and not self.keep_state:
-            selection += self.source.read().count_history(self.horizon, self.selection, Stream.SELECTION)
-        compared = finalists * selection + (1 + baselines) * self._report_windows()
+        compared = finalists * self._held_out_replications(Stream.SELECTION)
+        compared += (1 + baselines) * self._held_out_replications(Stream.REPORT)
         return compared * self.horizon + self.alternative_steps()
 
     def resolve_params(self, params: Mapping[str, Value]) -> dict[str, Value]:

@@ -159,6 +159,9 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         for study in spec.first_studies():
             print_line(_describe(study))
         print_line(_describe(spec))
+        validation = spec.validation_steps()
+        if validation:
+            print_line(f"Validation on held-out data, at most: {format_count(validation)} of these steps")
         count += 1 + len(spec.first_studies())
     print_line(f"{plural(count, 'study', 'studies')}, {format_count(plan.simulated_steps())} simulated steps in total")
 

@@ -209,7 +209,7 @@ class TraceData(SegmentData[WindowSample]):
 
     def windows(self, stream: Stream) -> int:
         """Return the number of windows of a stream."""
-        return self.spec.report if stream == Stream.REPORT else self.spec.selection
+        return self.spec.held_out_windows(stream)
 
     def play_selection(self, candidates: Sequence[Values]) -> list[WindowSample]:
         played = play_on_trace(self.evaluator, candidates, Stream.SELECTION, self.windows(Stream.SELECTION))

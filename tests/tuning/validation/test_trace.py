@@ -48,6 +48,16 @@ def file(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "my trace.csv", 50 * table(rows=500, missing=0.15))
 
 
+def test_validation_on_long_windows_is_bounded_and_announced(tmp_path: Path) -> None:
+    """Windows of 20,000 rows: 1,000 instead of 2,000 of them, whose steps are a line of the plan."""
+    long = write_csv(tmp_path / "long.csv", np.random.default_rng(3).normal(size=(100_000, 2)).round(2))
+    spec = parse_study_spec({"trace": str(long), "horizon": 20_000, "report": 2000})
+    assert spec.held_out_windows(Stream.REPORT) == 1000
+    assert parse_study_spec({"trace": str(long), "horizon": 500}).held_out_windows(Stream.REPORT) == spec.report
+    plan = printed("tune", f"--trace={long}", "--window=20000", "--dry-run").splitlines()
+    assert plan[1] == f"Validation on held-out data, at most: {spec.validation_steps():,} of these steps"
+
+
 def test_trace_recommendation(file: Path, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/s.sqlite3"
     recommendation = ravenlab.tune(trace=str(file), minimize=True, storage=url, **SMALL)
