@@ -8,13 +8,17 @@ the logging policy, and policies that need no tuning. Criteria:
 - The advice is worse than one of the first three by more than 5 % of the reference and three standard errors in no more
   cases than a binomial variable with probability 5 % exceeds with 1 %.
 - Its regret is within 5 % of the best of the tried policies, chosen on the other seeds, in the median.
+
+The file keeps one line per problem and seed, so that the command can be interrupted and run again.
 """
 
 from __future__ import annotations
 
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +29,7 @@ import ravenlab
 from ravenlab.environments.recorded.problems import ExampleProblem, choose_by_logging, make_problem
 from ravenlab.environments.world import Floats, Ints
 from ravenlab.policies import find_policy
-from tools.evidence.harness import make_parser, parallel_map
+from tools.evidence.harness import append_line, make_parser, parallel_map, read_lines
 
 REPETITIONS = {"carriers": 6, "regions": 6, "headlines": 2}
 UNTUNED = ("raven-auto", "d-raven", "sw-raven", "thompson")
@@ -178,17 +182,33 @@ def run_seed(task: tuple[str, int]) -> list[dict[str, Any]]:
     return rows
 
 
-def main() -> None:
-    """Run the study and print a line per case and the criteria."""
-    options = make_parser(__doc__, first=True, seeds=10, jobs=True).parse_args()
-    tasks = [(name, seed) for seed in range(options.first, options.first + options.seeds) for name in ROUTES]
-    rows = [row for found in parallel_map(run_seed, tasks, options.jobs) for row in found]
+def append_seed(task: tuple[str, int], file: Path) -> None:
+    """Run a seed of a problem, print its rows and append them to the file."""
+    begin = time.perf_counter()
+    rows = run_seed(task)
+    append_line(file, rows)
     for row in rows:
-        known = ", ".join(f"{name} {regret:.4g}" for name, regret in row["references"].items())
-        worse = f" WORSE than {', '.join(row['worse'])}" if row["worse"] else ""
-        print(
-            f"{row['problem']} {row['seed']} {row['route']}: {row['regret']:.4g} ({known}){worse}\n    {row['answer']}"
-        )
+        print(describe_row(row), flush=True)
+    print(f"{task[0]} {task[1]}: {time.perf_counter() - begin:.0f} s", flush=True)
+
+
+def describe_row(row: Mapping[str, Any]) -> str:
+    """Describe a case: its regret, the references and the answer."""
+    known = ", ".join(f"{name} {regret:.4g}" for name, regret in row["references"].items())
+    worse = f" WORSE than {', '.join(row['worse'])}" if row["worse"] else ""
+    return f"{row['problem']} {row['seed']} {row['route']}: {row['regret']:.4g} ({known}){worse}\n    {row['answer']}"
+
+
+def main() -> None:
+    """Run the seeds that the file lacks, and print the criteria and a row per problem and route."""
+    parser = make_parser(__doc__, first=True, seeds=10, jobs=True)
+    parser.add_argument("--file", type=Path, default=Path("example_advice.jsonl"))
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.seeds)
+    known = {(rows[0]["problem"], rows[0]["seed"]) for rows in read_lines(options.file)}
+    tasks = [(name, seed) for seed in seeds for name in ROUTES if (name, seed) not in known]
+    parallel_map(partial(append_seed, file=options.file), tasks, options.jobs)
+    rows = [row for rows in read_lines(options.file) for row in rows if row["seed"] in seeds]
     compared = sum(row["compared"] for row in rows)
     worse_cases = sum(len(row["worse"]) for row in rows)
     allowed = int(binom.ppf(0.99, compared, ERROR_RATE))
