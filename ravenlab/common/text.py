@@ -4,25 +4,28 @@ Output that programs read (JSON, CSV, TOML, study names) keeps full precision: i
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ravenlab.common.interval import Interval
 
+MINUS = "\N{MINUS SIGN}"  # for people; numbers for programs keep the hyphen that they parse
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 ROUNDING_ERROR = 1e-9  # a value closer to 1 than this is printed as 1
+SIGN = re.compile(r"(?<!\w)-(?=[\d.])")
 BYTE_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 LONGEST_VALUE = 60  # maximal length of a value quoted in an error message
 
 
 def format_number(value: float | str) -> str:
-    """Format a number with four significant digits and thousands separators.
+    """Format a number with four significant digits, thousands separators and a minus sign (U+2212).
 
     Values just below 1 get as many digits as distinguish them from 1. Text is returned unchanged.
 
-    >>> format_number(0.000123456), format_number(0.99998), format_number(12345.6), format_number("welford")
-    ('0.0001235', '0.99998', '12,346', 'welford')
+    >>> format_number(0.000123456), format_number(0.99998), format_number(-12345.6), format_number("welford")
+    ('0.0001235', '0.99998', '−12,346', 'welford')
     """
     if isinstance(value, str):
         return value
@@ -30,7 +33,18 @@ def format_number(value: float | str) -> str:
     if text == "1" and 1.0 - value > ROUNDING_ERROR:
         decimals = -math.floor(math.log10(1.0 - value))
         text = f"{value:.{decimals}f}".rstrip("0")
-    return text
+    return set_minus(text)
+
+
+def set_minus(text: str) -> str:
+    """Write the sign of a formatted number, or those of several, as a minus sign (U+2212) instead of a hyphen.
+
+    Hyphens within words and exponents stay.
+
+    >>> set_minus("-1.5 to 2e-07"), set_minus("raven-ucb")
+    ('−1.5 to 2e-07', 'raven-ucb')
+    """
+    return SIGN.sub(MINUS, text)
 
 
 def format_count(count: int) -> str:
@@ -61,8 +75,7 @@ def format_signed(value: float) -> str:
     >>> format_signed(18.5), format_signed(-0.25), format_signed(0.0)
     ('+18.5', '−0.25', '0')
     """
-    sign = "+" if value > 0 else "−" if value < 0 else ""
-    return f"{sign}{format_number(abs(value))}"
+    return f"{'+' if value > 0 else ''}{format_number(value)}"
 
 
 def format_percent(share: float, unit: str = " %", signed: bool = False) -> str:
@@ -78,7 +91,7 @@ def format_percent(share: float, unit: str = " %", signed: bool = False) -> str:
     if text == "-0.0":
         text = "0.0"
     sign = "+" if signed and value > 0 and text != "0.0" else ""
-    return f"{sign}{text.replace('-', '−')}{unit}"
+    return f"{sign}{set_minus(text)}{unit}"
 
 
 def format_interval(
@@ -185,10 +198,10 @@ def name_problem(subject: str, horizon: int, arms: int, *details: str) -> str:
 def format_value(value: int | float | str) -> str:
     """Format a value that a user gave: up to six significant digits, text unchanged.
 
-    >>> format_value(0.5), format_value(7), format_value("5%")
-    ('0.5', '7', '5%')
+    >>> format_value(-0.5), format_value(7), format_value("5%")
+    ('−0.5', '7', '5%')
     """
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else set_minus(f"{value:g}" if isinstance(value, float) else str(value))
 
 
 def plural(number: int, singular: str, many: str | None = None) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ravenlab.common.text import format_count, format_number, format_percent
+from ravenlab.common.text import format_count, format_number, format_percent, set_minus
 from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE
 from ravenlab.environments import find_scenario
 from ravenlab.studies.laws.axes import ARMS, HORIZON, RATES, axes_of, features
@@ -86,7 +86,7 @@ def _formula(law: Law, name: str, power: int) -> str:
         else:
             words.append(f"{label}^{exponent:.2f}")
     unit = {0: "", 1: "R·", 2: "R²·"}[power]
-    return f"{format_number(float(f'{factor:.3g}'))}·{unit}{'·'.join(words)}"
+    return set_minus(f"{format_number(float(f'{factor:.3g}'))}·{unit}{'·'.join(words)}")
 
 
 def _recommended() -> list[str]:
@@ -127,7 +127,7 @@ def check_rows(check: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _format_excess(value: float) -> str:
-    return f"{100.0 * value:.1f} %".replace("-", "−")
+    return set_minus(f"{100.0 * value:.1f} %")
 
 
 START_COLUMNS = ("trials", "first candidates", "settings", "median", "mean", "95 % interval of the mean")

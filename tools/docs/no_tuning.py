@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ravenlab.common.text import format_count
+from ravenlab.common.text import format_count, set_minus
 from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE
 from tests.project import ROOT
 from tools.docs.marks import table
@@ -97,7 +97,7 @@ def _policies(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _interval(values: Any, sign: str = "") -> str:
-    mean, low, high = (f"{100 * x:{sign},.0f}".replace("-", "−") for x in bootstrap_mean(values))
+    mean, low, high = (set_minus(f"{100 * x:{sign},.0f}") for x in bootstrap_mean(values))
     return f"{mean} ({low} to {high})"
 
 

@@ -5,6 +5,7 @@ from math import hypot, sqrt
 from typing import Any
 
 from ravenlab.common.interval import Z95, Interval
+from ravenlab.common.text import set_minus
 
 
 def measure_share(hits: int, count: int) -> Interval:
@@ -47,4 +48,4 @@ def format_measurement(measured: Interval, unit: str = "%") -> str:
     >>> format_measurement(Interval(12.34, 11.0, 13.5))
     '12.3 % (11.0 to 13.5)'
     """
-    return f"{measured.mean:.1f} {unit} ({measured.low:.1f} to {measured.high:.1f})"
+    return set_minus(f"{measured.mean:.1f} {unit} ({measured.low:.1f} to {measured.high:.1f})")

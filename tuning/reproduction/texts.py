@@ -273,7 +273,7 @@ def render(template: str, **values: Any) -> list[str]:
     >>> render("The mean is {{ mean | number }}.", mean=0.25)
     ['The mean is 0.25.']
     """
-    lines = re.split(r"\n\s*\n", _environment().from_string(template).render(values))
+    lines = re.split(r"\n\s*\n", text.set_minus(_environment().from_string(template).render(values)))
     return [paragraph for line in lines if (paragraph := re.sub(r"[ \n]+", " ", line).strip(" "))]
 
 
@@ -284,7 +284,10 @@ def _make_tables(template: Row, values: Mapping[str, Any]) -> Iterator[Table]:
     select = environment.compile_expression(template["rows"])
     for protocol in values["protocols"] if template.get("by_protocol") else [None]:
         shown = {**values, "protocol": protocol}
-        rows = [{title: cell.render(shown, row=row) for title, cell in cells.items()} for row in select(shown) or []]
+        rows = [
+            {title: text.set_minus(cell.render(shown, row=row)) for title, cell in cells.items()}
+            for row in select(shown) or []
+        ]
         used = [title for title in cells if any(row[title] for row in rows)]
         if rows:
             (caption,) = render(template["caption"], **shown)
