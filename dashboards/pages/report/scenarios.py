@@ -208,7 +208,8 @@ def define_scenario(scenario: Scenario, horizon: int) -> Definition:
     base = scenario.base
     initial = (
         f"Initially μ ~ U({format_value(base.mean_low)}, {format_value(base.mean_high)}) and"
-        f" σ² ~ U({base.variance_low:g}, {base.variance_high:g}), independently for each arm; the noise is {scenario.noise}."
+        f" σ² ~ U({format_value(base.variance_low)}, {format_value(base.variance_high)}), independently for each arm;"
+        f" the noise is {scenario.noise}."
     )
     parameters = [(key, _format_parameter(key, value, horizon)) for key, value in scenario.parameters().items()]
     categories = [CATEGORIES.get(code, "") for code in scenario.category.split("+")]
