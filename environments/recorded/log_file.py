@@ -30,7 +30,7 @@ from ravenlab.environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
 
-MISSING = ("", "na", "n/a", "nan", "null", "none")
+MISSING = ("", "-", "na", "n/a", "#n/a", "nan", "null", "none")
 """Spellings of a missing cell, in any case."""
 
 MAX_EVENTS = 2_000_000  # replaying a longer log hundreds of times would take days
@@ -56,6 +56,7 @@ OTHER_NAMES = {
     "propensity": ("prob", "probability", "pscore", "propensity_score"),
 }
 """Names by which the columns of a log are recognized if they have others."""
+COARSE_TIMES = ("date", "hour", "day")  # which may be beside the time
 
 Columns = Mapping[str, str]
 """Names of the columns step, arm, reward and propensity in a file."""
@@ -194,7 +195,7 @@ def _read_table(table: Table, columns: Columns) -> Log:
         times = read_times(table.names[step], read[step], row_name)
         if times is None:
             raise InputError(f"{row_name(0)}: step must be a number or a time but got {str(read[step][0])[:60]!r}.")
-        order, sorting = sort_rows(table.names[step], times, row_name, repeated=True)
+        order, sorting = sort_rows(table.names[step], times, read[step], row_name=row_name, repeated=True)
         notes += sorting
         rows = rows if order is None else order
     rows = rows[~np.isnan(reward[rows])]
@@ -291,6 +292,8 @@ def _find_columns(table: Table, columns: Columns) -> tuple[dict[str, int], list[
             if lowered.count(role) > 1:
                 raise InputError(f"column {role} occurs twice.")
             usual = [i for i, name in enumerate(lowered) if name in OTHER_NAMES[role] and i not in positions.values()]
+            exact = [i for i in usual if lowered[i] not in COARSE_TIMES]
+            usual = exact if len(usual) > 1 else usual
             if role in lowered:
                 positions[role] = lowered.index(role)
             elif len(usual) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -12,10 +13,19 @@ from ravenlab.common.text import plural
 from ravenlab.environments.recorded.table_file import RowName
 from ravenlab.environments.world import Floats, Ints
 
-DATE_FORMATS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
-CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S")
+DATE_FORMATS = (
+    *("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+    *("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%b %d %Y", "%d %B %Y", "%B %d, %Y"),
+)
+CLOCK_FORMATS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 REGULAR = 0.9  # share of equal steps from which longer ones are gaps
 MIN_ROWS = 20  # rows from which a column can look like something other than rewards
+CALENDAR = (
+    *("weekday", "dow", "day_of_week", "dayofweek", "hour", "hour_of_day", "minute", "day", "month", "week", "year"),
+    *("id", "row", "row_id", "seq", "no", "nr", "n", "number", "count", "counter"),
+)
+"""Names of columns that are hardly those of arms."""
+UNSORTED = "numbers the rows, which are in another order"
 
 
 def read_times(name: str, cells: Any, row_name: RowName) -> Floats | None:
@@ -67,11 +77,11 @@ def _read_dates(name: str, cells: Any) -> Floats | None:
         return None
     in_order = [times for times in readings.values() if _is_sorted(times) or _is_sorted(-times)]
     chosen = list(readings.values()) if len(readings) == 1 else in_order
-    if len(chosen) != 1:
+    if not chosen:
         raise InputError(
             f"column {name!r}: days and months can't be told apart, as in {cells.iloc[0]!r}; write times as 2026-01-31."
         )
-    return chosen[0]
+    return min(chosen, key=lambda times: float(np.abs(np.diff(times)).max(initial=0.0)))
 
 
 def _to_seconds(times: Any) -> Floats:
@@ -87,16 +97,20 @@ def _is_sorted(times: Floats) -> bool:
     return bool((np.diff(times) >= 0).all())
 
 
-def sort_rows(name: str, times: Floats, row_name: RowName, repeated: bool) -> tuple[Ints | None, list[str]]:
+def sort_rows(
+    name: str, times: Floats, cells: Any, *, row_name: RowName, repeated: bool
+) -> tuple[Ints | None, list[str]]:
     """Return the order of the rows, None if they are in order, and what there is to note.
 
     Args:
         name: Name of the column.
         times: Times of the rows.
+        cells: The same as in the file.
         row_name: Names rows in messages.
         repeated: Whether several rows may have the same time: events, but not steps.
 
-    >>> order, notes = sort_rows("t", np.array([3.0, 2.0, 1.0]), "line {}".format, repeated=False)
+    >>> times = np.array([3.0, 2.0, 1.0])
+    >>> order, notes = sort_rows("t", times, times, row_name="line {}".format, repeated=False)
     >>> order.tolist(), notes
     ([2, 1, 0], ["rows were newest first; they are sorted by 't'"])
     """
@@ -113,7 +127,7 @@ def sort_rows(name: str, times: Floats, row_name: RowName, repeated: bool) -> tu
     if same.size and not repeated:
         rows = same if order is None else order[same]
         more = f" ({plural(same.size, 'row')} in all)" if same.size > 1 else ""
-        what = f"{name.strip()} {times[same[0]]:.15g}" if name else "the time"
+        what = f"{name.strip()} {str(cells[rows[0]])[:60]}" if name else "the time"
         raise InputError(f"{row_name(int(rows[0]))}: {what} is repeated{more}; steps must increase, with one row each.")
     if same.size:
         notes.append(f"{plural(same.size, 'event')} with the {label} of the one before; the order of the file is kept")
@@ -127,34 +141,66 @@ def sort_rows(name: str, times: Floats, row_name: RowName, repeated: bool) -> tu
     return order, notes
 
 
-def find_suspicious(names: tuple[str, ...], values: Floats) -> list[str]:
-    """List columns [N, K] that do not look like rewards of an arm.
+def find_arms(names: Sequence[str], values: Floats) -> tuple[list[int], list[str]]:
+    """Return which columns [N, K] are arms, and a note on each that does not look like rewards.
 
-    >>> week = np.arange(40) // 2 % 7
-    >>> find_suspicious(("a", "weekday"), np.column_stack([np.random.default_rng(1).normal(size=40), week]))
-    ["column 'weekday' repeats whole numbers in turn and does not look like rewards; leave it out unless it is an arm"]
+    Such a column is left out if it has whole numbers and either a name of the calendar or of a counter, or the arms
+    have decimals. It is kept if its name begins with "arm", or if fewer than two arms would remain.
+
+    >>> rewards = np.random.default_rng(1).normal(size=(40, 2))
+    >>> find_arms(("a", "b", "weekday"), np.column_stack([rewards, np.arange(40) // 2 % 7]))
+    ([0, 1], ["column 'weekday' repeats whole numbers in turn and is left out; call it 'arm weekday' if it is an arm"])
+
+    Raises:
+        InputError: A column numbers the rows in another order, so it may be that of their times.
     """
+    odd = {k: what for k, column in enumerate(values.T) if (what := _find_oddity(column[~np.isnan(column)]))}
+    plain = [k for k in range(len(names)) if k not in odd]
+    decimals = not any(_is_whole(values[:, k]) for k in plain)
+    left_out = {
+        k
+        for k in odd
+        if _is_whole(values[:, k])
+        and (decimals or names[k].strip().lower() in CALENDAR)
+        and not names[k].strip().lower().startswith("arm")
+    }
+    if len(names) - len(left_out) < 2:
+        left_out = set()
     notes = []
-    for name, column in zip(names, values.T, strict=True):
-        column = column[~np.isnan(column)]
-        if column.size < MIN_ROWS:
-            continue
-        steps = np.diff(column)
-        runs = column[np.concatenate([[True], steps != 0.0])]
-        whole = bool((column % 1 == 0).all())
-        kinds = np.unique(runs).size if whole else 0
-        if not steps.any():
-            what = "is constant"
-        elif (steps >= 0).all() or (steps <= 0).all():
-            what = "only increases or only decreases"
-        elif whole and 3 <= kinds <= runs.size - 3 and (runs[kinds:] == runs[:-kinds]).all():
-            what = "repeats whole numbers in turn"
-        elif kinds == column.size == np.ptp(column) + 1:
-            what = "numbers the rows"
-        else:
-            continue
-        notes.append(f"column {name[:60]!r} {what} and does not look like rewards; leave it out unless it is an arm")
-    return notes
+    for k, what in odd.items():
+        name = names[k][:60]
+        if k in left_out and what == UNSORTED:
+            raise InputError(f"column {name!r} {what}; to sort by it, make it the first column and call it step.")
+        advice = (
+            f"is left out; call it {f'arm {name}'!r} if it is an arm"
+            if k in left_out
+            else "does not look like rewards; leave it out unless it is an arm"
+        )
+        notes.append(f"column {name!r} {what} and {advice}")
+    return [k for k in range(len(names)) if k not in left_out], notes
+
+
+def _find_oddity(column: Floats) -> str | None:
+    """Say why values, of which none is missing, do not look like rewards."""
+    if column.size < MIN_ROWS:
+        return None
+    steps = np.diff(column)
+    runs = column[np.concatenate([[True], steps != 0.0])]
+    kinds = np.unique(runs).size if _is_whole(column) else 0
+    if not steps.any():
+        return "is constant"
+    if kinds == column.size == np.ptp(column) + 1:
+        return "numbers the rows" if (steps > 0).all() else UNSORTED
+    if (steps >= 0).all() or (steps <= 0).all():
+        return "only increases or only decreases"
+    if 3 <= kinds <= runs.size - 3 and (runs[kinds:] == runs[:-kinds]).all():
+        return "repeats whole numbers in turn"
+    return None
+
+
+def _is_whole(column: Floats) -> bool:
+    """Whether all values that are not missing are whole numbers."""
+    return bool((column[np.isfinite(column)] % 1 == 0).all())
 
 
 def note_rows(count: int, what: str) -> list[str]:

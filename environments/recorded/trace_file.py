@@ -16,7 +16,7 @@ import numpy as np
 from ravenlab.common.checks import LARGEST_NUMBER, number_rule
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.log_file import MISSING
-from ravenlab.environments.recorded.order import find_suspicious, note_rows, read_times, sort_rows
+from ravenlab.environments.recorded.order import find_arms, note_rows, read_times, sort_rows
 from ravenlab.environments.recorded.table_file import (
     Converter,
     CsvTable,
@@ -34,7 +34,8 @@ TIME_COLUMNS = ("", "step", "t", "index", "time", "date", "datetime", "timestamp
 """Names of first columns that hold the time, by which rows are sorted; pandas writes its index without a name."""
 
 INDEX_COLUMNS = ("", "index")  # time columns that may be followed by another one
-TIME_COLUMN_HINT = " (a time column must be the first one and be called step, time or date)"
+PLAIN_TIMES = ("step", "time", "date", "datetime", "timestamp")  # of which one may be anywhere
+TIME_COLUMN_HINT = " (a column of times must be called step, time or date)"
 
 
 @dataclass(frozen=True)
@@ -118,19 +119,25 @@ def read_trace(path: str | Path) -> Trace:
         return _build_trace(table)
 
 
-def _count_time_columns(columns: Sequence[str]) -> int:
-    """Count the first columns that hold the time: one, or an index and a time."""
-    names = [name.strip().lower() for name in columns[:2]]
-    if len(columns) < 2 or names[0] not in TIME_COLUMNS:
-        return 0
-    return 2 if len(columns) > 2 and names[0] in INDEX_COLUMNS and names[1] in TIME_COLUMNS[1:] else 1
+def _find_time(columns: Sequence[str]) -> tuple[int | None, list[int]]:
+    """Return the position of the time, and those of the arms: all others but an index in front of a time.
+
+    >>> _find_time(["", "date", "a", "b"]), _find_time(["a", "timestamp", "b"]), _find_time(["a", "t"])
+    ((1, [2, 3]), (1, [0, 2]), (None, [0, 1]))
+    """
+    names = [name.strip().lower() for name in columns]
+    elsewhere = [position for position, name in enumerate(names) if name in PLAIN_TIMES]
+    if len(names) < 2 or (names[0] not in TIME_COLUMNS and len(elsewhere) != 1):
+        return None, list(range(len(names)))
+    if names[0] in INDEX_COLUMNS and len(names) > 2 and names[1] in TIME_COLUMNS[1:]:
+        return 1, list(range(2, len(names)))
+    time = 0 if names[0] in TIME_COLUMNS else elsewhere[0]
+    return time, [position for position in range(len(names)) if position != time]
 
 
 def _build_trace(table: Table) -> Trace:
     columns = table.names
-    time_columns = _count_time_columns(columns)
-    time = time_columns - 1
-    positions = range(time_columns, len(columns))
+    time, positions = _find_time(columns)
     names = [columns[position] for position in positions]
     if (
         isinstance(table, CsvTable)
@@ -147,21 +154,26 @@ def _build_trace(table: Table) -> Trace:
         position: partial(to_floats, label=repr(columns[position][:60]), missing=MISSING, hint=TIME_COLUMN_HINT)
         for position in positions
     }
-    if time_columns:
-        converters[time] = to_cells
+    texts = [] if time is None else [time]
+    converters.update(dict.fromkeys(texts, to_cells))
     values, row_name = table.read(
-        converters, MAX_CELLS // len(names), _too_long(len(names)), texts=(time,), missing=MISSING
+        converters, MAX_CELLS // len(names), _too_long(len(names)), texts=texts, missing=MISSING
     )
     cells = np.stack([values[position] for position in positions], axis=1)
     notes = list(table.notes)
-    times = read_times(columns[time], values[time], row_name) if time_columns else None
-    if times is not None:
-        order, sorting = sort_rows(columns[time], times, row_name, repeated=False)
-        notes += sorting
-        cells = cells if order is None else cells[order]
-    trace = Trace.from_values(names, cells)
+    if time is not None:
+        times = read_times(columns[time], values[time], row_name)
+        if times is None:
+            label = repr(columns[time]) if columns[time] else "the first column"
+            notes.append(f"{label} has labels that are no times; rows are in the order of the file")
+        else:
+            order, sorting = sort_rows(columns[time], times, values[time], row_name=row_name, repeated=False)
+            notes += sorting
+            cells = cells if order is None else cells[order]
+    arms, odd_columns = find_arms(names, cells)
+    trace = Trace.from_values([names[k] for k in arms], cells[:, arms])
     notes += note_rows(trace.empty_rows, "without any value dropped")
-    return replace(trace, notes=(*notes, *find_suspicious(trace.names, trace.values)))
+    return replace(trace, notes=(*notes, *odd_columns))
 
 
 def check_names(names: Sequence[str]) -> None:

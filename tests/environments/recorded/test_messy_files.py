@@ -3,8 +3,10 @@
 Each is read as the same data as the clean file, or refused with one line and exit code 2.
 """
 
+import csv
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from ravenlab.environments.recorded.log_file import read_log
 from ravenlab.environments.recorded.recording import write_frame
 from ravenlab.environments.recorded.trace_file import read_trace
 from ravenlab.studies.diagnosis.analysis import read_rewards
-from tests.command import refused
+from tests.command import refused, run_command
 
 ROWS = 240
 START = "2026-01-01"
@@ -122,10 +124,13 @@ TRACES: dict[str, tuple[list[Change], dict[str, Any], list[str]]] = {
     "timestamps": ([rename(time="Timestamp"), shuffle], CSV, ["sorted"]),
     "gaps": ([drop_rows], CSV, ["1 gap", "20 steps"]),
     "gaps, shuffled": ([drop_rows, shuffle], GERMAN_CSV, ["1 gap", "sorted"]),
-    "weekday": ([lambda frame: frame.assign(weekday=np.arange(ROWS) // 24 % 7)], CSV, ["'weekday'", "in turn"]),
-    "hour": ([lambda frame: frame.assign(hour=np.arange(ROWS) % 24), shuffle], CSV, ["'hour'", "in turn"]),
-    "counter": ([lambda frame: frame.assign(n=np.cumsum(np.arange(ROWS) % 3))], CSV, ["'n'", "increases"]),
-    "constant": ([lambda frame: frame.assign(version=2)], CSV, ["'version'", "constant"]),
+    "a constant arm": ([lambda frame: frame.assign(armadillo=2)], CSV, ["'armadillo'", "constant", "unless it is"]),
+    "an arm that increases": ([lambda frame: frame.assign(dog=np.arange(ROWS) / 7)], CSV, ["'dog'", "increases"]),
+    "labels": ([lambda frame: frame.assign(time=[f"row {i % 7}" for i in range(ROWS)])], CSV, ["labels"]),
+    "time in the last column": ([lambda frame: frame[["ant", "bee", "cat", "time"]], shuffle], CSV, ["sorted"]),
+    "month names": ([dates("%d %b %Y %I:%M %p"), shuffle], CSV, ["sorted"]),
+    "month first, in order": ([dates("%m/%d/%Y %I:%M %p")], CSV, []),
+    "short years": ([dates("%d.%m.%y %H:%M", freq="3h"), shuffle], GERMAN_CSV, ["sorted"]),
     "missing cells": ([blank("bee")], CSV, []),
     "missing cells as text": ([blank("bee"), shuffle], {**CSV, "na_rep": "NaN"}, ["sorted"]),
 }
@@ -159,6 +164,11 @@ LOGS: dict[str, tuple[list[Change], dict[str, Any], dict[str, str] | None, list[
 
 REFUSED: dict[str, tuple[Callable[[], DataFrame], list[str], list[str]]] = {
     "repeated times": (lambda: repeat("time")(make_trace()), [], ["line 3", "repeated", "120 rows"]),
+    "shuffled row numbers": (
+        lambda: shuffle(drop("time")(make_trace()).assign(record=np.arange(ROWS))),
+        [],
+        ["'record'", "another order", "step"],
+    ),
     "repeated times, shuffled": (lambda: shuffle(repeat("time")(make_trace())), [], ["repeated"]),
     "missing times": (lambda: blank("time")(make_trace()), [], ["line 2", "missing"]),
     "days or months": (lambda: shuffle(dates("%d/%m/%Y %H:%M")(make_trace()).head(200)), [], ["months"]),
@@ -171,6 +181,135 @@ REFUSED: dict[str, tuple[Callable[[], DataFrame], list[str], list[str]]] = {
     "steps of text": (lambda: make_log().assign(step="soon"), [], ["line 2", "step", "'soon'"]),
     "rewards of text": (lambda: make_log().assign(reward="much"), [], ["line 2", "reward", "'much'"]),
 }
+
+
+ORDERS: dict[str, tuple[Change, list[str]]] = {
+    "in order": (lambda frame: frame, []),
+    "shuffled": (shuffle, ["sorted"]),
+    "newest first": (reverse, ["newest first"]),
+}
+LAYOUTS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "commas": ({}, []),
+    "quoted cells": ({"quoting": csv.QUOTE_ALL}, []),
+    "semicolons": ({"sep": ";"}, ["semicolons"]),
+    "decimal commas": ({"sep": ";", "decimal": ","}, ["decimals by commas"]),
+    "quoted decimal commas": ({"sep": ";", "decimal": ",", "quoting": csv.QUOTE_ALL}, ["decimals by commas"]),
+    "tabs": ({"sep": "\t"}, ["tabs"]),
+    "Parquet": ({}, []),
+}
+ENDS = {"plain": "{}", "blank lines": "{}\n\n\n", "byte order mark": "\ufeff{}", "both": "\ufeff{}\n"}
+TIMES: dict[str, Change] = {
+    "times": lambda frame: frame,
+    "ISO times": ISO,
+    "German times": GERMAN,
+    "seconds": epoch,
+    "timestamps": rename(time="Timestamp"),
+    "an index beside times": lambda frame: frame.reset_index(),
+}
+EXTRAS: dict[str, tuple[Change, list[str]]] = {
+    "no more columns": (lambda frame: frame, []),
+    "weekdays": (lambda frame: frame.assign(weekday=frame.index // 24 % 7), ["'weekday' repeats", "left out"]),
+    "hours": (lambda frame: frame.assign(hour=frame.index % 24), ["'hour' repeats", "left out"]),
+    "a counter": (lambda frame: frame.assign(total=np.cumsum(frame.index % 3)), ["'total' only increases", "left out"]),
+    "a constant": (lambda frame: frame.assign(version=2), ["'version' is constant", "left out"]),
+    "a row number": (lambda frame: frame.assign(record=frame.index + 1), ["'record'", "left out"]),
+}
+LOSSES: dict[str, tuple[Change, list[str]]] = {
+    "complete": (lambda frame: frame, []),
+    "missing cells": (blank("bee"), []),
+    "gaps": (drop_rows, ["1 gap"]),
+    "empty rows": (lambda frame: blank("cat")(blank("bee")(blank("ant")(frame))), ["24 rows without any value"]),
+}
+LOG_NAMES: dict[str, tuple[Change, list[str]]] = {
+    "usual names": (lambda frame: frame, []),
+    "foreign names": (FOREIGN, ["step=timestamp,arm=carrier,reward=cost"]),
+    "other columns": (lambda frame: frame.assign(city="x, y", hour=frame.index % 24), []),
+    "German times": (dates("%d.%m.%Y %H:%M", "step"), []),
+    "times of pairs": (repeat("step"), ["120 events"]),
+}
+LOG_LOSSES: dict[str, tuple[Change, list[str]]] = {
+    "complete": (lambda frame: frame, []),
+    "missing rewards": (blank("reward"), ["24 rows without a reward"]),
+    "blank propensities": (blank("propensity"), ["24 rows without a propensity"]),
+    "no propensities": (drop("propensity"), []),
+}
+
+
+@dataclass(frozen=True)
+class Mess:
+    """A combination of what can be wrong with a file, and what reading it must state."""
+
+    names: tuple[str, ...]
+    frame: DataFrame
+    clean: DataFrame
+    layout: str
+    end: str
+    crlf: bool
+    notes: list[str]
+
+    def write(self, folder: Path) -> Path:
+        if self.layout == "Parquet":
+            self.frame.to_parquet(folder / "messy.parquet", index=False)
+            return folder / "messy.parquet"
+        text = self.frame.to_csv(index=False, **LAYOUTS[self.layout][0])
+        text = ENDS[self.end].format(text)
+        (folder / "messy.csv").write_bytes((text.replace("\n", "\r\n") if self.crlf else text).encode())
+        return folder / "messy.csv"
+
+
+def combine(number: int) -> Mess:
+    """Draw a combination; every other one is a log."""
+    rng = np.random.default_rng([7, number])
+
+    def pick(table: Any) -> str:
+        return str(rng.choice(list(table)))
+
+    order = pick(ORDERS)
+    layout = pick(LAYOUTS)
+    notes = ORDERS[order][1] + LAYOUTS[layout][1]
+    if number % 2:
+        names = (pick(LOG_NAMES), pick(LOG_LOSSES))
+        # Reversed pairs of events with one time can't be told from pairs in another order.
+        order = "in order" if names[0] == "times of pairs" else order
+        notes = ORDERS[order][1] + LAYOUTS[layout][1]
+        changes = [LOG_NAMES[names[0]], LOG_LOSSES[names[1]]]
+        clean = LOG_LOSSES[names[1]][0](make_log()).dropna(subset="reward")
+        frame = make_log()
+    else:
+        names = (pick(TIMES), pick(EXTRAS), pick(LOSSES))
+        changes = [(TIMES[names[0]], []), EXTRAS[names[1]], LOSSES[names[2]]]
+        clean = LOSSES[names[2]][0](make_trace()).dropna(how="all", subset=["ant", "bee", "cat"])
+        frame = make_trace()
+    for change, stated in changes:
+        frame = change(frame)
+        notes = notes + stated
+    end = pick(ENDS)
+    crlf = bool(rng.integers(2))
+    label = (*names, order, layout, *([] if layout == "Parquet" else [end, "CRLF" if crlf else "LF"]))
+    return Mess(label, ORDERS[order][0](frame), clean, layout, end, crlf, notes)
+
+
+@pytest.mark.parametrize("mess", [pytest.param(mess, id=", ".join(mess.names)) for mess in map(combine, range(60))])
+def test_combinations_are_read_like_the_clean_file(mess: Mess, tmp_path: Path) -> None:
+    kind, names, values, stated = read_rewards(mess.write(tmp_path))
+    if kind == "trace":
+        assert names == ("ant", "bee", "cat")
+        np.testing.assert_array_equal(values, mess.clean[list(names)].to_numpy(dtype=np.float64))
+    else:
+        pulled = np.isfinite(values).argmax(axis=1)
+        assert [names[k] for k in pulled] == mess.clean["arm"].tolist()
+        np.testing.assert_array_equal(values[np.arange(len(values)), pulled], mess.clean["reward"])
+    assert all(note in "; ".join(stated) for note in mess.notes), stated
+    assert mess.notes or not stated
+
+
+def test_what_was_done_is_printed_on_stderr(tmp_path: Path) -> None:
+    EXTRAS["weekdays"][0](reverse(make_trace())).to_csv(tmp_path / "messy.csv", index=False)
+    code, out, err = run_command(["diagnose", str(tmp_path / "messy.csv")])
+    assert code == 0, err
+    assert "rows were newest first; they are sorted by 'time'" in err
+    assert "column 'weekday'" in err
+    assert "240 steps, 3 arms" in out
 
 
 @pytest.mark.parametrize("name", TRACES)
