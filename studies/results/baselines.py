@@ -115,13 +115,28 @@ class BaselineComparison:
         return shorten_title(self.title)
 
     @property
+    def heading(self) -> str:
+        """Its name at the beginning of a sentence or row; names of policies keep their case."""
+        return self.title if self.title.startswith(self.name) else capitalize_first(self.title)
+
+    @property
+    def stated(self) -> Interval:
+        """The difference in its own quantity: that of a mean reward is negative for a worse baseline."""
+        return -self.difference if self.quantity == "mean reward" else self.difference
+
+    @property
+    def extra(self) -> str:
+        """What the difference is, for a column: extra regret, or the difference in what a log estimates."""
+        return "extra regret" if self.quantity == "regret" else f"difference in {self.quantity}"
+
+    @property
     def share(self) -> Interval | None:
         """The difference as a share of the recommended regret; None where shares have no meaning."""
         return None if self.reference is None else self.difference / self.reference
 
 
 def format_change(comparison: BaselineComparison) -> str:
-    """Format the extra regret of a baseline without its interval: in percent, or in the units of recorded data.
+    """Format how a baseline differs, without the interval: in percent, or in the units of recorded data.
 
     >>> format_change(BaselineComparison("paper", "the paper's advice", "worse", Interval(5.0, 3.0, 7.0), 50.0))
     '+10 %'
@@ -149,14 +164,14 @@ def format_difference(comparison: BaselineComparison, *, interval: bool = True) 
 
 def describe_baseline(comparison: BaselineComparison) -> str:
     """Describe in one sentence how a baseline compares with the recommended parameters."""
-    title = capitalize_first(comparison.title)
+    title = comparison.heading
     params = "" if comparison.params is None else f" ({format_params(comparison.params)})"
     verb = "are" if title.endswith("defaults") else "is"
     if comparison.same_params:
         return f"{title} {verb} {IDENTICAL} to this recommendation."
     if comparison.relation == "same":
         return f"{title}{params}: {comparison.quantity} {IDENTICAL} to that of this recommendation."
-    difference = -comparison.difference if comparison.quantity == "mean reward" else comparison.difference
+    difference = comparison.stated
     direction = "higher" if difference.mean >= 0.0 else "lower"
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
     return (
@@ -171,18 +186,21 @@ def describe_stake(comparison: BaselineComparison) -> str:
     if comparison.relation != "worse":
         return ""
     verb = "have" if comparison.title.endswith("defaults") else "has"
-    more = format_change(comparison).removeprefix("+")
     params = (
         f" ({format_params(comparison.params)})" if comparison.name == "as constructed" and comparison.params else ""
     )
     unit = comparison.unit if comparison.share is None else ""
-    return f"{capitalize_first(comparison.title)}{params} {verb} {more} more regret{unit}."
+    stake = f"{format_change(comparison).removeprefix('+')} more regret{unit}"
+    if comparison.quantity != "regret":
+        amount = f"{format_number(abs(comparison.stated.mean))}{unit}"
+        stake = f"a {comparison.quantity} that is {amount} {'higher' if comparison.stated.mean > 0.0 else 'lower'}"
+    return f"{capitalize_first(comparison.title)}{params} {verb} {stake}."
 
 
 def _state(comparison: BaselineComparison) -> tuple[Interval, Callable[[float], str]]:
     """Return the difference, as a share if shares have a meaning, and the function that formats it."""
     if comparison.share is None:
-        return comparison.difference, format_signed
+        return comparison.stated, format_signed
     return comparison.share, partial(format_percent, signed=True)
 
 

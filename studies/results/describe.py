@@ -249,11 +249,17 @@ def describe_regret(recommendation: Recommendation) -> list[str]:
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward,"
     return [
-        f"Mean regret {format_interval(regret)}{share} on {format_count(regret.replications)} held-out worlds not used"
-        f" for selection; the search estimate was {format_number(recommendation.search_estimate)} (objective"
+        f"Mean regret {_name_tuned(recommendation)}{format_interval(regret)}{share} on"
+        f" {format_count(regret.replications)} held-out worlds not used for selection; the search"
+        f" estimate was {format_number(recommendation.search_estimate)} (objective"
         f" {recommendation.objective}){_mention_bias(biased)}.",
         *([] if recommendation.failures is None else describe_failures(recommendation.failures, regret.replications)),
     ]
+
+
+def _name_tuned(recommendation: Recommendation) -> str:
+    """Name what was measured if something else is recommended; the end is a space."""
+    return "of the best parameters found " if recommendation.verdict.decision in INSTEAD else ""
 
 
 def _mention_bias(biased: bool) -> str:
@@ -390,7 +396,7 @@ def _describe_trace_regret(recommendation: Recommendation, facts: TraceFacts) ->
     if facts.files is not None:
         sample = "Each file counts as one independent replication."
     return [
-        f"Mean regret {format_interval(regret)}{recommendation.regret_unit}, on"
+        f"Mean regret {_name_tuned(recommendation)}{format_interval(regret)}{recommendation.regret_unit}, on"
         f" {format_count(regret.replications)} windows of {format_segment(facts, 'report')}, which were not used"
         f" for search or selection; the search estimate was {format_number(recommendation.search_estimate)}.",
         *map(describe_baseline, recommendation.alternative_comparisons),
@@ -405,9 +411,9 @@ def _describe_log_score(recommendation: Recommendation, facts: LogFacts) -> list
     first, last = facts.segments["report"]
     return [
         *warn_inconclusive(facts),
-        f"Replay score {format_interval(facts.score)}, the mean {unit} per step if deployed for"
-        f" {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')}, which were not"
-        f" used for search or selection ({format_count(round(facts.effective))} effective events).",
+        f"Replay score {_name_tuned(recommendation)}{format_interval(facts.score)}, the mean {unit} per step"
+        f" if deployed for {format_count(last - first + 1)} steps, estimated from {format_segment(facts, 'report')},"
+        f" which were not used for search or selection ({format_count(round(facts.effective))} effective events).",
         f"Estimator: {facts.estimator}.",
         f"Mean {unit} of the logging policy there: {format_interval(facts.logged)}.",
         *map(describe_baseline, recommendation.alternative_comparisons),

@@ -64,10 +64,12 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         for comparison in comparisons
         if comparison.relation != "same"
     ]
+    advised = [each for each in alternatives if each.name == recommendation.verdict.policy]
     facts = [
         *([] if better is None else [describe_better_policy(better)]),
+        *map(describe_baseline, advised),
         describe_regret(recommendation)[0],
-        *([f"Extra regret of {join_words(changes, 'and')}."] if changes else []),
+        *([f"{capitalize_first(comparisons[0].extra)} of {join_words(changes, 'and')}."] if changes else []),
         *describe_unit(recommendation),
         *recommendation.evidence,
         *recommendation.holds_for,
@@ -231,13 +233,14 @@ def _alternative_table(alternatives: Sequence[BaselineComparison]) -> Table:
     ordered = sorted(alternatives, key=lambda each: each.difference.mean)
     rows = [
         [
-            capitalize_first(each.title) + (f" ({format_params(each.params)})" if each.params else ""),
+            each.heading + (f" ({format_params(each.params)})" if each.params else ""),
             format_difference(each),
         ]
         for each in ordered
     ]
     caption = "Without tuning, on the same held-out data"
-    return Table(["", f"Extra regret{alternatives[0].unit} ({together}95 % CI)"], rows, caption)
+    extra = capitalize_first(alternatives[0].extra)
+    return Table(["", f"{extra}{alternatives[0].unit} ({together}95 % CI)"], rows, caption)
 
 
 def _format_values(params: Parameters, names: Sequence[str]) -> list[str]:

@@ -145,8 +145,10 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
     for line in (document.answer, *document.facts):
         print_line(line)
     compared = sorted(result.study.alternative_comparisons, key=lambda each: each.difference.mean)
-    for alternative in compared[:MAX_ALTERNATIVES]:
-        print_line(describe_baseline(alternative))
+    sentences = [describe_baseline(alternative) for alternative in compared[:MAX_ALTERNATIVES]]
+    for sentence in sentences:
+        if sentence not in document.facts:
+            print_line(sentence)
     if result.kind == "stored":
         print_line(f"From the stored study of this problem, {result.study.study}. {result.reason}".rstrip())
         return
