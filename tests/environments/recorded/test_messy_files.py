@@ -266,6 +266,7 @@ def combine(number: int) -> Mess:
 
     order = pick(ORDERS)
     layout = pick(LAYOUTS)
+    names: tuple[str, ...]
     notes = ORDERS[order][1] + LAYOUTS[layout][1]
     if number % 2:
         names = (pick(LOG_NAMES), pick(LOG_LOSSES))
