@@ -191,6 +191,15 @@ def keep_equations(text: str) -> str:
     return text.replace(" = ", f"{space}={space}").replace(" %", f"{space}%")
 
 
+def keep_values(decision: str) -> str:
+    """Prevent line breaks between a parameter and its value.
+
+    >>> keep_values("Use α₀ 1.5, ε 0.1") == "Use α₀\N{NO-BREAK SPACE}1.5, ε\N{NO-BREAK SPACE}0.1"
+    True
+    """
+    return re.sub(r" (?=[\d−])", "\N{NO-BREAK SPACE}", decision)
+
+
 def format_cell(cell: Cell) -> str:
     """Format a cell; lines break between parameters, never within one."""
     return keep_pairs_together(str(cell)) if isinstance(cell, Values) else str(cell)
@@ -211,6 +220,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["capitalize_first"] = capitalize_first
     environment.filters["format_cell"] = format_cell
     environment.filters["keep_equations"] = keep_equations
+    environment.filters["keep_values"] = keep_values
     environment.filters["range"] = format_range
     return environment
 

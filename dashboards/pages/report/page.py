@@ -1,6 +1,7 @@
 """The report page: its model, the table of recommended parameters, rendering, and figures as separate files."""
 
 import importlib.util
+import math
 import os
 import platform
 import shutil
@@ -13,51 +14,46 @@ from pathlib import Path
 from ravenlab.common.errors import InputError
 from ravenlab.common.paths import open_new_file
 from ravenlab.common.text import (
-    capitalize_first,
-    format_count,
-    format_ends,
-    format_number,
     format_range,
-    keep_pairs_together,
     plural,
 )
 from ravenlab.dashboards.figures import apply_theme
-from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page, slugify
+from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, count_curve_worlds
 from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from ravenlab.dashboards.pages.report.studies import (
     ReportSection,
-    make_filters,
     make_grid_sections,
     make_robust_sections,
     make_study_sections,
 )
 from ravenlab.dashboards.pages.report.summary import (
     Axis,
-    Piece,
     VerdictRow,
     choose_axis,
     make_robust_row,
     make_verdict_row,
-    summarize_all,
 )
+from ravenlab.dashboards.pages.report.table import RecommendationRow, make_recommendation_table
+from ravenlab.dashboards.pages.report.tally import Count, Tally, count_decisions, count_relations
 from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
 from ravenlab.studies.export import export
-from ravenlab.studies.results.baselines import UNDECIDED, format_change
-from ravenlab.studies.results.describe import format_failures, list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.grid import GRID_POLICY
 from ravenlab.studies.spec.source import LogSource, TraceSource
 from ravenlab.studies.storage.keys import UNSUPPORTED_FRONT, project_version
-from ravenlab.studies.symbols import format_params, format_symbol
-
-MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
 
 UNREADABLE = (
     "Omitted: not a study of ravenlab, made by an incompatible version, or a grid of a custom scenario that is not"
     " loaded."
 )
+
+EMPTY = [
+    "This storage contains no study and no finished grid of ravenlab.",
+    "To create one, run ravenlab tune variance-drift --horizon 10000 or ravenlab grid variance-drift, then run"
+    " ravenlab report again.",
+]
 
 SECTIONS = {
     "summary": "Recommendations",
@@ -77,18 +73,6 @@ IMAGE_WIDTH = 1000
 
 
 @dataclass(frozen=True)
-class RecommendationRow:
-    """Row of the table of recommended parameters. `file` is the name of a saved export without its extension."""
-
-    study: str
-    id: str
-    link: str
-    file: str
-    cells: list[Piece]
-    filters: dict[str, list[str]]
-
-
-@dataclass(frozen=True)
 class MissingItem:
     """Content that the report lacks, and why. General items have no name."""
 
@@ -104,8 +88,11 @@ class ReportPage:
     subtitle: str
     version: str
     lead: list[str]
-    """Counts over all studies; how to create one if there are none."""
+    """How to create a study if there are none."""
+    decisions: list[Count]
+    tallies: list[Tally]
     findings: list[VerdictRow]
+    """In the order of the gain over the defaults."""
     axis: Axis | None
     """Axis of the interval plot."""
     facets: dict[str, list[str]]
@@ -153,10 +140,12 @@ def build_report(data: ReportData) -> ReportPage:
     )
     page = ReportPage(
         title=_format_title(data),
-        subtitle=f"Storage: {data.where}",
+        subtitle=" · ".join([*_count_contents(data), f"Storage: {data.where}"]),
         version=project_version(),
-        lead=_describe_contents(data),
-        findings=findings,
+        lead=[] if data.studies or data.grids or data.robust else EMPTY,
+        decisions=count_decisions(row.filters for row in findings),
+        tallies=count_relations(data.recommendations),
+        findings=sorted(findings, key=lambda row: -math.inf if row.gain is None else row.gain, reverse=True),
         axis=choose_axis(findings),
         facets=_list_facets([*studies, *robust, *grids]),
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
@@ -220,22 +209,15 @@ def _format_title(data: ReportData) -> str:
     return f"Parameters of {policy} in {scenario}"
 
 
-def _describe_contents(data: ReportData) -> list[str]:
-    """State the number of studies and grids, and the results over all of them."""
-    if not data.studies and not data.grids and not data.robust:
-        return [
-            "This storage contains no study and no finished grid of ravenlab.",
-            "To create one, run ravenlab tune variance-drift --horizon 10000 or ravenlab grid variance-drift, then run"
-            " ravenlab report again.",
-        ]
+def _count_contents(data: ReportData) -> list[str]:
+    """State the number of studies and grids."""
     counts = []
     if data.studies:
         horizons = format_range(study.spec.horizon for study in data.studies)
-        recommendations = plural(len(data.recommendations), "recommendation")
-        counts.append(f"{plural(len(data.studies), 'study', 'studies')} at T = {horizons} with {recommendations}.")
-    if data.grids:
-        counts.append(f"{plural(len(data.grids), 'sensitivity grid')} of α₀ and β₀.")
-    return [line for line in (" ".join(counts), *summarize_all(data.recommendations)) if line]
+        counts.append(f"{plural(len(data.studies), 'study', 'studies')} at T = {horizons}")
+    if data.robust:
+        counts.append(plural(len(data.robust), "robust setting"))
+    return [*counts, plural(len(data.grids), "sensitivity grid")] if data.grids else counts
 
 
 def _list_missing(data: ReportData) -> list[MissingItem]:
@@ -285,75 +267,24 @@ def _list_contents(page: ReportPage) -> list[ContentsEntry]:
     }
     has_content = {name: bool(found) for name, found in parts.items()} | {"parameters": bool(page.rows)}
     return [
-        ContentsEntry(name, title, [ContentsEntry(part.id, part.title) for part in parts.get(name, [])])
+        ContentsEntry(name, title, _group_by_scenario(parts.get(name, [])))
         for name, title in SECTIONS.items()
         if has_content.get(name, True)
     ]
 
 
-def make_recommendation_table(
-    recommendations: Sequence[Recommendation], ids: Sequence[str], titles: Sequence[str]
-) -> tuple[list[tuple[str, bool]], list[RecommendationRow]]:
-    """Make the table of recommended parameters.
-
-    Args:
-        recommendations: The recommendations, one per row.
-        ids: Ids of the sections of their studies.
-        titles: Short titles of their studies.
-    """
-    names = list(dict.fromkeys(name for each in recommendations for name in each.params))
-    several = len({each.policy for each in recommendations}) > 1
-    counted = any(each.failures is not None for each in recommendations)
-    baselines = list_baselines(recommendations)
-    separate = len(names) + several + counted + ("as constructed" in baselines) <= MAX_PARAM_COLUMNS
-    columns = [("Study", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
-    columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [("Regret (95 %)", True), *([("Failures", True)] if counted else [])]
-    columns += [(capitalize_first(title), True) for title in baselines.values()]
-    rows = []
-    for each, link, title in zip(recommendations, ids, titles, strict=True):
-        cells = [Piece(title, title), *([Piece(each.policy, each.policy, "policy")] if several else [])]
-        cells.append(Piece(format_count(each.horizon), each.horizon, "horizon"))
-        cells.append(Piece(format_count(each.arms), each.arms, "arms"))
-        if separate:
-            cells += [_param_cell(each, name) for name in names]
-        else:
-            params = format_params(each.params)
-            cells.append(Piece(keep_pairs_together(params), params))
-        regret = each.regret
-        interval = f"({format_ends(regret)})"
-        cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
-        if counted:
-            cells.append(_failure_cell(each))
-        cells += [_baseline_cell(each, name) for name in baselines]
-        filters = make_filters([each.scenario], each.horizon, each.policy)
-        rows.append(RecommendationRow(each.study, f"row-{link}", link, slugify(each.study), cells, filters))
-    return columns, rows
-
-
-def _failure_cell(recommendation: Recommendation) -> Piece:
-    failures = recommendation.failures
-    if failures is None:
-        return Piece("–", "")
-    return Piece(format_failures(failures.rate, failures.reliable), failures.rate, "failures.rate")
-
-
-def _param_cell(recommendation: Recommendation, name: str) -> Piece:
-    value = recommendation.params.get(name)
-    return Piece("–", "") if value is None else Piece(format_number(value), value, f"params.{name}")
-
-
-def _baseline_cell(recommendation: Recommendation, name: str) -> Piece:
-    """Format the excess regret of a baseline; ≈ marks differences that are not significant."""
-    comparison = next((each for each in recommendation.comparisons if each.name == name), None)
-    if comparison is None:
-        return Piece("–", "")
-    shown = format_change(comparison)
-    if comparison.relation == "same":
-        return Piece(shown, 0.0)
-    mark = "≈" if comparison.relation in UNDECIDED else ""
-    value = comparison.difference.mean if comparison.share is None else 100.0 * comparison.share.mean
-    return Piece(shown, value, detail=mark)
+def _group_by_scenario(parts: Sequence[ReportSection | ScenarioSection]) -> list[ContentsEntry]:
+    """Make an entry per section; several of one scenario become an entry with a link for each."""
+    groups: dict[str, list[ContentsEntry]] = {}
+    for part in parts:
+        scenario, _, rest = part.title.partition(", T = ")
+        groups.setdefault(scenario, []).append(ContentsEntry(part.id, f"T = {rest}" if rest else part.title))
+    return [
+        ContentsEntry("", scenario, entries)
+        if len(entries) > 1
+        else ContentsEntry(entries[0].id, ", ".join(dict.fromkeys((scenario, entries[0].title))))
+        for scenario, entries in groups.items()
+    ]
 
 
 def write_figures(page: ReportPage, folder: Path) -> tuple[int, str]:

@@ -18,6 +18,7 @@ from ravenlab.common.text import (
 from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
+from ravenlab.dashboards.pages.report.tally import list_decisions
 from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.describe import (
     describe_recommendation,
@@ -147,9 +148,16 @@ def make_grid_sections(data: ReportData, slugs: Slugs) -> list[ReportSection]:
     return sections
 
 
-def make_filters(scenarios: Sequence[str], horizon: int, policy: str) -> dict[str, list[str]]:
-    """Return the values of the filters under which a study is shown."""
-    return {"scenario": list(scenarios), "horizon": [format_count(horizon)], "policy": [policy]}
+def make_filters(
+    scenarios: Sequence[str], horizon: int, policy: str, decisions: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Return the values of the filters under which a study is shown; a grid has no decision."""
+    return {
+        "scenario": list(scenarios),
+        "horizon": [format_count(horizon)],
+        "policy": [policy],
+        "decision": list(decisions),
+    }
 
 
 def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
@@ -239,7 +247,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
         title,
         lines,
         panels,
-        make_filters([spec.scenario], spec.horizon, spec.policy),
+        make_filters([spec.scenario], spec.horizon, spec.policy, list_decisions(recommendation)),
         table,
         more,
     )
@@ -294,7 +302,7 @@ def _robust_section(result: RobustRecommendation, slugs: Slugs) -> ReportSection
     lines = describe_robust(result)
     link = slugs.new(result.study)
     panels = [make_panel(slugs, f"worlds {result.study}", figures.plot_prices(result))]
-    filters = make_filters(result.scenarios, result.horizon, result.policy)
+    filters = make_filters(result.scenarios, result.horizon, result.policy, list_decisions(result))
     table = _robust_table(result.scenarios, list_contenders(result))
     return ReportSection(link, result.study, short, lines, panels, filters, table)
 

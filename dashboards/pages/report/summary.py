@@ -1,7 +1,7 @@
 """First screen of the report: one verdict per study, and all recommendations and baselines in one interval plot."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ravenlab.common.interval import Interval
@@ -10,14 +10,11 @@ from ravenlab.common.text import (
     format_interval,
     format_number,
     format_percent,
-    plural,
 )
 from ravenlab.dashboards.pages.report.data import StudyData
 from ravenlab.studies.results.baselines import (
     IDENTICAL,
-    TITLES,
     UNDECIDED,
-    Relation,
     describe_baseline,
     format_change,
     format_difference,
@@ -26,7 +23,6 @@ from ravenlab.studies.results.describe import (
     describe_better_policy,
     describe_price,
     describe_unit,
-    name_defaults,
     warn_inconclusive,
     word_verdict,
 )
@@ -114,6 +110,15 @@ class VerdictRow:
     lanes: list[Lane] = field(default_factory=list)
     better_policy: str | None = None
     """Another policy that a stored comparison shows to be better, in one sentence."""
+    relations: Mapping[str, str] = field(default_factory=dict)
+    """Relation of each baseline to the recommended parameters."""
+    gain: float | None = None
+    """Excess regret of the defaults, by which studies are ordered; None if it is unknown."""
+
+    @property
+    def main_lane(self) -> Lane | None:
+        """The line of the defaults, which represents the study in a list of many."""
+        return next((lane for lane in self.lanes if lane.kind == "defaults"), None)
 
     @property
     def description(self) -> str:
@@ -146,7 +151,16 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
         filters=filters,
         lanes=make_lanes(recommendation),
         better_policy=None if study.better is None else describe_better_policy(study.better),
+        relations={each.name: each.relation for each in recommendation.comparisons},
+        gain=_find_gain(recommendation),
     )
+
+
+def _find_gain(recommendation: Recommendation) -> float | None:
+    """Return the gain over the defaults: their excess regret, or on a log the reward that they lose, as a share."""
+    scale = abs(recommendation.regret.mean if recommendation.log is None else recommendation.log.score.mean)
+    found = [each.difference.mean for each in recommendation.comparisons if each.name == "defaults"]
+    return found[0] / scale if found and scale > 0.0 else None
 
 
 def make_robust_row(result: RobustRecommendation, title: str, link: str, filters: dict[str, list[str]]) -> VerdictRow:
@@ -229,38 +243,3 @@ def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:
     low = max(min(ratios), WIDEST[0])
     high = min(max(ratios), WIDEST[1])
     return Axis(min(low / 1.05, 0.95), max(high * 1.05, 1.25))
-
-
-def summarize_all(recommendations: Sequence[Recommendation]) -> list[str]:
-    """Count over all recommendations how often tuning reduced regret, and how many are at the edge of their range.
-
-    >>> summarize_all([])
-    []
-    """
-    lines = []
-    for name in TITLES:
-        found = [each for recommendation in recommendations for each in recommendation.comparisons if each.name == name]
-        if found:
-            title = f"the {name_defaults(*recommendations)}" if name == "defaults" else TITLES[name]
-            lines.append(_count_relations(title, [comparison.relation for comparison in found]))
-    edges = sum(bool(recommendation.edge) for recommendation in recommendations)
-    if edges:
-        total = plural(len(recommendations), "recommendation")
-        lines.append(
-            f"{edges} of {total} {'is' if edges == 1 else 'are'} at the edge of the search range; search a wider range"
-            " before using them."
-        )
-    return lines
-
-
-def _count_relations(baseline: str, relations: Sequence[Relation]) -> str:
-    labels: dict[Relation, str] = {
-        "worse": "lower regret in",
-        "tied": "tied in",
-        "inconclusive": "inconclusive in",
-        "better": "higher regret in",
-        "same": "identical in",
-    }
-    parts = [f"{label} {relations.count(relation)}" for relation, label in labels.items() if relation in relations]
-    studies = plural(len(relations), "study", "studies")
-    return f"Recommended parameters compared with {baseline} in {studies}: {', '.join(parts)}."

@@ -83,39 +83,110 @@ window.ravenlabReport = (() => {
   });
   addEventListener("hashchange", () => reveal(location.hash));
 
-  // ---- filters; the address keeps them as #?scenario=…&horizon=… ----
+  // ---- filters and order of the studies; the address keeps them as #?scenario=…&order=… ----
   const filters = byId("filters");
+  const findings = [...document.querySelectorAll(".findings > li")];
+  const valuesOf = (part) => JSON.parse(part.dataset.filter);
+  const numberOf = (text) => (text === "" || text === undefined ? -Infinity : Number(text.replaceAll(",", "")));
+  const places = new Map([...document.querySelectorAll("details.study[data-study]")].map((part, place) => [part.dataset.study, place]));
+  const decisions = [...document.querySelectorAll(".chip input")].map((chip) => chip.value);
+  const ORDERS = {
+    "": (part) => -numberOf(part.dataset.gain),
+    place: (part) => places.get(part.dataset.study),
+    horizon: (part) => numberOf(valuesOf(part).horizon[0]),
+    decision: (part) => decisions.indexOf(valuesOf(part).decision[0]),
+  };
+  function arrange(name) {
+    const key = ORDERS[name] || ORDERS[""], keys = new Map(findings.map((part) => [part, key(part)]));
+    const gain = ORDERS[""], place = ORDERS.place;
+    const compareParts = (a, b) => keys.get(a) - keys.get(b) || (name === "decision" ? gain(a) - gain(b) : 0) || place(a) - place(b);
+    const sorted = [...findings].sort(compareParts), list = document.querySelector(".findings");
+    if (sorted.some((part, i) => list.children[i] !== part)) list.append(...sorted);
+  }
+  function count(shown, others) {
+    // Chips count the studies that the other filters show; the sentences count those that are shown.
+    const set = (element, number) => { element.textContent = String(number); return number; };
+    for (const chip of document.querySelectorAll(".chip")) {
+      const label = chip.querySelector("[data-count]"), key = label.dataset.count, input = chip.querySelector("input");
+      const number = set(label, others.filter((part) => !key || valuesOf(part).decision.includes(key)).length);
+      chip.hidden = !number && !input.checked;
+    }
+    const relations = shown.map((part) => JSON.parse(part.dataset.relations));
+    for (const line of document.querySelectorAll(".tally")) {
+      const found = relations.map((each) => each[line.dataset.baseline]).filter((each) => each);
+      line.hidden = !found.length;
+      line.querySelector("[data-total]").textContent = `${found.length} ${found.length === 1 ? "study" : "studies"}`;
+      for (const part of line.querySelectorAll("[data-relation]")) {
+        part.hidden = !set(part.querySelector("b"), found.filter((each) => each === part.dataset.relation).length);
+      }
+    }
+  }
   function filter() {
-    const chosen = [...new FormData(filters)].filter(([, value]) => value);
-    const matches = (part) => {
-      const values = JSON.parse(part.dataset.filter);
-      return chosen.every(([name, value]) => !values[name] || values[name].includes(value));
+    const entries = [...new FormData(filters)].filter(([, value]) => value);
+    const chosen = entries.filter(([name]) => name !== "order");
+    const matches = (part, wanted) => {
+      const values = valuesOf(part);
+      return wanted.every(([name, value]) => !values[name] || !values[name].length || values[name].includes(value));
     };
-    for (const part of document.querySelectorAll("[data-filter]")) part.hidden = !matches(part);
+    for (const part of document.querySelectorAll("[data-filter]")) part.hidden = !matches(part, chosen);
     for (const section of document.querySelectorAll("main > section")) {
       const parts = [...section.querySelectorAll("details[data-filter]")];
       section.hidden = parts.length > 0 && parts.every((part) => part.hidden);
     }
-    for (const link of document.querySelectorAll(".toc ol ol a")) link.parentNode.hidden = byId(link.hash.slice(1)).hidden;
-    const rows = [...document.querySelectorAll(".findings > li")], shown = rows.filter((row) => !row.hidden).length;
-    byId("shown").textContent = `${shown} of ${rows.length} shown`;
-    document.querySelector(".empty").hidden = shown > 0;
-    filters.querySelector("button").hidden = !chosen.length;
-    const address = chosen.length ? `#?${new URLSearchParams(chosen)}` : location.hash.startsWith("#?") ? "#" : location.hash;
+    for (const item of document.querySelectorAll(".toc ol ol > li")) {
+      const links = [...item.querySelectorAll("a")];
+      for (const link of links) link.hidden = byId(link.hash.slice(1)).hidden;
+      item.hidden = links.every((link) => link.hidden);
+    }
+    const shown = findings.filter((part) => !part.hidden);
+    count(shown, findings.filter((part) => matches(part, chosen.filter(([name]) => name !== "decision"))));
+    arrange(filters.elements.order ? filters.elements.order.value : "");
+    byId("shown").textContent = `${shown.length} of ${findings.length} shown`;
+    const empty = document.querySelector(".empty");
+    if (empty) empty.hidden = shown.length > 0;
+    filters.querySelector("button").hidden = !entries.length;
+    const address = entries.length ? `#?${new URLSearchParams(entries)}` : location.hash.startsWith("#?") ? "#" : location.hash;
     if (address !== location.hash) history.replaceState(null, "", address || " ");
   }
   function beginFilters() {
     if (!filters) return;
     if (location.hash.startsWith("#?")) {
       for (const [name, value] of new URLSearchParams(location.hash.slice(2))) {
-        const select = filters.elements[name];
-        if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+        const control = filters.elements[name];
+        const known = control && [...(control.options || control)].some((option) => option.value === value);
+        if (known) control.value = value;
       }
     }
-    filters.addEventListener("input", filter);
+    addEventListener("input", (event) => { if (event.target === filters || event.target.form === filters) filter(); }, true);
     filters.addEventListener("reset", () => setTimeout(filter));
+    new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${filters.offsetHeight}px`)).observe(filters);
     filter();
   }
+
+  // ---- contents: the current section is marked ----
+  function markCurrent() {
+    const links = [...document.querySelectorAll(".toc a")];
+    const reached = (link) => {
+      const box = byId(link.hash.slice(1)).getBoundingClientRect();
+      return (box.height || box.width) && box.top < innerHeight / 3;
+    };
+    const passed = links.filter(reached).sort((a, b) => byId(a.hash.slice(1)).getBoundingClientRect().top - byId(b.hash.slice(1)).getBoundingClientRect().top);
+    const current = passed.at(-1) || links[0];
+    for (const link of links) {
+      if (link !== current) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) {
+        link.setAttribute("aria-current", "true");
+        const list = link.closest("details"), box = link.getBoundingClientRect(), around = list.getBoundingClientRect();
+        if (box.top < around.top || box.bottom > around.bottom) list.scrollTop += box.top - around.top - around.height / 2;
+      }
+    }
+  }
+  let marking = false;
+  addEventListener("scroll", () => {
+    if (marking) return;
+    marking = true;
+    requestAnimationFrame(() => { marking = false; markCurrent(); });
+  }, { passive: true });
 
   // ---- linked figures: parameters under the pointer are marked in the other figures of the study ----
   const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
@@ -247,6 +318,7 @@ window.ravenlabReport = (() => {
   }
   function begin() {
     beginFilters();
+    markCurrent();
     reveal(location.hash.startsWith("#?") ? "" : location.hash);
     document.documentElement.dataset.ready = "yes";
     document.documentElement.dataset.readyAfter = String(Math.round(performance.now())); // ms since it was opened

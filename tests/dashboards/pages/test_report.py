@@ -13,7 +13,7 @@ from ravenlab.common.text import format_number, format_percent
 from ravenlab.dashboards.pages.html import Slugs
 from ravenlab.dashboards.pages.report import page as report_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, Trials, find_recommendation, load_report_data
-from ravenlab.dashboards.pages.report.page import build_report, make_recommendation_table, render_report
+from ravenlab.dashboards.pages.report.page import build_report, render_report
 from ravenlab.dashboards.pages.report.scenarios import define_trace
 from ravenlab.dashboards.pages.report.studies import (
     MAX_SUFFIX_LENGTH,
@@ -28,8 +28,9 @@ from ravenlab.dashboards.pages.report.summary import (
     make_lanes,
     make_robust_row,
     make_verdict_row,
-    summarize_all,
 )
+from ravenlab.dashboards.pages.report.table import make_recommendation_table
+from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.describe import describe_better_policy, describe_verdict
@@ -254,7 +255,7 @@ def test_unfinished_studies_state_what_is_missing(tmp_path: Path, opened: optuna
     store_small_grid(url(tmp_path / "s.sqlite3"), 100, cells=2)
     words = read_report(opened)
     for statement in (
-        "4 studies at T = 200 with 0 recommendations.",
+        "4 studies at T = 200 · Storage",
         "No trial has finished yet (0 of 9).",
         "The search is unfinished (1 of 9 trials).",
         "finished but not validated",
@@ -418,9 +419,9 @@ def test_lanes_show_regret_relative_to_the_recommendation() -> None:
 def test_scaled_defaults_are_called_so() -> None:
     scaled = make_recommendation(unit=8.0)
     assert [lane.name for lane in make_lanes(scaled)] == ["Recommended", "Paper's advice", "Scaled defaults"]
-    assert "compared with the scaled defaults in 1 study" in " ".join(summarize_all([scaled]))
-    both = " ".join(summarize_all([scaled, make_recommendation()]))
-    assert "compared with the defaults or scaled defaults in 2 studies" in both
+    assert [tally.title for tally in count_relations([scaled])] == ["the paper's advice", "the scaled defaults"]
+    both = count_relations([scaled, make_recommendation()])[-1]
+    assert (both.title, both.studies) == ("the defaults or scaled defaults", 2)
     robust = make_robust(["blips", "periodic"]).model_copy(update={"unit": 8.0})
     assert "The scale of the rewards is 8 times" in make_robust_row(robust, "title", "link", {}).facts
     section = make_robust_sections(ReportData("here", [], robust=[robust]), Slugs())[0]

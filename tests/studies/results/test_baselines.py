@@ -9,8 +9,9 @@ from ravenlab.common.interval import Interval
 from ravenlab.common.terminal import print_document
 from ravenlab.dashboards.figures.card import plot_card
 from ravenlab.dashboards.figures.intervals import plot_recommendations
-from ravenlab.dashboards.pages.report.page import make_recommendation_table
-from ravenlab.dashboards.pages.report.summary import make_lanes, summarize_all
+from ravenlab.dashboards.pages.report.summary import make_lanes
+from ravenlab.dashboards.pages.report.table import make_recommendation_table
+from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
 from ravenlab.studies.results.describe import describe_recommendation
@@ -107,8 +108,8 @@ def test_every_surface_shows_the_same_relation(
     assert (row.cells[-1].text == "identical") == (relation == "same")
     assert (row.cells[-1].detail == "≈") == (relation in ("tied", "inconclusive"))
     label = {"same": "identical", "worse": "lower regret", "better": "higher regret"}.get(relation, relation)
-    compared = "Recommended parameters compared with the defaults in 1 study"
-    assert summarize_all([recommendation]) == [f"{compared}: {label} in 1."]
+    (tally,) = count_relations([recommendation])
+    assert [(tally.title, count.label, count.number) for count in tally.counts] == [("the defaults", label, 1)]
     assert list(recommendation.to_frame()["relation"]) == ["same", relation]
 
 
