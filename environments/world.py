@@ -11,13 +11,11 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ravenlab.common.arrays import Bytes
 from ravenlab.common.arrays import Floats as Floats
 from ravenlab.common.arrays import Ints as Ints
 from ravenlab.common.compiled import compiled, inlined, inner_inlined
-
-Bytes = NDArray[np.uint8]
 
 SLOPE = 1
 GROWTH = 2

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.log_file import MISSING
@@ -28,7 +29,6 @@ from ravenlab.environments.recorded.trace_world import (
     choose_nearby_rows,
 )
 from ravenlab.environments.streams import Stream, generator
-from ravenlab.environments.world import Floats
 
 SERIES = "series"
 """Column of a long table that names the replication of each row."""

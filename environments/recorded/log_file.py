@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.checks import LARGEST_NUMBER, number_rule
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import join_words
@@ -26,7 +27,6 @@ from ravenlab.environments.recorded.table_file import (
     to_floats,
     to_texts,
 )
-from ravenlab.environments.world import Floats
 
 Arms = np.ndarray[Any, np.dtype[np.int32]]
 

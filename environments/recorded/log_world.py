@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ravenlab.common.arrays import Bytes, Floats, Ints
 from ravenlab.common.checks import check_integer
 from ravenlab.common.compiled import inlined
 from ravenlab.common.errors import InputError
@@ -49,7 +50,6 @@ from ravenlab.environments.recorded.recording import (
 from ravenlab.environments.recorded.simulator import Simulator
 from ravenlab.environments.reward_scale import RewardScale, recorded_scale
 from ravenlab.environments.streams import Stream, generator
-from ravenlab.environments.world import Bytes, Floats, Ints
 
 MIN_EVENTS_PER_ARM = 50  # leaves ten events per arm in the shortest segment
 RUNS_PER_LOG = 4  # consecutive replications on one log with different draws, in the selection and report streams

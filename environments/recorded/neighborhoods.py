@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ravenlab.common.arrays import Bytes, Floats, Ints
 from ravenlab.common.compiled import compiled
 from ravenlab.environments.recorded.log_file import Arms
-from ravenlab.environments.world import Bytes, Floats, Ints
 
 SIZES = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 640, 1280)
 """Numbers of events of a neighborhood to choose from, besides all events of the arm between two change points."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import plural
 from ravenlab.environments.recorded.table_file import RowName
-from ravenlab.environments.world import Floats, Ints
 
 DATE_FORMATS = (
     *("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),

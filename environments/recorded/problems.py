@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.common.errors import unknown_name
 from ravenlab.common.text import join_words
 from ravenlab.environments.recorded.examples import log_to_csv, trace_to_csv
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.trace_file import Trace
-from ravenlab.environments.world import Floats, Ints
 
 HOURS = 4368  # 26 weeks
 WEEK = 168

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.errors import InputError
 from ravenlab.environments.streams import Stream
-from ravenlab.environments.world import Floats
 
 if TYPE_CHECKING:
     import pandas

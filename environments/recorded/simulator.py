@@ -19,10 +19,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.common.linear import cholesky, invert, multiply
 from ravenlab.environments.recorded.log_file import Arms
 from ravenlab.environments.streams import generator
-from ravenlab.environments.world import Floats, Ints
 
 Bools = NDArray[np.bool_]
 

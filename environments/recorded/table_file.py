@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_bytes
-from ravenlab.environments.world import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ravenlab.common.arrays import Floats
 from ravenlab.common.checks import LARGEST_NUMBER, number_rule
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.log_file import MISSING
@@ -25,7 +26,6 @@ from ravenlab.environments.recorded.table_file import (
     to_cells,
     to_floats,
 )
-from ravenlab.environments.world import Floats
 
 MAX_CELLS = 10_000_000  # rows × arms: 80 MB, and four times that with sums and means of neighbouring rows
 MIN_INDEX_ROWS = 10  # rows from which a column 1, 2, 3, … counts as a row index

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ravenlab.common.arrays import Bytes, Floats, Ints
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.recording import (
@@ -36,7 +37,6 @@ from ravenlab.environments.recorded.recording import (
 from ravenlab.environments.recorded.trace_file import Trace, read_trace
 from ravenlab.environments.reward_scale import RewardScale, recorded_scale
 from ravenlab.environments.streams import Stream, generator
-from ravenlab.environments.world import Bytes, Floats, Ints
 
 WINDOWS_PER_SEGMENT = 4  # default length of a window relative to the search segment
 
