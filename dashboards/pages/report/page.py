@@ -20,6 +20,7 @@ from ravenlab.common.text import (
 from ravenlab.dashboards.figures import apply_theme
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, count_curve_worlds
+from ravenlab.dashboards.pages.report.overview import Overview, make_overview
 from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from ravenlab.dashboards.pages.report.studies import (
     ReportSection,
@@ -95,6 +96,7 @@ class ReportPage:
     """In the order of the gain over the defaults."""
     axis: Axis | None
     """Axis of the interval plot."""
+    overview: Overview | None
     facets: dict[str, list[str]]
     """Choices of each filter; filters with one choice are omitted."""
     missing: list[MissingItem]
@@ -147,6 +149,10 @@ def build_report(data: ReportData) -> ReportPage:
         tallies=count_relations(data.recommendations),
         findings=sorted(findings, key=lambda row: -math.inf if row.gain is None else row.gain, reverse=True),
         axis=choose_axis(findings),
+        overview=make_overview(
+            data.recommendations,
+            [row for study, row in zip(data.studies, findings, strict=False) if study.recommendation is not None],
+        ),
         facets=_list_facets([*studies, *robust, *grids]),
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
         has_trace=any(isinstance(study.spec.source, TraceSource) for study in data.studies),

@@ -180,3 +180,24 @@ def test_the_list_is_accessible(page: Page, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     page.locator(".finding.brief summary").first.click()
     assert find_violations(page) == []
+
+
+def test_the_overview_has_a_row_per_scenario_and_opens_studies(page: Page) -> None:
+    groups = page.locator(".overview .group-title")
+    assert groups.all_inner_texts() == list(GAINS)
+    page.get_by_role("combobox", name="Scenario").select_option("periodic")
+    assert page.locator(".overview .group-title:visible").all_inner_texts() == ["periodic"]
+    lines = page.locator(".overview a.line:visible")
+    assert [line.split("\n")[0].replace("\xa0", " ") for line in lines.all_inner_texts()] == [
+        f"T = {horizon}" for horizon in ("500", "1,000", "2,000", "4,000")
+    ]
+    positions = lines.locator("svg:nth-of-type(2) use:last-child").evaluate_all(
+        "marks => marks.map(each => each.getBoundingClientRect().x)"
+    )
+    assert positions == sorted(positions), "β₀ grows with the horizon"
+    assert lines.first.locator("[href='#mark-defaults']").count() == 3
+    lines.nth(1).click()
+    study = page.locator("details.study[open]")
+    study.wait_for()
+    assert study.locator("h3").inner_text().replace("\xa0", " ") == "periodic, T = 1,000"
+    assert page.evaluate("document.documentElement.scrollWidth") == 1400
