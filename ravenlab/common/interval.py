@@ -1,5 +1,6 @@
 """The type of an estimate with its confidence interval, and the constants that all statistical decisions share."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
@@ -95,6 +96,14 @@ class Interval:
         True
         """
         return -margin <= self.low and self.high <= margin
+
+    def limited(self, least: float = -math.inf, most: float = math.inf) -> Self:
+        """Move the ends of an interval from few replications into the range of values that are possible.
+
+        >>> Interval(97.0, 91.0, 103.0).limited(most=100.0).high
+        100.0
+        """
+        return replace(self, low=max(self.low, min(least, self.mean)), high=min(self.high, max(most, self.mean)))
 
     def shifted(self, offset: float) -> Self:
         """Add a constant to the estimate and to both ends."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_number
+from ravenlab.common.text import format_number, format_p_value
 
 
 class ClaimVerdict(StrEnum):
@@ -55,13 +55,17 @@ class Claim:
         return self.printed
 
     def show(self, number: float | None) -> str:
-        """Format a number with its percent sign; other units are shown separately.
+        """Format a number with its percent sign, or as a probability; other units are shown separately.
 
         >>> Claim("k", "Section 1", "It is 84 %.", unit="%").show(84.0)
         '84 %'
+        >>> Claim("k", "Figure 3", "It is noise.", unit="probability").show(6.2e-08)
+        '< 0.0001'
         """
         if number is None:
             return ""
+        if self.unit == "probability":
+            return format_p_value(number)
         return f"{format_number(number)} %" if self.unit == "%" else format_number(number)
 
 

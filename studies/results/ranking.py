@@ -34,7 +34,7 @@ from ravenlab.studies.spec.comparison import ComparisonSpec, SettingKind
 from ravenlab.studies.statistics.bootstrap import estimate_sum, row_autocorrelation, sum_interval
 from ravenlab.studies.statistics.failures import FailureSample, include_unseen, include_unseen_in_mean
 from ravenlab.studies.statistics.files import FileEstimate
-from ravenlab.studies.statistics.intervals import mean_interval
+from ravenlab.studies.statistics.intervals import level_interval
 from ravenlab.studies.statistics.paired import SkewedEstimate, StudentEstimate, holm_adjust, simultaneous_levels
 from ravenlab.studies.statistics.resampled_logs import estimate_interval, estimate_log_difference
 
@@ -83,7 +83,7 @@ def build_board(setting: SettingKind, description: str, entries: Sequence[Compar
 
 def _mean_with_unseen(entry: ComparisonEntry, seed: int) -> Interval:
     """Return the mean regret of an entry with its interval, which includes unseen failures."""
-    mean = mean_interval(entry.regret, seed)
+    mean = level_interval(entry.regret, seed)
     sample = entry.failure_sample
     return mean if sample is None else include_unseen_in_mean(mean, sample)
 
@@ -124,8 +124,11 @@ def compare_pairs(
         first, second = failed[pair]
         if first is not None and second is not None:
             difference = include_unseen(difference, second, first, 1.0 - level)
-        least = float(samples[pair[0]].mean())
-        tests[pair] = DifferenceFromBest(difference, difference / least if least > MIN_MEAN else None, raw, holm)
+        reference = float(samples[pair[0]].mean())
+        share = difference / reference if reference > MIN_MEAN else None
+        if share is not None and samples[pair[1]].min() >= 0.0:
+            share = share.limited(-1.0)
+        tests[pair] = DifferenceFromBest(difference, share, raw, holm)
     return tests
 
 

@@ -43,6 +43,15 @@ def mean_interval(sample: Floats, seed: int, level: float = CONFIDENCE_LEVEL) ->
     return Interval(mean, mean - float(high) * error, mean - float(low) * error, level=level)
 
 
+def level_interval(sample: Floats, seed: int, most: float = np.inf) -> Interval:
+    """Estimate the mean of a quantity that is not a difference; if no value is negative, neither is the interval.
+
+    >>> level_interval(np.array([1.0, 9.0]), seed=0).low
+    0.0
+    """
+    return mean_interval(sample, seed).limited(0.0 if sample.min() >= 0.0 else -np.inf, most)
+
+
 def paired_interval(first: Floats, second: Floats, seed: int) -> Interval:
     """Estimate the mean of first − second over the same worlds, with its 95 % interval.
 
@@ -68,10 +77,13 @@ def relative_shares(first: Floats, second: Floats) -> Floats:
 def relative_interval(first: Floats, second: Floats, seed: int, level: float = CONFIDENCE_LEVEL) -> Interval:
     """Estimate mean(first) / mean(second) − 1 over the same worlds, with its interval.
 
+    It is at least −1 if no value is negative.
+
     >>> relative_interval(np.array([1.5, 3.0, 4.5]), np.array([1.0, 2.0, 3.0]), seed=0).mean
     0.5
     """
-    return mean_interval(relative_shares(first, second), seed, level).as_difference()
+    least = -1.0 if first.min() >= 0.0 else -np.inf
+    return mean_interval(relative_shares(first, second), seed, level).as_difference().limited(least)
 
 
 def relative_value_interval(

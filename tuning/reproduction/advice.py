@@ -18,7 +18,7 @@ from ravenlab.studies.paper.criteria import MAX_COST, judge_costs
 from ravenlab.studies.paper.numbers import played_scenario, printed_rows, read_optima
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.spec.study import StudySpec
-from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
+from ravenlab.studies.statistics.intervals import level_interval, relative_interval
 from ravenlab.studies.tables import make_table, to_records
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
 from ravenlab.tuning.reproduction.figures import DotSeries, format_worlds, make_guide_line, plot_dots
@@ -123,7 +123,7 @@ def _compare(context: RunContext, case: AdviceCase) -> PieceData:
     return {
         "params": params[0],
         "worlds": worlds,
-        **{name: list(mean_interval(sample, context.seed)) for name, sample in zip(names, regrets, strict=True)},
+        **{name: list(level_interval(sample, context.seed)) for name, sample in zip(names, regrets, strict=True)},
         "cost": list(relative_interval(regrets[1], regrets[0], context.seed)),
         "defaults_cost": list(relative_interval(regrets[2], regrets[0], context.seed)),
     }

@@ -24,7 +24,7 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.paper.claims import ClaimResult
 from ravenlab.studies.paper.criteria import find_tail, is_still_falling
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.statistics.intervals import mean_interval, relative_interval
+from ravenlab.studies.statistics.intervals import level_interval, relative_interval
 from ravenlab.studies.tables import DataFrame, make_table, select, select_row, to_records, unique
 from ravenlab.tuning.reproduction import PROTOCOLS
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
@@ -223,7 +223,7 @@ def _run(context: RunContext, problem: FixedProblem, setting: PolicySetting) -> 
     )
     at_decades = regret[:, [CHECKPOINTS.index(step) for step in DECADES]]
     return {
-        "regret": [_measure_positive(sample, context.seed) for sample in regret.T],
+        "regret": [list(level_interval(sample, context.seed)) for sample in regret.T],
         **_measure_rates(at_decades, problem, context.seed),
         "replications": len(regret),
     }
@@ -243,16 +243,10 @@ def _measure_rates(regret: Floats, problem: FixedProblem, seed: int) -> dict[str
         else:
             ratios.append(None)
     return {
-        "rates": [_measure_positive(sample, seed) for sample in per_step],
+        "rates": [list(level_interval(sample, seed)) for sample in per_step],
         "ratios": ratios,
         "lost": int((per_step[-1] > problem.smallest_gap * (1.0 - 1e-9)).sum()),
     }
-
-
-def _measure_positive(sample: Floats, seed: int) -> list[float]:
-    """Mean and interval of a quantity that is never negative: the lower limit is cut at 0."""
-    mean, low, high = mean_interval(sample, seed)
-    return [mean, max(0.0, low), high]
 
 
 CLAIMS = read_claims("bounds")

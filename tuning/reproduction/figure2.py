@@ -11,7 +11,7 @@ horizon with checkpoints therefore gives the regret of UCB1 at all horizons.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from math import log10
+from math import inf, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -238,9 +238,10 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         search = make_spec(context, facts["longest"])
         facts |= {"search": search.replications, "finalists": search.candidates, "selection": search.selection}
         rows += _line_rows("defined", raven, context) + _line_rows("tuned-ucb1", tuned, context)
+        against = {horizon: measure_groups(raven[horizon] - tuned[horizon], context.seed) for horizon in raven}
         tables["against_tuned"] = make_table(
-            {"horizon": horizon, **_columns("difference", raven[horizon] - tuned[horizon], context)}
-            for horizon in raven
+            {"horizon": horizon, **interval_columns("difference", difference)}
+            for horizon, difference in against.items()
         )
         tables["winners"] = make_table(_winner(horizon, pieces) for horizon in raven)
         verdicts += judge_samples("defined", raven, printed, context.seed)
@@ -273,20 +274,18 @@ def _line_rows(line: str, samples: Samples, context: RunContext, single_runs: bo
     for horizon, sample in samples.items():
         low, high = np.quantile(sample, RUN_QUANTILES) if single_runs else (None, None)
         spread = sample.std(ddof=1) if single_runs else None
-        point = {"line": line, "horizon": horizon, **_columns("reduction", sample, context)}
+        reduction = measure_groups(sample, context.seed, most=100.0)
+        point = {"line": line, "horizon": horizon, **interval_columns("reduction", reduction)}
         out.append({**point, "run_low": low, "run_high": high, "run_spread": spread, "count": sample.size})
     return out
-
-
-def _columns(name: str, sample: Floats, context: RunContext) -> dict[str, float]:
-    return interval_columns(name, measure_groups(sample, context.seed))
 
 
 def _selection_bias(selection: Samples, held_out: Samples, context: RunContext) -> Iterator[dict[str, Any]]:
     """The optimistic bias of winners on the worlds that selected them."""
     for horizon, sample in selection.items():
         means = {"selection": sample.mean(), "held_out": held_out[horizon].mean()}
-        yield {"horizon": horizon, **means, **_columns("difference", sample - held_out[horizon], context)}
+        bias = sample - held_out[horizon]
+        yield {"horizon": horizon, **means, **interval_columns("difference", measure_groups(bias, context.seed))}
 
 
 def _winner(horizon: int, pieces: Mapping[str, PieceData]) -> dict[str, Any]:
@@ -324,7 +323,7 @@ def judge_samples(protocol: str, samples: Samples, printed: Sequence[int], seed:
 def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
     claim = CLAIMS["figure2-above-80"]
     threshold = claim.printed_number
-    ours = {horizon: measure_groups(sample, seed) for horizon, sample in samples.items()}
+    ours = {horizon: measure_groups(sample, seed, most=100.0) for horizon, sample in samples.items()}
     worst = min(ours, key=lambda horizon: ours[horizon].high)
     return judge(
         claim,
@@ -342,7 +341,7 @@ def _judge_above(protocol: str, samples: Samples, seed: int) -> ClaimResult:
 def _judge_about(key: str, protocol: str, sample: Floats, where: str, seed: int, in_paper: bool = True) -> ClaimResult:
     """Judge "about x" at one horizon, or averaged over some."""
     claim = CLAIMS[key]
-    ours = measure_groups(sample, seed)
+    ours = measure_groups(sample, seed, most=100.0)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     paper_error = spread / PAPER_SIZES[protocol] ** 0.5 if in_paper else None
@@ -362,7 +361,7 @@ def _change(samples: Samples, before: int, after: int) -> Floats:
     return np.asarray(late - early[: blocks * late.size].reshape(blocks, late.size).mean(axis=0))
 
 
-def measure_groups(sample: Floats, seed: int) -> Interval:
+def measure_groups(sample: Floats, seed: int, most: float = inf) -> Interval:
     """Estimate a mean with its interval; large samples are averaged in equal groups first, which is faster.
 
     >>> measure_groups(np.arange(2000.0), seed=0).mean
@@ -372,7 +371,7 @@ def measure_groups(sample: Floats, seed: int) -> Interval:
     groups = sample[: sample.size // size * size].reshape(-1, size).mean(axis=1)
     mean, low, high = mean_interval(groups, seed)
     shift = float(sample.mean()) - mean
-    return Interval(mean + shift, low + shift, high + shift)
+    return Interval(mean + shift, low + shift, high + shift).limited(most=most)
 
 
 TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)

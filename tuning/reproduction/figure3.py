@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_number, format_range
+from ravenlab.common.text import format_number, format_p_value, format_range
 from ravenlab.dashboards.figures import plot_sensitivity_lines, style
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.grid import outline_cells
@@ -31,7 +31,7 @@ from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.registry import PAPER_VALUES
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.spec.grid import GridSpec
-from ravenlab.studies.statistics.intervals import indistinguishable, mean_interval, relative_interval
+from ravenlab.studies.statistics.intervals import indistinguishable, level_interval, relative_interval
 from ravenlab.studies.tables import make_table, select, to_records
 from ravenlab.tuning.grid_run import grid_problem, play_cells
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
@@ -97,7 +97,7 @@ def play_grid(context: RunContext, protocol: str, optimum: Optimum) -> PieceData
         "stderr": (regrets.std(axis=1, ddof=1) / worlds**0.5).tolist(),
         "among_best": indistinguishable(regrets, context.seed).tolist(),
         "boxes": np.quantile(regrets, BOX, axis=1).T.tolist(),
-        "printed_cell": list(mean_interval(regrets[printed], context.seed)),
+        "printed_cell": list(level_interval(regrets[printed], context.seed)),
         "printed_cost": list(relative_interval(regrets[printed], regrets[lowest], context.seed)),
         "sensitivity": _measure_sensitivity(regrets, spec, context.seed),
         **resample(regrets, optimum.regret, context.seed),
@@ -190,16 +190,11 @@ def format_share(value: float) -> str:
     return "less than 1 %" if 0.0 < value < 0.01 else f"{100.0 * value:.0f} %"
 
 
-def format_probability(value: float) -> str:
-    """Format a probability with two digits; one below that of a single resample is not shown as zero."""
-    return f"{value:.2g}" if value >= 1.0 / RESAMPLES else f"below {1.0 / RESAMPLES:g}"
-
-
 CONSTANTS: dict[str, Any] = {
     "replications": PAPER_REPLICATIONS,
     "cell": format_cell,
     "share": format_share,
-    "probability": format_probability,
+    "probability": format_p_value,
 }
 
 

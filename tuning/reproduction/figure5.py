@@ -11,7 +11,6 @@ from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.world import Floats
 from ravenlab.studies.paper.results import ExperimentResult
-from ravenlab.studies.statistics.intervals import mean_interval
 from ravenlab.studies.tables import DataFrame, make_table, select, to_records, unique
 from ravenlab.tuning.reproduction import logistics
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext
@@ -42,7 +41,7 @@ def _box_row(comparison: str, measure: str, name: str, values: Floats, seed: int
         "measure": measure,
         "policy": name,
         **dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())), strict=True)),
-        **interval_columns("mean", mean_interval(values, seed)),
+        **interval_columns("mean", logistics.estimate_mean(values, measure, seed)),
         "paper": logistics.printed_by_policy(measure).get(name) if comparison == "published" else None,
     }
 

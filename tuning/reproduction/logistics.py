@@ -7,12 +7,14 @@ There are three comparisons; the policies of each play the same worlds:
 - tuned: the same after a search with the same budget for each policy, on worlds used by neither search nor selection.
 """
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ravenlab.common.interval import Interval
 from ravenlab.dashboards.figures.style import BLUE, GREEN, GREY, ORANGE, PINK, SKY, VERMILION
 from ravenlab.environments.streams import Stream
 from ravenlab.environments.world import Floats
@@ -20,6 +22,7 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.paper.numbers import POLICIES as PAPER_POLICIES
 from ravenlab.studies.paper.numbers import PUBLISHED, printed_rows
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.intervals import level_interval
 from ravenlab.tuning.reproduction.context import PieceData, RunContext, RunPiece
 
 POLICIES = tuple(PAPER_POLICIES.values())  # in the order of the paper's table; RAVEN-UCB first
@@ -134,6 +137,11 @@ def samples_by_policy(pieces: Mapping[str, PieceData], comparison: str, measure:
     """One number per world [R] by policy."""
     played = pieces_by_policy(pieces, comparison)
     return {name: np.array(piece["worlds"][measure]) for name, piece in played.items()}
+
+
+def estimate_mean(values: Floats, measure: str, seed: int) -> Interval:
+    """Estimate the mean of a measure over worlds; there are at most as many pulls as steps."""
+    return level_interval(values, seed, HORIZON if measure == "suboptimal_pulls" else math.inf)
 
 
 def list_measures(comparison: str) -> list[str]:

@@ -23,6 +23,7 @@ from ravenlab.studies.spec.robust import Measure, RobustSpec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import (
     indistinguishable,
+    level_interval,
     mean_interval,
     order_best_first,
     relative_interval,
@@ -199,7 +200,7 @@ def compare_with_tuned(regret: Floats, tuned: Floats, scenarios: Sequence[str], 
     """Return the regret [R, S] of a setting by scenario, with its excess over the tuned settings' regret [R, S]."""
     outcomes = []
     for s, name in enumerate(scenarios):
-        estimate = Estimate(*mean_interval(regret[:, s], seed), replications=len(regret))
+        estimate = Estimate(*level_interval(regret[:, s], seed), replications=len(regret))
         price = Price(*relative_interval(regret[:, s], tuned[:, s], seed))
         outcomes.append(ScenarioOutcome(scenario=name, regret=estimate, price=price))
     return outcomes

@@ -22,7 +22,7 @@ from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.failures import include_unseen, include_unseen_in_mean
 from ravenlab.studies.statistics.intervals import (
     indistinguishable,
-    mean_interval,
+    level_interval,
     order_best_first,
     paired_interval,
     relative_interval,
@@ -182,7 +182,7 @@ class SimulatedWorlds(WorldData[Recommendation]):
             lambda task, *arguments: task(*arguments),
             [
                 (measure_scale, self.scenario, spec),
-                (mean_interval, regret, spec.seed),
+                (level_interval, regret, spec.seed),
                 *((paired_interval, other, regret, spec.seed) for other in others),
             ],
             self.evaluator.workers.threads,

@@ -275,10 +275,11 @@ def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:
     excess = relative_interval(oracle.regret, recommended.regret, seed)
     who = f"An oracle that restarts {recommended.policy}, at its {defaults}, at the true changes"
     worlds = plural(oracle.regret.size, "simulated world")
-    if excess.high >= 0.0:
-        return [f"{who} has no clearly smaller regret ({worlds})."]
-    interval = f"95 % CI {format_ends(-excess, format_percent)}"
-    return [f"{who} has {format_percent(-excess.mean)} less regret ({interval}; {worlds})."]
+    side = "less" if excess.mean < 0.0 else "more"
+    difference = -excess if excess.mean < 0.0 else excess
+    noise = "" if excess.excludes_zero else ", which is within sampling noise"
+    interval = f"95 % CI {format_ends(difference, format_percent)}"
+    return [f"{who} has {format_percent(difference.mean)} {side} regret ({interval}; {worlds}){noise}."]
 
 
 def _describe_best_trial(study: StudyData) -> list[str]:
