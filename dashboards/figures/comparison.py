@@ -273,7 +273,7 @@ def plot_comparison_curves(
         height=420 + 20 * rows,
         margin={"r": 16, "b": 64 + 20 * rows, "l": 60},
         shapes=shapes,
-        xaxis=style.make_axis("step t", range=[0, spec.horizon]),
+        xaxis=style.make_step_axis(spec.horizon),
         yaxis=style.make_axis("cumulative regret", rangemode="tozero"),
     )
 
@@ -285,6 +285,7 @@ def _policy_curve(each: Standing, look: int) -> list[PlotlyTrace]:
         curve.mean,
         curve.stderr,
         look,
+        least=0.0 if min(curve.mean) >= 0.0 else -math.inf,
         both={"visible": True if each.place <= MAX_VISIBLE_CURVES else "legendonly"},
         name=style.escape_text(each.policy, 30),
         hovertemplate=(

@@ -71,12 +71,12 @@ def plot_curves(
     if paired:
         title = f"Regret and difference in {unit} over time"
         against = f" (difference from {beside})"
-        measured += f",<br>difference from {style.escape_text(beside, 24)}"
+        measured = f"{unit} difference"
     marked = f" {plural(len(changes), 'change is', 'changes are')} marked." if changes else ""
     axes = style.make_axis("cumulative regret", rangemode="tozero"), style.make_axis(measured, rangemode="tozero")
     return style.make_stacked_figure(
         list(zip(panels, axes, strict=True)),
-        style.make_axis("step t", range=[0, max(each.horizon for _, each, _ in drawn)]),
+        style.make_step_axis(max(each.horizon for _, each, _ in drawn)),
         style.format_title(title, *_context([each for _, each, _ in drawn])),
         f"Mean cumulative regret and {unit}{against} over {first.horizon:,} steps in {first.scenario},"
         f" K = {first.arms}, R = {first.replications:,}{', with 95 % bands' if bands else ''}. At the end:"
@@ -140,6 +140,7 @@ def _line(
         mean.tolist(),
         stderr.tolist(),
         place,
+        least=0.0 if what == "regret" and values.min() >= 0.0 else -np.inf,
         mode="lines" if steps.size > 1 else "markers",
         name=style.escape_text(name, 44),
         meta={

@@ -59,7 +59,7 @@ def plot_diagnosis(diagnosis: Diagnosis, source: str = "") -> Figure:
         context.append(f"the {len(shown)} arms that change most")
     return style.make_stacked_figure(
         panels,
-        style.make_axis("step t", range=[0, diagnosis.rows + 1]),
+        style.make_step_axis(diagnosis.rows),
         style.format_title("Measured blocks (thin) and fitted model (bold)", *context),
         _alt(diagnosis, plot_data, shown),
         entries=entries,

@@ -1,10 +1,12 @@
 """Colors, themes, axes, titles and trace builders that all figures share.
 
-Colors are those of Okabe and Ito; lines also differ in dash and marker, not only in color. Backgrounds are transparent,
-grids and lines are semi-transparent gray, so light and dark pages differ only in the entries of `THEMES`.
+Colors are those of Okabe and Ito, darker or lighter where the background requires it; lines also differ in dash and
+marker, not only in color. Backgrounds are transparent, grids and lines are semi-transparent gray. Figures are drawn in
+the colors for light pages; dark pages replace them by those of `DARK_COLORS`, and the entries of `THEMES`.
 """
 
 import html
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,13 +24,23 @@ Figure: TypeAlias = "go.Figure"  # Plotly is imported by the functions that draw
 PlotlyTrace = dict[str, Any]
 
 BLUE = "#0072B2"
-ORANGE = "#E69F00"
-GREEN = "#009E73"
-PINK = "#CC79A7"
-SKY = "#56B4E9"
+ORANGE = "#A86F00"
+GREEN = "#008F68"
+PINK = "#C66D9E"
+SKY = "#1E96CF"
 VERMILION = "#D55E00"
-GREY = "#808080"
+GREY = "#5D6673"
 COLORS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, GREY)
+DARK_COLORS = {
+    BLUE: "#56B4E9",
+    ORANGE: "#E69F00",
+    GREEN: "#2FBF94",
+    PINK: "#E09BC4",
+    SKY: "#A6DCF7",
+    VERMILION: "#F0803C",
+    GREY: "#AAB3BF",
+}
+"""Each color on dark pages. Marks have a contrast of at least 3:1 with the background of either kind of page."""
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down")
 COLOR_SCALE = "Cividis"  # perceptually uniform and safe for color-blind readers; used reversed, so that more is darker
@@ -36,12 +48,12 @@ COLOR_SCALE = "Cividis"  # perceptually uniform and safe for color-blind readers
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 LINE_COLOR = "rgba(128,128,128,0.55)"
 GRID_COLOR = "rgba(128,128,128,0.22)"
-CHANGE_COLOR = "rgba(128,128,128,0.75)"
+CHANGE_COLOR = "#7E838A"  # visible on either kind of page
 
 THEMES: dict[str, dict[str, str]] = {
     "light": {"font.color": "#1f2328", "hoverlabel.bgcolor": "#ffffff", "hoverlabel.font.color": "#1f2328"},
     "dark": {"font.color": "#e6e6e6", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
-    "either": {"font.color": "#7a7f87", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
+    "either": {"font.color": "#767b83", "hoverlabel.bgcolor": "#24292f", "hoverlabel.font.color": "#f0f0f0"},
 }
 """Arguments of `Plotly.relayout` for a light, a dark and an unknown background."""
 
@@ -59,16 +71,47 @@ def apply_theme(figure: Figure, dark: bool | None = None) -> Figure:
     """Return a copy of a figure for a dark, a light or (None) an unknown background.
 
     >>> from plotly.graph_objects import Figure
-    >>> apply_theme(Figure(), dark=True).layout.font.color
-    '#e6e6e6'
+    >>> dark = apply_theme(Figure({"data": [{"type": "scatter", "line": {"color": BLUE}}]}), dark=True)
+    >>> dark.layout.font.color, dark.data[0].line.color == DARK_COLORS[BLUE]
+    ('#e6e6e6', True)
     """
     import plotly.graph_objects as go
 
-    copy = go.Figure(figure)
+    copy = go.Figure(_darken(figure) if dark else figure)
     copy.layout.template = None
     name = "either" if dark is None else "dark" if dark else "light"
     copy.update_layout({key.replace(".", "_"): value for key, value in THEMES[name].items()})
     return copy
+
+
+def _darken(figure: Figure) -> Any:
+    """Replace the colors of a figure by those for dark pages."""
+    text = str(figure.to_json())
+    for before, after in dark_replacements().items():
+        text = text.replace(before, after)
+    return json.loads(text)
+
+
+def dark_replacements() -> dict[str, str]:
+    """Return what dark pages replace in the JSON of a figure: colors, and the beginnings of semi-transparent ones.
+
+    >>> list(dark_replacements())[:2]
+    ['"#0072B2"', '"rgba(0,114,178,']
+    """
+    replacements = {}
+    for light, dark in DARK_COLORS.items():
+        replacements[f'"{light}"'] = f'"{dark}"'
+        replacements[f'"{fade(light, 1).removesuffix("1)")}'] = f'"{fade(dark, 1).removesuffix("1)")}'
+    return replacements
+
+
+def fade(color: str, opacity: float = 0.22) -> str:
+    """Make a hex color semi-transparent.
+
+    >>> fade("#0072B2")
+    'rgba(0,114,178,0.22)'
+    """
+    return f"rgba({','.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
 
 
 def get_alt_text(figure: Figure) -> str:
@@ -225,6 +268,19 @@ def make_axis(title: str, kind: str = "linear", ticks: Sequence[float] | None = 
     return out | more
 
 
+def make_step_axis(last: float, title: str = "step t", **more: Any) -> dict[str, Any]:
+    """Make an axis of steps with round ticks and one at the last step, the horizon.
+
+    >>> make_step_axis(2500)["nticks"], make_step_axis(2345)["ticktext"]
+    (6, ['0', '500', '1,000', '1,500', '2,000', '2,345'])
+    """
+    ticks = choose_ticks(0.0, last, 6 if last < 1e5 else 4)
+    if ticks[-1:] == [last]:  # Plotly chooses the same ones, and others if a reader zooms in
+        return make_axis(title, range=[0, last], nticks=len(ticks), ticklabeloverflow="allow") | more
+    shown = [tick for tick in ticks if tick < 0.88 * last]
+    return make_axis(title, ticks=[*shown, last], range=[0, last], ticklabeloverflow="allow") | more
+
+
 def make_value_axis(title: str, values: Iterable[float], ratio: float = 10.0) -> dict[str, Any]:
     """Make an axis that is logarithmic if the largest ratio of the values exceeds `ratio`."""
     values = list(values)
@@ -351,10 +407,12 @@ def spans_decades(values: Iterable[float], ratio: float = 10.0) -> bool:
 
 
 def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | None:
-    """Choose round ticks for a log axis: decades, or 1, 2 and 5 of each if those are too few.
+    """Choose round ticks for a log axis: decades; 1, 2 and 5 of each if those are too few; even ones in short ranges.
 
     >>> choose_log_ticks([0.02, 30.0]), choose_log_ticks([3.0, 60.0])
     ([0.1, 1.0, 10.0], [5.0, 10.0, 20.0, 50.0])
+    >>> choose_log_ticks([14.0, 89.0]), choose_log_ticks([22.0, 48.0])
+    ([20.0, 50.0], [30.0, 40.0])
     """
     finite = [value for value in values if math.isfinite(value) and value > 0]
     if not finite:
@@ -362,12 +420,26 @@ def choose_log_ticks(values: Iterable[float], most: int = 7) -> list[float] | No
     low = min(finite)
     high = max(finite)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1,), (1, 2, 5)):
+    for digits, enough in (((1,), 3), ((1, 2, 5), 2)):
         ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
         ticks = [tick for tick in ticks if 0.95 * low <= tick <= 1.05 * high]
-        if len(ticks) >= 3:
+        if len(ticks) >= enough:
             return ticks[:: -(-len(ticks) // most)]
-    return [float(f"{value:.2g}") for value in (low, high)] if high > 1.2 * low else [float(f"{low:.3g}")]
+    return choose_ticks(low, high, 4) or [float(f"{low:.3g}")]
+
+
+def choose_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Choose at most that many ticks from `low` to `high`; their distance is 1, 2 or 5 times a power of ten.
+
+    >>> choose_ticks(0, 2000), choose_ticks(22, 48, 4)
+    ([0.0, 500.0, 1000.0, 1500.0, 2000.0], [30.0, 40.0])
+    """
+    if high <= low:
+        return []
+    power = math.floor(math.log10((high - low) / most))
+    steps = (float(f"{digit}e{power + more}") for more in (0, 1) for digit in (1, 2, 5))
+    step = next(step for step in steps if math.floor(high / step) - math.ceil(low / step) < most)
+    return [float(f"{place * step:.12g}") for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 WHITE_MARKER = {"color": "#ffffff", "line": {"color": "#000000", "width": 1.5}}
@@ -458,18 +530,19 @@ def make_line_with_band(
     place: int,
     *,
     both: Mapping[str, Any] | None = None,
+    least: float = -math.inf,
     **more: Any,
 ) -> list[PlotlyTrace]:
     """Make a line of means with its 95 % band; `place` determines color and dash.
 
-    `both` holds attributes of band and line, `more` those of the line.
+    `both` holds attributes of band and line, `more` those of the line; the band ends at the least possible value.
 
     >>> [trace["legendgroup"] for trace in make_line_with_band([1, 2], [5.0, 6.0], [0.5, 0.5], 0)]
     ['g0', 'g0']
     """
     color = get_color(place)
     shared = {"legendgroup": f"g{place}", **(both or {})}
-    intervals = [Interval.from_error(value, error) for value, error in zip(mean, stderr, strict=True)]
+    intervals = [Interval.from_error(value, error).limited(least) for value, error in zip(mean, stderr, strict=True)]
     low = [interval.low for interval in intervals]
     high = [interval.high for interval in intervals]
     look = {"color": color, "dash": DASHES[place % len(DASHES)], "width": 2}
@@ -535,15 +608,6 @@ def choose_text_colors(shades: Sequence[float], lightest: float | None = None) -
     low = min(shades) if lightest is None else lightest
     reach = max(shades) - low
     return ["#ffffff" if shade - low > DARK_THRESHOLD * (reach or 1.0) else "#000000" for shade in shades]
-
-
-def fade(color: str, opacity: float = 0.22) -> str:
-    """Make a hex color semi-transparent.
-
-    >>> fade("#0072B2")
-    'rgba(0,114,178,0.22)'
-    """
-    return f"rgba({','.join(str(int(color[i : i + 2], 16)) for i in (1, 3, 5))},{opacity:g})"
 
 
 def make_change_lines(

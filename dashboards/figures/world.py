@@ -86,14 +86,15 @@ def plot_world_view(
     ):
         spread = [_spread(steps, np.nanmin(table, axis=1), np.nanmax(table, axis=1))] if len(shown) < total else []
         arms_shown = [_arm(steps, table[:, k], what, k, place) for place, k in enumerate(shown)]
-        panels.append(([*spread, *arms_shown, _best(steps, table[np.arange(steps.size), best], best, what)], axis))
+        values = table[np.arange(steps.size), best]
+        panels.append(([*spread, *arms_shown, _best(steps, values, best, what, joined=what == "mean")], axis))
     entry, shapes = style.make_change_lines(changes)
     context = [style.escape_text(name), *style.format_sizes(horizon, arms), f"R = 1 world ({which})"]
     if len(shown) < total:
         context.append(f"{len(shown)} of {total} arms drawn")
     return style.make_stacked_figure(
         panels,
-        style.make_axis("step t", range=[0, horizon + 1]),
+        style.make_step_axis(horizon),
         style.format_title(style.escape_text(title), *context),
         _alt(name, meaning, horizon, view, best, len(changes)),
         entries=entry,
@@ -108,20 +109,30 @@ def _arm(steps: Ints, values: Floats, what: str, k: int, place: int) -> PlotlyTr
     return style.make_scatter(steps[kept], values[kept], "lines", "arm", line=arm_style(place), hovertemplate=hover)
 
 
-def _best(steps: Ints, values: Floats, best: Any, what: str) -> PlotlyTrace:
+def _best(steps: Ints, values: Floats, best: Any, what: str, joined: bool) -> PlotlyTrace:
+    """Draw the currently best arm; unless joined, the line ends where another arm is best, or is a row of dots."""
     kept = set(simplify_line(steps, values))
     turns = np.flatnonzero(np.diff(best))
-    if turns.size < 40:
+    few = turns.size < 40
+    if few:
         kept |= {int(i) for turn in turns for i in (turn, turn + 1)}
     places = sorted(kept)
+    x = steps[places].astype(float)
+    y = values[places]
+    arms = [int(best[i]) + 1 for i in places]
+    if few and not joined:
+        gaps = np.flatnonzero(np.diff(best[places])) + 1
+        x, y = (np.insert(each, gaps, np.nan) for each in (x, y))
+        arms = np.insert(arms, gaps, 0).tolist()
     return style.make_scatter(
-        steps[places],
-        values[places],
-        "lines",
+        x,
+        y,
+        "lines" if few or joined else "markers",
         "currently best arm",
         line={"color": style.VERMILION, "width": 4},
+        marker={"color": style.VERMILION, "size": 4},
         opacity=0.85,
-        customdata=[int(best[i]) + 1 for i in places],
+        customdata=arms,
         hovertemplate=f"currently best: arm %{{customdata}}<br>t = %{{x}}<br>{what} %{{y}}<extra></extra>",
     )
 

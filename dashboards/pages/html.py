@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from ravenlab.common.cells import Cell, Values
 from ravenlab.common.text import capitalize_first, format_range, keep_pairs_together
-from ravenlab.dashboards.figures import THEMES, get_alt_text
+from ravenlab.dashboards.figures import THEMES, get_alt_text, style
 from ravenlab.dashboards.figures.style import Figure
 
 if TYPE_CHECKING:
@@ -161,13 +161,21 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
             **variables,
             figures=[(panel.id, Markup(escape_json(panel.json))) for panel in panels],
             policy=CONTENT_SECURITY_POLICY,
-            css=Markup("".join(map(_read_asset, sheets))),
+            css=Markup(_write_mark_colors() + "".join(map(_read_asset, sheets))),
             js=Markup(_read_asset("report.js")),
             plotly=Markup(get_plotlyjs()) if panels else "",
             exports=Markup(escape_json(json.dumps(exports or {}))),
-            themes=Markup(escape_json(json.dumps(THEMES))),
+            themes=Markup(escape_json(json.dumps({**THEMES, "colors": style.dark_replacements()}))),
         )
     )
+
+
+def _write_mark_colors() -> str:
+    """Write the colors of the marks as variables of the style sheets, so that text and figures have the same ones."""
+    marks = {"recommended": style.BLUE, "paper-advice": style.ORANGE, "defaults": style.GREY}
+    light = "".join(f"--{name}: {color};" for name, color in marks.items())
+    dark = "".join(f"--{name}: {style.DARK_COLORS[color]};" for name, color in marks.items())
+    return f":root {{{light}}}\n@media (prefers-color-scheme: dark) {{:root {{{dark}}}}}\n"
 
 
 def escape_json(text: str) -> str:

@@ -1,5 +1,6 @@
 """Figure 4: cumulative regret and reward of the nine policies over time, from the runs of Table 3."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ravenlab.common.interval import Z95
@@ -34,7 +35,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
             "policy": name,
             "step": step,
             "mean": mean,
-            "low": mean - Z95 * error,
+            "low": max(mean - Z95 * error, 0.0 if measure == "regret" else -math.inf),
             "high": mean + Z95 * error,
         }
         for comparison in logistics.list_comparisons(context)
@@ -96,7 +97,7 @@ def _plot_curves(curves: DataFrame, comparison: str, panels: Sequence[str], word
     entries, shapes = style.make_change_lines(changes)
     return style.make_stacked_figure(
         drawn,
-        style.make_axis("step t", range=[0, logistics.HORIZON * 1.01], nticks=6),
+        style.make_step_axis(logistics.HORIZON),
         *words("curves", comparison=comparison, panels=panels, changes=len(changes)),
         gap=0.04,
         entries=entries,

@@ -42,6 +42,7 @@ from ravenlab.tuning.reproduction.logistics import (
     RAVEN,
     UCB,
     describe_size,
+    estimate_mean,
     list_comparisons,
     list_measures,
     pieces_by_policy,
@@ -170,7 +171,7 @@ def _score_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
             "measure": measure,
             "policy": name,
             "paper": printed_by_policy(measure).get(name) if comparison == "published" else None,
-            **_mean_columns(values, seed),
+            **_mean_columns(values, seed, measure),
         }
         for comparison, by_measure in samples.items()
         for measure, by_policy in by_measure.items()
@@ -178,9 +179,9 @@ def _score_rows(samples: ComparisonSamples, seed: int) -> list[dict[str, Any]]:
     ]
 
 
-def _mean_columns(values: Floats, seed: int) -> dict[str, Any]:
+def _mean_columns(values: Floats, seed: int, measure: str) -> dict[str, Any]:
     error = float(values.std(ddof=1)) / values.size**0.5
-    return {**interval_columns("mean", mean_interval(values, seed)), "error": error, "worlds": values.size}
+    return {**interval_columns("mean", estimate_mean(values, measure, seed)), "error": error, "worlds": values.size}
 
 
 def _test_rows(samples: ComparisonSamples) -> list[dict[str, Any]]:
@@ -251,7 +252,7 @@ def _estimator_rows(pieces: Mapping[str, PieceData], context: RunContext) -> lis
                         "protocol": protocol,
                         "estimator": variant,
                         "measure": measure,
-                        **_mean_columns(samples[measure], context.seed),
+                        **_mean_columns(samples[measure], context.seed, measure),
                         **interval_columns("more", difference),
                     }
                 )
@@ -306,7 +307,7 @@ def evaluate(context: RunContext, pieces: Mapping[str, PieceData]) -> Experiment
         constant = {**played, "regret": played["regret_constant"]}
         verdicts += _judge_comparison("published", constant, played, context.seed)
         verdicts += [
-            _judge_number(CLAIMS[f"table3-{name}-{short}"], played[measure][name], context.seed)
+            _judge_number(CLAIMS[f"table3-{name}-{short}"], played[measure][name], measure, context.seed)
             for name in NAMES
             for measure, short in SHORT_NAMES.items()
         ]
@@ -432,9 +433,9 @@ def _judge_second(protocol: str, samples: Samples) -> ClaimResult:
     )
 
 
-def _judge_number(claim: Claim, sample: Floats, seed: int) -> ClaimResult:
+def _judge_number(claim: Claim, sample: Floats, measure: str, seed: int) -> ClaimResult:
     """Judge a printed number of the table."""
-    ours = mean_interval(sample, seed)
+    ours = estimate_mean(sample, measure, seed)
     spread = float(sample.std(ddof=1))
     error = spread / sample.size**0.5
     evidence = claim.printed_number, ours, error, spread / PAPER_WORLDS**0.5
@@ -538,7 +539,7 @@ def _plot_estimators(estimators: DataFrame, facts: Facts) -> Figure:
 
 
 def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> Figure:
-    x_axis = style.make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0, tickformat="~s")
+    x_axis = style.make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0)
     return plot_dots(labels, series, title, context, x_axis)
 
 

@@ -270,7 +270,9 @@ window.ravenlabReport = (() => {
     return Math.max(0, box.top - innerHeight, -box.bottom);
   };
   function spec(plot) {
-    const figure = JSON.parse(document.querySelector(`script[data-for="${plot.dataset.figure}"]`).textContent);
+    let text = document.querySelector(`script[data-for="${plot.dataset.figure}"]`).textContent;
+    if (dark.matches) for (const [light, replacement] of Object.entries(themes.colors)) text = text.replaceAll(light, replacement);
+    const figure = JSON.parse(text);
     const layout = figure.layout;
     for (const [path, value] of Object.entries(themes[dark.matches ? "dark" : "light"])) {
       const keys = path.split("."), last = keys.pop();
