@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import cast
 
 from ravenlab.common.interval import TIE_MARGIN, Interval
-from ravenlab.common.text import format_count, format_ends, format_interval, format_percent, plural
+from ravenlab.common.text import format_count, format_ends, format_interval, format_number, format_percent, plural
 from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import (
@@ -22,13 +23,16 @@ from ravenlab.studies.results.recommendation import (
     RewardStatistics,
     TraceFacts,
 )
-from ravenlab.studies.results.verdict import Decision, Verdict
+from ravenlab.studies.results.verdict import Decision, Excess, Verdict
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.files import FileEstimate
 from ravenlab.studies.statistics.paired import StudentEstimate, simultaneous_levels
 from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.validation.choice import find_changed, least_trials
 from ravenlab.tuning.validation.held_out import MIN_WORLDS, ChosenParameters, HeldOutData, Selection
+
+MAX_FACTOR = 100.0
+"""Multiple of the data above which asking for more is no advice."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,22 @@ def _prefer(verdict: Verdict, better: Alternative) -> Verdict:
     return verdict.model_copy(update=update)
 
 
+def _describe_needed(excess: Excess, recorded: bool) -> str:
+    """Describe how much data would decide on which side of the margin an excess is, after a comma.
+
+    >>> _describe_needed(Excess(0.06, 0.01, 0.11, worlds=1000, tied=False, worse=False), recorded=False)
+    ', which about 1,600 worlds would decide if the estimate stays'
+    """
+    bound = excess.low if excess.mean > TIE_MARGIN else excess.high
+    distance = excess.mean - TIE_MARGIN
+    factor = ((excess.mean - bound) / distance) ** 2 if distance else inf
+    if factor > MAX_FACTOR:
+        return ", too close to the limit to be decided"
+    worlds = format_count(int(float(f"{factor * excess.worlds:.2g}")))
+    needed = f"{format_number(factor)} times as much data" if recorded else f"{worlds} worlds"
+    return f", which about {needed} would decide if the estimate stays"
+
+
 def decide(
     spec: StudySpec,
     choice: ChosenParameters,
@@ -211,7 +231,7 @@ def decide(
         data = "the selection segment does" if recorded else f"{format_count(excess.worlds)} worlds do"
         reason = (
             f"{data} not decide whether {named} are within {format_percent(TIE_MARGIN)} of the best: their excess is"
-            f" {format_ends(excess, format_percent)}"
+            f" {format_ends(excess, format_percent)}{_describe_needed(excess, recorded)}"
         )
     if reason is None and changed and beaten:
         reason = f"tuning did not help: {named} have less regret on {report}"
