@@ -13,9 +13,7 @@ PAPER: Parameters = {"alpha0": 10.0, "beta0": 1.0}
 def recommend(horizon: int, values: Parameters, scenario: str = "blips") -> Recommendation:
     others: list[tuple[str, Parameters]] = [("paper", PAPER), ("defaults", DEFAULTS)]
     versus = [
-        Baseline.model_validate(
-            {"name": name, "params": values, "regret": 50.0, "difference": 1.0, "low": 0, "high": 2}
-        )
+        Baseline.model_validate({"name": name, "params": params, "regret": 50.0, **DIFFERENCE})
         for name, params in others
     ]
     return make_recommendation(
