@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ravenlab.tuning import figures as figures
     from ravenlab.tuning.api import compare, grid, report, tune, tune_robust
     from ravenlab.tuning.figures import plot
+    from ravenlab.tuning.playback import play
     from ravenlab.tuning.queries import diagnose, export, load_result, recommend, reproduce, simulate
     from ravenlab.tuning.validation.replay import Replay, replay
 
@@ -67,6 +68,7 @@ PUBLIC_MODULES = {
     "ravenlab.studies.spec.study": ("StudySpec",),
     "ravenlab.tuning.api": ("compare", "grid", "report", "tune", "tune_robust"),
     "ravenlab.tuning.figures": ("plot",),
+    "ravenlab.tuning.playback": ("play",),
     "ravenlab.tuning.queries": ("diagnose", "export", "load_result", "recommend", "reproduce", "simulate"),
     "ravenlab.tuning.validation.replay": ("Replay", "replay"),
 }
@@ -105,6 +107,7 @@ __all__ = [
     "inlined",
     "load_result",
     "load_study_file",
+    "play",
     "plot",
     "policy_names",
     "propose_study",

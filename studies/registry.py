@@ -134,6 +134,13 @@ class StudyDefaults:
     measure = "worst"
 
 
+class PlayDefaults:
+    """Defaults of the play page."""
+
+    policies = ("raven-ucb", "raven-auto", "ucb1")
+    replications = 200
+
+
 DEFAULT_ESTIMATOR = "automatic"
 LOG_DEFAULTS = {"replications": 64, "selection": 512, "report": 1024, "estimator": DEFAULT_ESTIMATOR}
 """Defaults of studies on a log, where scores contain no noise of single rewards."""

@@ -57,7 +57,7 @@ REFERENCE = {
     "simulation": (
         "Simulation and data",
         "Functions that play policies on scenarios and recorded data.",
-        "simulate replay diagnose propose_study find_scenario scenarios combine Scenario InputError",
+        "simulate play replay diagnose propose_study find_scenario scenarios combine Scenario InputError",
     ),
     "policies": (
         "Policies in use",

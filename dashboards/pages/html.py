@@ -146,7 +146,8 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
     """Render the template of a page as one self-contained HTML file.
 
     Args:
-        name: Name of the template and of its style sheet, which is added to that of the report.
+        name: Name of the template, of its style sheet, which is added to that of the report, and of its script if it
+            has one instead of that of the report.
         panels: All figures of the page.
         exports: Data for the copy and save buttons, by row.
         variables: Variables of the template.
@@ -154,6 +155,7 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
     from plotly.offline import get_plotlyjs
 
     sheets = dict.fromkeys(("report.css", f"{name}.css"))
+    script = f"{name}.js" if (TEMPLATES / f"{name}.js").exists() else "report.js"
     return (
         _environment()
         .get_template(f"{name}.html.j2")
@@ -162,7 +164,7 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
             figures=[(panel.id, Markup(escape_json(panel.json))) for panel in panels],
             policy=CONTENT_SECURITY_POLICY,
             css=Markup(_write_mark_colors() + "".join(map(_read_asset, sheets))),
-            js=Markup(_read_asset("report.js")),
+            js=Markup(_read_asset(script)),
             plotly=Markup(get_plotlyjs()) if panels else "",
             exports=Markup(escape_json(json.dumps(exports or {}))),
             themes=Markup(escape_json(json.dumps({**THEMES, "colors": style.dark_replacements()}))),

@@ -228,6 +228,16 @@ def _find_entry(
     )
 
 
+def find_entries(path: Path, scenario: str, horizon: int) -> list[Entry]:
+    """Return the only recommendation of an export or, if there are several, those for a scenario and a horizon."""
+    entries = read_entries(path)
+    matching = [entry for entry in entries if (entry.scenario, entry.horizon) == (scenario, horizon)]
+    if len(entries) != 1 and not matching:
+        problem = f"{scenario}, horizon {format_count(horizon)}"
+        raise InputError(f"{path} has no recommendation for {problem}. Available: {_list_entries(entries)}.")
+    return matching or entries
+
+
 def _list_entries(entries: list[Entry]) -> str:
     more = f" and {len(entries) - MOST_LISTED} more" if len(entries) > MOST_LISTED else ""
     return "; ".join(str(entry) for entry in entries[:MOST_LISTED]) + more or "none"

@@ -13,6 +13,7 @@ SMALL: dict[str, dict[str, str]] = {
     "tune --log": {"--trials": "4", "--replications": "4", "--selection": "128", "--report": "128"},
     "grid": {"--replications": "4"},
     "simulate": {"--replications": "2"},
+    "play": {"--replications": "2"},
     "compare": {"--tune": "2", "--search-replications": "2", "--replications": "4", "--horizon": "100"},
     "compare --trace": {"--tune": "2", "--search-replications": "2", "--replications": "4"},
     "reproduce": {"--replications": "2"},

@@ -27,7 +27,7 @@ INTERRUPTED = 130
 
 HEADINGS = {
     "Get started": "list init diagnose",
-    "Run": "tune grid compare simulate reproduce",
+    "Run": "tune grid compare simulate play reproduce",
     "View results": "recommend report dashboard studies show",
     "Manage studies": "export copy delete",
     "Check": "validate doctor",

@@ -96,6 +96,7 @@ DATA_FIELDS = {
     "window": _number(DATA, "W"),
     "minimize": _MINIMIZE,
 }
+PLAY_FIELDS = {**PROBLEM_FIELDS, "trace": DATA_FIELDS["trace"], "minimize": _MINIMIZE}
 STUDY_FIELDS = {
     **PROBLEM_FIELDS,
     **DATA_FIELDS,

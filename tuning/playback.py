@@ -1,0 +1,205 @@
+"""The play page: its policies, the worlds that it shows, and the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ravenlab.common.checks import check_integer
+from ravenlab.common.errors import InputError
+from ravenlab.common.text import capitalize_first, format_count, format_number, join_words
+from ravenlab.dashboards.pages.play import PlayedWorld, render_play
+from ravenlab.environments.catalog import load_scenario_plugin
+from ravenlab.environments.recorded.collection import CollectionScenario
+from ravenlab.environments.streams import Stream
+from ravenlab.policies import find_policy
+from ravenlab.policies.engine.loading import FORMATS, find_entries, scale_defaults
+from ravenlab.policies.engine.plugins import POLICY_PLUGINS, load_policy_plugin
+from ravenlab.policies.engine.timeline import Player, Timeline, record_timeline
+from ravenlab.studies.registry import PAPER_KEYWORD, PlayDefaults, StudyDefaults
+from ravenlab.studies.spec.comparison import MAX_WORLDS, PAPER_POLICIES
+from ravenlab.studies.spec.source import ScenarioSource, TraceSource
+from ravenlab.tuning.files import check_file_writable, write_text
+from ravenlab.tuning.workers.local import open_workers
+from ravenlab.tuning.workers.problem import Evaluator, Problem
+
+MOST_POLICIES = 12
+
+REASONS = {
+    "median": "Of {worlds} worlds, {policy} has its median regret in this one.",
+    "worst": "Of {worlds} worlds, {policy} has its highest regret in this one.",
+    "failing": "{policy} fails: its regret in the last tenth of the steps exceeds half that of uniform choice.",
+}
+"""Why a world is shown, by what it is for the first policy."""
+
+
+def play(
+    scenario: str | None = None,
+    policies: str | Sequence[str] = PlayDefaults.policies,
+    output: str | Path = "play.html",
+    *,
+    trace: str | Path | None = None,
+    minimize: bool = False,
+    horizon: int | None = None,
+    arms: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    replications: int = PlayDefaults.replications,
+    seed: int = StudyDefaults.seed,
+    jobs: int | None = None,
+) -> Path:
+    """Write a page that plays how policies learn: arms, pulled arms and regret over time, as one HTML file.
+
+    It shows the worlds of `simulate` in which the first policy has its median and its highest regret, and one in which
+    it fails if there is one.
+
+    Args:
+        scenario: A name; effects may be joined by "+".
+        policies: Names, "paper" for the paper's nine policies, and exported files (.json or .toml) with tuned
+            parameters. Other parameters are the defaults, scaled to the rewards.
+        output: The file.
+        trace: A file instead of a scenario; all its rows are played.
+        minimize: Whether the values of the trace are costs.
+        horizon: Number of steps T; by default that of the scenario.
+        arms: Number of arms K; by default that of the scenario.
+        settings: Parameters of the scenario, such as ``{"every": "5%"}``.
+        replications: Number of worlds to choose from.
+        seed: Random seed.
+        jobs: Number of workers; one per core by default. It does not affect the result.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        InputError: An argument is invalid, or the file cannot be written.
+
+    Example:
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = play("blips", ["raven-ucb", "ucb1"], f"{folder}/play.html", horizon=200, arms=3, replications=5)
+    ...     print(path.name, path.read_text(encoding="utf-8")[:15])
+    play.html <!doctype html>
+    """
+    path = Path(output)
+    check_file_writable(path)
+    check_integer("replications", replications, least=1, most=MAX_WORLDS)
+    check_integer("seed", seed, least=0)
+    if (scenario is None) == (trace is None):
+        raise InputError("scenario or trace must be given, not both.")
+    if trace is not None:
+        text = _render_trace(TraceSource(str(trace), minimize, settings or {}), policies, horizon, arms, seed)
+    else:
+        assert scenario is not None
+        if minimize:
+            raise InputError("minimize requires a trace.", field="minimize")
+        source = ScenarioSource(load_scenario_plugin(scenario), settings or {})
+        text = _render_scenario(source, policies, horizon, arms, replications, seed, jobs)
+    write_text(path, text)
+    return path
+
+
+def _render_trace(
+    source: TraceSource, policies: str | Sequence[str], horizon: int | None, arms: int | None, seed: int
+) -> str:
+    content = source.open()
+    if isinstance(content, CollectionScenario):
+        raise InputError(f"trace must be a single file but {source.path} has {len(content.files)} traces.")
+    if horizon is not None:
+        raise InputError("horizon can't be combined with a trace, all of whose rows are played.")
+    content.check(content.horizon, content.arms if arms is None else arms)
+    rows = content.trace.rows
+    players = make_players(policies, source, content.arms, rows)
+    timeline = record_timeline(content, players, rows, content.arms, seed, 0)
+    world = PlayedWorld("Trace", _describe_end("All rows of the trace.", players, timeline), timeline)
+    name = Path(source.path).name
+    return render_play(name, players, content.trace.names, [world], horizon=rows, context=[f"seed {seed}"])
+
+
+def _render_scenario(
+    source: ScenarioSource,
+    policies: str | Sequence[str],
+    horizon: int | None,
+    arms: int | None,
+    replications: int,
+    seed: int,
+    jobs: int | None,
+) -> str:
+    scenario = source.open()
+    steps = scenario.horizon if horizon is None else horizon
+    count = scenario.arms if arms is None else arms
+    scenario.check(steps, count)
+    players = make_players(policies, source, count + scenario.extra_arms, steps)
+    first = players[0]
+    plugin = POLICY_PLUGINS.source(first.policy.name)
+    problem = Problem(first.policy.name, scenario, steps, count, seed, burn_in=0, source=plugin)
+    with open_workers(jobs) as workers:
+        played = Evaluator(problem, workers).play_with_failures([first.params], Stream.SIMULATE, 0, replications)
+    worlds = []
+    for replication, kinds in choose_worlds(played.regret[0], played.failed[0] > 0).items():
+        timeline = record_timeline(scenario, players, steps, count, seed, replication)
+        reasons = [REASONS[kind].format(worlds=format_count(replications), policy=first.name) for kind in kinds]
+        note = _describe_end(" ".join(reasons), players, timeline)
+        worlds.append(PlayedWorld(f"{capitalize_first(join_words(kinds, 'and'))} world", note, timeline))
+    names = [f"arm {arm + 1}" for arm in range(count + scenario.extra_arms)]
+    return render_play(
+        scenario.name, players, names, worlds, horizon=steps, context=[f"seed {seed}"], settings=dict(source.settings)
+    )
+
+
+def make_players(
+    policies: str | Sequence[str], source: ScenarioSource | TraceSource, arms: int, horizon: int
+) -> list[Player]:
+    """Return policies with their parameters; those of exported files are tuned, the others have scaled defaults.
+
+    >>> [player.name for player in make_players("ucb1, raven-ucb", ScenarioSource("blips", {}), 3, 100)]
+    ['ucb1', 'raven-ucb']
+    """
+    words = [word.strip() for word in policies.split(",")] if isinstance(policies, str) else list(policies)
+    if words == [PAPER_KEYWORD]:
+        words = list(PAPER_POLICIES)
+    players = []
+    scale = source.reward_scale(horizon)
+    for word in words:
+        if Path(word).suffix.lower() in FORMATS and Path(word).suffix:
+            for entry in find_entries(Path(word), source.open().name, horizon):
+                policy = find_policy(entry.policy)
+                params = policy.resolve(entry.params, arms, horizon)
+                players.append(Player(f"{policy.name} ({Path(word).name})", policy, params))
+        else:
+            policy = find_policy(load_policy_plugin(word))
+            params = scale_defaults(policy, policy.resolve({}, arms, horizon), scale)
+            players.append(Player(policy.name, policy, policy.resolve(params, arms, horizon)))
+    names = [player.name for player in players]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"policies must be distinct but {name} was given twice.", field="policies")
+    if not 1 <= len(players) <= MOST_POLICIES:
+        raise InputError(f"policies must be 1 to {MOST_POLICIES} but got {len(players)}.", field="policies")
+    return players
+
+
+def choose_worlds(regret: np.ndarray[Any, Any], failed: np.ndarray[Any, Any]) -> dict[int, list[str]]:
+    """Return what worlds are for a policy: those of median and highest regret, and the median one of those that fail.
+
+    >>> choose_worlds(np.array([5.0, 9.0, 1.0, 7.0]), np.array([False, True, False, True]))
+    {0: ['median'], 1: ['worst'], 3: ['failing']}
+    """
+    order = np.argsort(regret, kind="stable")
+    chosen = {"median": order[(order.size - 1) // 2], "worst": order[-1]}
+    failing = order[failed[order]]
+    if failing.size:
+        chosen["failing"] = failing[(failing.size - 1) // 2]
+    worlds: dict[int, list[str]] = {}
+    for kind, replication in chosen.items():
+        worlds.setdefault(int(replication), []).append(kind)
+    return worlds
+
+
+def _describe_end(reason: str, players: Sequence[Player], timeline: Timeline) -> str:
+    """Add the policy with the lowest regret to why a world is shown."""
+    regret = timeline.regret[:, -1]
+    best = int(regret.argmin())
+    return f"{reason} Lowest regret: {players[best].name}, {format_number(regret[best])}."
