@@ -43,7 +43,14 @@ def test_pulls_and_regret_are_those_of_simulate(name: str, horizon: int, arms: i
     first = np.concatenate([[0], ends[:-1]])
     for row, player in enumerate(players):
         run = simulate(
-            player.policy, scenario, horizon=horizon, arms=arms, replications=3, seed=5, checkpoints=ends, pulls=True
+            player.policy,
+            scenario,
+            horizon=horizon,
+            arms=arms,
+            replications=3,
+            seed=5,
+            checkpoints=ends.tolist(),
+            pulls=True,
         )
         assert run.curve is not None
         assert run.pulls is not None
