@@ -59,7 +59,7 @@ def render_play(
     run = {
         "horizon": horizon,
         "arms": list(arms),
-        "colors": ARM_COLORS,
+        "colors": {"light": ARM_COLORS, "dark": [style.DARK_COLORS[color] for color in ARM_COLORS]},
         "dashes": style.DASHES,
         "ends": worlds[0].timeline.ends.tolist(),
         "policies": names,

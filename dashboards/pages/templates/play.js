@@ -10,6 +10,7 @@
   const MARKS = ["●", "■", "◆", "▲", "✚", "✖", "▼"];
   const DASHES = { solid: [], dash: [7, 4], dot: [1.5, 4], dashdot: [8, 4, 1.5, 4], longdash: [13, 5], longdashdot: [13, 4, 1.5, 4] };
   const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
 
   let world = run.worlds[0];
   let at = last; // column of the cursor
@@ -45,9 +46,9 @@
     return `rgb(${parts[0].map((value, place) => Math.round(value * (1 - share) + parts[1][place] * share)).join(" ")})`;
   }
   function colorOf(arm) {
-    const place = world.drawn.indexOf(arm), many = run.colors.length;
+    const colors = run.colors[dark.matches ? "dark" : "light"], place = world.drawn.indexOf(arm), many = colors.length;
     if (place < 0 || place >= 2 * many) return look.other;
-    return place < many ? run.colors[place] : mix(run.colors[place - many], look.ink, 0.48);
+    return place < many ? colors[place] : mix(colors[place - many], look.ink, 0.48);
   }
   function refresh() {
     look = { ink: variable("--ink"), soft: variable("--soft"), line: variable("--line"), card: variable("--card"), other: variable("--other") };
@@ -512,7 +513,7 @@
   });
 
   slider.max = last;
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
+  dark.addEventListener("change", refresh);
   new ResizeObserver(() => { placeChanges(); draw(); }).observe(plots);
   refresh();
   listChanges();
