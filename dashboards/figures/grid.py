@@ -1,64 +1,80 @@
-"""Heat map and lines of a sensitivity grid."""
+"""Heat map and lines of a sensitivity grid or of the sensitivity map of a study."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ravenlab.common.interval import Z95, Interval
-from ravenlab.common.text import format_ends, format_interval, format_number, format_settings, format_signed
+from ravenlab.common.interval import Z95
+from ravenlab.common.text import format_interval, format_number, format_percent, format_settings
 from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.grid_marks import (
+    LOWEST,
+    GridMark,
+    PlayedPoint,
+    draw_marks,
+    find_value,
+    format_regret,
+    list_marks,
+)
+from ravenlab.dashboards.figures.marks import EDGE, RAMP, choose_ramp_colors, spread_apart
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
-from ravenlab.studies.paper.advice import paper_advice
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
-from ravenlab.studies.symbols import format_symbol
+from ravenlab.studies.symbols import format_params, format_symbol
 
 SMALL_GRID = 9  # up to this many values per axis, all values are ticks and cells contain their mean
-MAX_LINES = 6
-MARK_SIZES = {"circle": 9, "square": 9, "star": 16}
-CORNERS = {"circle": (0.34, 0.34), "square": (-0.34, 0.34)}  # where marks of cells are drawn, from the middle
-NUMBER = (0.42, 0.42)  # half the width and height of the place of the number in a cell; a star is moved out of it
-
-
-class GridMark(NamedTuple):
-    """A marked point of a grid."""
-
-    name: str
-    alpha0: float
-    beta0: float
-    epsilon: float
-    hover: str
-    symbol: str
+MAX_LINES = 7
+MEANINGS = {"alpha0": "exploration weight", "beta0": "variance weight"}
+HEIGHT = 540
+TIED_SIZE, POINT_SIZE = 8, 4  # of the points of lines, in pixels
+COLOR_BAR = 52  # pixels above the cells
+COLOR_TITLE = {
+    "text": "Regret above the lowest cell",
+    "showarrow": False,
+    "xref": "paper",
+    "yref": "paper",
+    "x": 0.0,
+    "y": 1.0,
+    "yshift": 34,
+    "xanchor": "left",
+    "yanchor": "bottom",
+}
+LOG_RATIO = 2.5  # of regrets, from which their axis is logarithmic
+TICK_GAP = 0.06  # of the width of the color bar
+LABEL_ROOM = 84  # right of lines, in pixels
+LABEL_GAP = 14  # pixels between the labels of lines
 
 
 def format_grid_title(main: str, grid: Grid) -> str:
     """Format the title of a figure of a grid."""
     spec = grid.spec
     settings = [f"settings {style.escape_text(format_settings(spec.settings))}"] if spec.settings else []
-    where = ["raven-ucb", style.escape_text(spec.scenario), *settings]
-    return style.format_title(
-        main,
-        *where,
-        f"ε = {format_number(spec.epsilon)}",
-        *style.format_sizes(spec.horizon, spec.arms, spec.replications),
-    )
+    fixed = [style.escape_text(f"{format_symbol(name)} = {format_number(value)}") for name, value in spec.fixed.items()]
+    where = [style.escape_text(spec.policy), style.escape_text(spec.scenario), *settings]
+    sizes = style.format_sizes(spec.horizon, spec.arms, spec.replications)
+    return style.format_title(main, *where, *fixed, *sizes)
 
 
 def describe_grid(what: str, grid: Grid) -> str:
     """Describe a grid in two sentences."""
     spec = grid.spec
-    i, j = grid.best
+    sizes = [f"{len(values)} values of {format_symbol(name)}" for name, values in spec.axes.items()]
+    fixed = f", {format_params(spec.fixed)}" if spec.fixed else ""
     close = int(grid.indistinguishable.sum())
+    region = "are tied with the recommended one" if grid.recommended else "are statistically indistinguishable from it"
     return (
-        f"{what} of RAVEN-UCB over {len(spec.alpha0)} values of α₀ and {len(spec.beta0)} of β₀ in {spec.scenario},"
-        f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}, ε = {format_number(spec.epsilon)}."
-        f" Lowest {format_number(float(grid.mean[i, j]))} at α₀ = {format_number(spec.alpha0[i])}, β₀ ="
-        f" {format_number(spec.beta0[j])};"
-        f" highest {format_number(float(grid.mean.max()))}; {close:,} of {grid.mean.size:,} cells are"
-        " statistically indistinguishable from the lowest."
+        f"{what} of {spec.policy} over {' and '.join(sizes)} in {spec.scenario},"
+        f" T = {spec.horizon:,}, K = {spec.arms}, R = {spec.replications:,}{fixed}."
+        f" Lowest {format_number(float(grid.mean.min()))} at {_format_cell(grid, grid.best)};"
+        f" highest {format_number(float(grid.mean.max()))}; {close:,} of {grid.mean.size:,} cells {region}."
     )
+
+
+def _format_cell(grid: Grid, cell: tuple[int, ...]) -> str:
+    return format_params({name: values[i] for (name, values), i in zip(grid.spec.axes.items(), cell, strict=True)})
 
 
 def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
@@ -76,134 +92,12 @@ def choose_grid_ticks(values: Sequence[float]) -> list[float] | None:
     return decades if len(decades) > 2 else None
 
 
-def cell_position(values: Sequence[float], value: float) -> float:
-    """Return the position of a value on an axis of equal cells: its index, or between those of its neighbors.
-
-    Values outside the cells are moved to the edge.
-
-    >>> [cell_position([1.0, 10.0, 100.0], value) for value in (10.0, 31.6227766, 1000.0)]
-    [1.0, 1.5, 2.5]
-    """
-    exact = _find_value(values, value)
-    if exact is not None:
-        return float(exact)
-    log = style.choose_axis_type(values) == "log" and value > 0.0
-    points = np.log(values) if log else np.asarray(values, dtype=float)
-    point = math.log(value) if log else value
-    if point < points[0] or point > points[-1]:
-        return -0.5 if point < points[0] else len(values) - 0.5
-    return round(float(np.interp(point, points, np.arange(len(values)))), 4)
-
-
-class PlayedPoint(NamedTuple):
-    """Regret of the recommended parameters in the worlds of a grid."""
-
-    mean: float
-    stderr: float
-    difference: Interval
-    """From the lowest cell, in paired worlds."""
-
-
-def list_marks(grid: Grid, recommended: Recommendation | None, played: PlayedPoint | None = None) -> list[GridMark]:
-    """List the lowest cell, the paper's advice and the recommendation with their hover texts."""
-    spec = grid.spec
-    i, j = grid.best
-    best = spec.alpha0[i], spec.beta0[j], spec.epsilon
-    hover = f"<b>Lowest cell</b><br>{_format_point(*best)}{_format_cell(grid, i, j)} (standard error)"
-    marks = [GridMark("lowest cell", *best, f"{hover}<br>R = {spec.replications:,}", "circle")]
-    advice = paper_advice(spec.scenario, spec.horizon)
-    if advice is not None:
-        point = advice["alpha0"], advice["beta0"], advice["epsilon"]
-        column, row = _find_value(spec.alpha0, point[0]), _find_value(spec.beta0, point[1])
-        cell = "" if column is None or row is None else _format_cell(grid, column, row)
-        hover = f"<b>The paper's advice</b><br>{_format_point(*point)}{cell}"
-        marks.append(GridMark("the paper's advice", *point, hover, "square"))
-    params = {} if recommended is None else {"epsilon": spec.epsilon, **recommended.params}
-    values = [params.get(name) for name in ("alpha0", "beta0", "epsilon")]
-    if recommended is not None and all(isinstance(value, int | float) for value in values):
-        alpha0, beta0, epsilon = (float(value) for value in values if value is not None)
-        hover = _describe_recommended(grid, recommended, played)
-        name = f"recommended{_describe_epsilon(grid, recommended)}"
-        marks.append(GridMark(name, alpha0, beta0, epsilon, hover, "star"))
-    return marks
-
-
-def _format_point(alpha0: float, beta0: float, epsilon: float) -> str:
-    return f"α₀ = {format_number(alpha0)}, β₀ = {format_number(beta0)}, ε = {format_number(epsilon)}"
-
-
-def _format_cell(grid: Grid, i: int, j: int) -> str:
-    return f"<br>mean regret {format_number(float(grid.mean[i, j]))} ± {format_number(float(grid.stderr[i, j]))}"
-
-
-def _describe_epsilon(grid: Grid, recommended: Recommendation) -> str:
-    """State that the recommendation has another ε than the cells; empty if it is the same."""
-    epsilon = recommended.params.get("epsilon")
-    if not isinstance(epsilon, int | float) or math.isclose(epsilon, grid.spec.epsilon):
-        return ""
-    return f" (ε = {format_number(epsilon)}, cells: ε = {format_number(grid.spec.epsilon)})"
-
-
-def _describe_recommended(grid: Grid, recommended: Recommendation, played: PlayedPoint | None) -> str:
-    """Describe the recommendation: its regret in the worlds of the grid if it was played there, and held-out."""
-    params, regret = recommended.params, recommended.regret
-    text = ", ".join(
-        f"{style.escape_text(format_symbol(key))} = {format_number(value)}" for key, value in params.items()
-    )
-    lines = [f"<b>Recommended</b><br>{text}"]
-    if played is not None:
-        lines += [
-            f"in the worlds of the grid: mean regret {format_number(played.mean)} ± {format_number(played.stderr)}",
-            f"difference from the lowest cell: {format_signed(played.difference.mean)} (95 % CI"
-            f" {format_ends(played.difference)})",
-        ]
-    lines.append(f"mean regret {format_interval(regret)}<br>on {regret.replications:,} held-out worlds")
-    if _describe_epsilon(grid, recommended):
-        lines.append("its ε differs from that of the cells, so it is not one of them")
-    return "<br>".join(lines)
-
-
-def _draw_marks(grid: Grid, marks: Sequence[GridMark]) -> list[PlotlyTrace]:
-    """Draw marks in white with a dark edge, visible on every color; those of cells beside the number of the cell."""
-    spec = grid.spec
-    traces: list[PlotlyTrace] = []
-    for mark in marks:
-        x, y = cell_position(spec.alpha0, mark.alpha0), cell_position(spec.beta0, mark.beta0)
-        name = mark.name
-        if x in (-0.5, len(spec.alpha0) - 0.5) or y in (-0.5, len(spec.beta0) - 0.5):
-            name = f"{name} (outside the grid)"
-        elif mark.symbol in CORNERS and x.is_integer() and y.is_integer():
-            x, y = x + CORNERS[mark.symbol][0], y + CORNERS[mark.symbol][1]
-        elif mark.symbol == "star" and max(grid.mean.shape) <= SMALL_GRID:
-            y = _avoid_number(x, y)
-        marker = {"symbol": mark.symbol, "size": MARK_SIZES[mark.symbol], **style.WHITE_MARKER}
-        meta = {"params": {"alpha0": mark.alpha0, "beta0": mark.beta0, "epsilon": mark.epsilon}}
-        traces.append(style.make_markers([x], [y], name, marker, [mark.hover], cliponaxis=False, meta=meta))
-    return traces
-
-
-def _avoid_number(x: float, y: float) -> float:
-    """Return a position of a star that does not cover the number in the middle of its cell.
-
-    >>> _avoid_number(2.0, 3.0), _avoid_number(2.1, 3.1), _avoid_number(2.5, 3.0)
-    (2.58, 3.42, 3.0)
-    """
-    column, row = round(x), round(y)
-    if abs(x - column) >= NUMBER[0] or abs(y - row) >= NUMBER[1]:
-        return y
-    return row + (NUMBER[1] if y > row else -NUMBER[1])
-
-
-def _find_value(values: Sequence[float], value: float) -> int | None:
-    return next((i for i, candidate in enumerate(values) if math.isclose(candidate, value, rel_tol=1e-9)), None)
-
-
 def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played: PlayedPoint | None = None) -> Figure:
-    """Plot by how much the mean regret of every cell exceeds the lowest, and mark the cells indistinguishable from it.
+    """Plot by how much the mean regret of every cell exceeds the lowest, and outline the cells that are as good.
 
     Args:
-        grid: The grid. Cells have equal sizes, whatever the distances of their values.
-        recommended: The recommended parameters for the same problem, which are marked.
+        grid: A grid, or the map of a study. Cells have equal sizes, whatever the distances of their values.
+        recommended: The recommended parameters for the same problem, which are marked with their baselines.
         played: Their regret in the worlds of the grid, if they were played there.
 
     >>> import numpy as np
@@ -215,67 +109,103 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
     >>> figure.layout.xaxis.ticktext
     ('0.5', '1', '5', '10')
     """
-    spec = grid.spec
-    percent = grid.percent_above_best()
-    shades = np.log1p(percent).T.tolist()
+    percent = _as_rows(grid.percent_above_best())
+    softness = max(1.0, 100.0 * grid.typical_noise())  # differences that a cell's noise explains have similar colors
+    shades = np.log1p(percent / softness).tolist()
+    marks = list_marks(grid, recommended, played)
+    x = [mark.place[0] for mark in marks]
+    y = [mark.place[1] if len(mark.place) > 1 else 0.0 for mark in marks]
+    numbers: list[PlotlyTrace] = []
+    if max(grid.mean.shape) <= SMALL_GRID:
+        covered = {(round(across), round(up)) for across, up in zip(x, y, strict=True)}
+        texts = [
+            ["" if (i, j) in covered else _format_mean(value) for i, value in enumerate(row)]
+            for j, row in enumerate(_as_rows(grid.mean).tolist())
+        ]
+        numbers.append(style.write_in_cells(texts, shades, 12 if len(texts[0]) <= 6 else 10))
     cells = style.make_heat_map(
         shades,
-        [
-            [
-                [
-                    style.round_number(alpha0, 4),
-                    style.round_number(beta0, 4),
-                    style.round_number(grid.mean[i, j], 5),
-                    style.round_number(grid.stderr[i, j], 3),
-                    style.round_number(percent[i, j], 3),
-                    "no" if grid.indistinguishable[i, j] else "yes",
-                ]
-                for i, alpha0 in enumerate(spec.alpha0)
-            ]
-            for j, beta0 in enumerate(spec.beta0)
-        ],
+        _describe_cells(grid),
         hovertemplate=(
-            "α₀ = %{customdata[0]}, β₀ = %{customdata[1]}, "
-            f"ε = {format_number(spec.epsilon)}<br>"
-            "mean regret %{customdata[2]} ± %{customdata[3]} (standard error)<br>"
-            "%{customdata[4]} % above the lowest cell<br>"
-            f"R = {spec.replications:,} worlds<br>"
-            "significantly worse than the lowest cell: %{customdata[5]}<extra></extra>"
+            "%{customdata[1]}<br>mean regret %{customdata[2]}<br>"
+            f"{_name_difference(grid)}: %{{customdata[3]}}<br>R = {grid.spec.replications:,} worlds<extra></extra>"
         ),
-        colorbar=_make_color_bar(float(percent.max())),
+        colorbar=_make_color_bar(float(percent.max()), softness),
     )
-    marks = list_marks(grid, recommended, played)
-    means: list[PlotlyTrace] = []
-    if max(grid.mean.shape) <= SMALL_GRID:
-        texts = [[_format_mean(float(value)) for value in row] for row in grid.mean.T]
-        means.append(style.write_in_cells(texts, shades, 12 if len(spec.alpha0) <= 6 else 10))
+    names = list(grid.spec.axes)
+    below = style.make_axis("", visible=False, range=[-0.5, 0.5])
     return style.make_figure(
-        [cells, *_outline_best_cells(grid), *means, *_draw_marks(grid, marks)],
-        format_grid_title("Mean regret over α₀ and β₀", grid),
-        " ".join([describe_grid("Heat map of the mean regret", grid), *map(_describe_mark, marks[1:])]),
-        link={
-            "kind": "map",
-            "alpha0": list(spec.alpha0),
-            "beta0": list(spec.beta0),
-            "epsilon": spec.epsilon,
-            "log": [style.choose_axis_type(spec.alpha0) == "log", style.choose_axis_type(spec.beta0) == "log"],
-        },
-        height=540,
-        xaxis=_cell_axis("α₀ (exploration weight)", spec.alpha0),
-        yaxis=_cell_axis("β₀ (variance weight)", spec.beta0),
+        [cells, *_outline_best_cells(grid), *numbers, *draw_marks(marks, x, y, cased=True)],
+        format_grid_title(f"Mean regret over {' and '.join(map(format_symbol, names))}", grid),
+        " ".join([describe_grid("Heat map of the mean regret", grid), *map(_describe_mark, marks[:-1])]),
+        link=_make_link(grid, "map"),
+        height=HEIGHT if len(names) > 1 else HEIGHT // 2,
+        top=COLOR_BAR,
+        annotations=[COLOR_TITLE],
+        xaxis=_cell_axis(names[0], grid.spec.axes[names[0]]),
+        yaxis=_cell_axis(names[1], grid.spec.axes[names[1]]) if len(names) > 1 else below,
     )
 
 
-def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
+def _as_rows(values: Any) -> Any:
+    """Return an array of the cells with a row per value of the second axis; one row if there is none."""
+    return np.atleast_2d(values.T)
+
+
+def _make_link(grid: Grid, kind: str) -> dict[str, Any]:
+    """Return what the report needs to mark the parameters of one figure in the others."""
+    axes = grid.spec.axes
+    return {
+        "kind": kind,
+        "names": list(axes),
+        "symbols": list(map(format_symbol, axes)),
+        "axes": list(map(list, axes.values())),
+        "fixed": {name: value for name, value in grid.spec.fixed.items() if not isinstance(value, str)},
+        "difference": _name_difference(grid),
+        "log": [style.choose_axis_type(values) == "log" for values in axes.values()],
+    }
+
+
+def _describe_cells(grid: Grid) -> list[list[list[Any]]]:
+    """Describe each cell: its mean, parameters, regret with interval, and difference from the reference cell."""
+    described = {cell: _describe_cell(grid, cell) for cell in np.ndindex(*grid.mean.shape)}
+    across, *down = grid.mean.shape
+    return [[described[(i, j) if down else (i,)] for i in range(across)] for j in range(*down or (1,))]
+
+
+def _name_difference(grid: Grid) -> str:
+    return "above the lowest cell" if grid.recommended is None else "difference from the recommended"
+
+
+def _describe_cell(grid: Grid, cell: tuple[int, ...]) -> list[Any]:
+    if grid.recommended is None:
+        difference = format_percent(float(grid.percent_above_best()[cell]) / 100.0)
+    elif cell == grid.recommended:
+        difference = "none"
+    else:
+        least = float(grid.mean[grid.recommended])
+        absolute = grid.difference(cell)
+        difference = (
+            format_interval(absolute / least, "95 %", partial(format_percent, signed=True))
+            if least > 0.0
+            else format_interval(absolute)
+        )
+    close = "tied" if grid.recommended else "indistinguishable"
+    state = f", {close}" if grid.indistinguishable[cell] and cell != grid.reference else ""
+    mean = style.round_number(grid.mean[cell])
+    return [mean, _format_cell(grid, cell), format_regret(grid, cell), f"{difference}{state}"]
+
+
+def _cell_axis(name: str, values: Sequence[float]) -> dict[str, Any]:
     """Make an axis of equal cells that ends just outside them, because marks exactly at an end can be hidden."""
     ticks = choose_grid_ticks(values)
-    places = [_find_value(values, tick) for tick in ticks or []]
+    places = [find_value(values, tick) for tick in ticks or []]
     shown = [place for place in places if place is not None]
     if ticks is None or len(shown) < len(ticks):
         shown = list(range(0, len(values), -(-len(values) // SMALL_GRID)))
     margin = 0.002 * len(values)
     return style.make_axis(
-        title,
+        _axis_title(name),
         range=[-0.5 - margin, len(values) - 0.5 + margin],
         showgrid=False,
         tickmode="array",
@@ -284,21 +214,37 @@ def _cell_axis(title: str, values: Sequence[float]) -> dict[str, Any]:
     )
 
 
+def _axis_title(name: str) -> str:
+    symbol = style.escape_text(format_symbol(name))
+    return f"{symbol} ({MEANINGS[name]})" if name in MEANINGS else symbol
+
+
 def _describe_mark(mark: GridMark) -> str:
-    return f"Marked: {mark.name} at α₀ = {format_number(mark.alpha0)}, β₀ = {format_number(mark.beta0)}."
+    return f"Marked: {mark.name} at {format_params(mark.params)}."
 
 
-def _make_color_bar(most: float) -> dict[str, Any]:
-    """Make the color bar; colors are logarithmic in 1 + the percentage, so that small differences are visible."""
-    powers = (factor * 10**power for power in range(7) for factor in (1, 2, 5))
-    ticks = [0, *(tick for tick in powers if tick <= most)]
+def _make_color_bar(most: float, softness: float) -> dict[str, Any]:
+    """Make the color bar above the cells; colors are logarithmic, so that small differences are visible."""
+    ticks: list[float] = []
+    for tick in (0, *(factor * 10**power for power in range(7) for factor in (1, 2, 5))):
+        place = math.log1p(tick / softness) / (math.log1p(most / softness) or 1.0)
+        last = math.log1p(ticks[-1] / softness) / (math.log1p(most / softness) or 1.0) if ticks else -1.0
+        if place <= 1.0 and place - last >= TICK_GAP:
+            ticks.append(tick)
     return {
-        "title": {"text": "% above the lowest regret", "side": "right"},
-        "thickness": 12,
+        "title": {"text": "", "side": "right"},  # others move the title of the figure
+        "orientation": "h",
+        "thickness": 10,
         "outlinewidth": 0,
-        "x": 1.01,
-        "tickvals": style.round_numbers(math.log1p(tick) for tick in ticks),
-        "ticktext": [format_number(tick) for tick in ticks],
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "len": 1.0,
+        "xpad": 0,
+        "ypad": 6,
+        "tickvals": style.round_numbers(math.log1p(tick / softness) for tick in ticks),
+        "ticktext": [f"{format_number(tick)} %" for tick in ticks],
     }
 
 
@@ -311,8 +257,11 @@ def _format_mean(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], **more: Any) -> PlotlyTrace:
-    """Draw a line around some cells of a grid [columns, rows]: every side that no two of them share."""
+def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], name: str) -> list[PlotlyTrace]:
+    """Draw a line around some cells of a grid [columns, rows]: every side that no two of them share.
+
+    It has a white edge, so that it is visible on every color.
+    """
     columns, rows = inside.shape
     around = np.pad(inside, 1)
     lines: list[list[tuple[int, int]]] = []
@@ -320,33 +269,19 @@ def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], **more: Any) -> P
         lines += _runs([(i, j) for j in range(rows) if around[i, j + 1] != around[i + 1, j + 1]], (0, 1))
     for j in range(rows + 1):
         lines += _runs([(i, j) for i in range(columns) if around[i + 1, j] != around[i + 1, j + 1]], (1, 0))
-    line = {"color": style.VERMILION, "width": 3}
-    return {"type": "scatter", "mode": "lines", **_path(lines), "line": line, "hoverinfo": "skip", **more}
+    shared: PlotlyTrace = {"type": "scatter", "mode": "lines", **_path(lines), "hoverinfo": "skip", "legendgroup": name}
+    return [
+        {**shared, "line": {"color": "#ffffff", "width": 6}, "showlegend": False},
+        {**shared, "line": {"color": EDGE, "width": 3}, "showlegend": False},
+        style.make_legend_entry(name, mode="lines", line={"color": style.GREY, "width": 3}, legendgroup=name),
+    ]
 
 
 def _outline_best_cells(grid: Grid) -> list[PlotlyTrace]:
-    """Outline and hatch the cells that are statistically indistinguishable from the best."""
-    inside = grid.indistinguishable
-    outline = outline_cells(inside, legendgroup="region")
-    boxes: list[list[tuple[int, int]]] = []
-    for i, column in enumerate(inside):
-        runs = _runs([(i, j) for j in np.flatnonzero(column).tolist()], (0, 1))
-        boxes += [[low, (i + 1, low[1]), (i + 1, high[1]), high, low] for low, high in runs]
-    hatching = outline | {
-        **_path(boxes),
-        "line": {"width": 0, "color": style.VERMILION},
-        "fill": "toself",
-        "fillcolor": "rgba(0,0,0,0)",
-        "fillpattern": {
-            "shape": "/",
-            "size": 9,
-            "solidity": 0.16,
-            "fgcolor": style.VERMILION,
-            "bgcolor": "rgba(0,0,0,0)",
-        },
-        "name": "statistically indistinguishable from the lowest cell",
-    }
-    return [hatching, outline | {"showlegend": False}]
+    """Outline the cells that are as good as the recommended one, or as the lowest of a grid."""
+    mapped = grid.recommended is not None
+    name = "tied with the recommended" if mapped else "statistically indistinguishable from the lowest cell"
+    return outline_cells(_as_rows(grid.indistinguishable).T, name)
 
 
 def _runs(cells: list[tuple[int, int]], step: tuple[int, int]) -> list[list[tuple[int, int]]]:
@@ -369,11 +304,15 @@ def _path(lines: list[list[tuple[int, int]]]) -> PlotlyTrace:
     }
 
 
-def plot_sensitivity_lines(grid: Grid) -> Figure:
+def plot_sensitivity_lines(
+    grid: Grid, recommended: Recommendation | None = None, played: PlayedPoint | None = None
+) -> Figure:
     """Plot the mean regret against α₀, one line per β₀; of many β₀, the best and evenly spaced others.
 
     Args:
-        grid: A grid.
+        grid: A grid, or the map of a study, whose axes may be other parameters.
+        recommended: The recommended parameters for the same problem, which are marked with their baselines.
+        played: Their regret in the worlds of the grid, if they were played there.
 
     >>> import numpy as np
     >>> from ravenlab.studies.registry import PAPER_VALUES
@@ -381,59 +320,149 @@ def plot_sensitivity_lines(grid: Grid) -> Figure:
     >>> spec = GridSpec(scenario="blips", horizon=1000, alpha0=PAPER_VALUES, beta0=PAPER_VALUES)
     >>> mean = np.arange(16.0).reshape(4, 4) + 10
     >>> figure = plot_sensitivity_lines(Grid(spec, spec.study_name(), mean, mean / 100, mean < 12))
-    >>> [trace.name for trace in figure.data if trace.showlegend is not False]
+    >>> [trace.name for trace in figure.data if trace.mode == "lines+markers"]
     ['β₀ = 0.5', 'β₀ = 1', 'β₀ = 5', 'β₀ = 10']
     """
-    spec = grid.spec
-    alpha0 = [float(value) for value in spec.alpha0]
-    traces: list[PlotlyTrace] = []
-    chosen = _choose_lines(len(spec.beta0), grid.best[1])
-    for place, j in enumerate(chosen):
-        mean, stderr = grid.mean[:, j], grid.stderr[:, j]
-        low, high = mean - Z95 * stderr, mean + Z95 * stderr
-        around, line = style.make_line_with_band(
-            alpha0,
-            mean.tolist(),
-            stderr.tolist(),
-            place,
-            mode="lines+markers",
-            marker={"symbol": style.MARKERS[place % len(style.MARKERS)], "size": 7},
-            error_y={"type": "data", "array": style.round_numbers(Z95 * stderr), "visible": len(alpha0) == 1},
-            name=f"β₀ = {format_number(spec.beta0[j])}",
-            meta={"beta0": spec.beta0[j]},
-            customdata=[
-                [*style.round_numbers((stderr[i], low[i], high[i])), "no" if grid.indistinguishable[i, j] else "yes"]
-                for i in range(len(alpha0))
-            ],
-            hovertemplate=(
-                f"α₀ = %{{x}}, β₀ = {format_number(spec.beta0[j])}, ε = {format_number(spec.epsilon)}<br>"
-                "mean regret %{y} ± %{customdata[0]} (standard error)<br>"
-                f"95 %: %{{customdata[1]}} to %{{customdata[2]}}, R = {spec.replications:,} worlds<br>"
-                "significantly worse than the lowest cell: %{customdata[3]}<extra></extra>"
-            ),
-        )
-        traces += [around, line] if len(alpha0) > 1 else [line]
-    shown = grid.mean[:, chosen] - Z95 * grid.stderr[:, chosen]
-    reach = np.concatenate([shown.ravel(), grid.mean[:, chosen].ravel()])
-    title = "Mean regret against α₀, one line per β₀"
-    if len(chosen) < len(spec.beta0):
-        title = f"Mean regret against α₀ for {len(chosen)} of {len(spec.beta0)} values of β₀"
+    names = list(grid.spec.axes)
+    across, *down = grid.spec.axes.values()
+    chosen = choose_lines(grid)
+    colors = choose_ramp_colors(down[0], [down[0][j] for j in chosen]) if down else [RAMP[0]]
+    marks = list_marks(grid, recommended, played)
+    axis = choose_regret_axis(grid, chosen, marks)
+    first, *others = map(format_symbol, names)
+    title = f"Mean regret against {first}" + "".join(f", one line per {other}" for other in others)
+    if down and len(chosen) < len(down[0]):
+        title = f"Mean regret against {first} for {len(chosen)} of {len(down[0])} values of {others[0]}"
+    close = "tied with the recommended" if grid.recommended else "statistically indistinguishable from the lowest cell"
+    look = {"size": TIED_SIZE, "color": style.GREY}
     return style.make_figure(
-        traces,
+        [
+            *draw_lines(grid, chosen, colors, bands=True),
+            style.make_legend_entry(close, mode="markers", marker=look),
+            *label_lines(grid, chosen, colors, axis),
+            *draw_line_marks(grid, chosen, marks),
+        ],
         format_grid_title(title, grid),
         describe_grid("Lines with 95 % bands of the mean regret", grid),
-        link={"kind": "lines", "epsilon": spec.epsilon},
-        xaxis=style.make_axis("α₀ (exploration weight)", style.choose_axis_type(alpha0), choose_grid_ticks(alpha0)),
-        yaxis=style.make_value_axis("mean regret (reward units)", reach),
+        link=_make_link(grid, "lines"),
+        right=LABEL_ROOM if down else 0,
+        xaxis=make_value_axis_of(names[0], across),
+        yaxis=axis,
     )
 
 
-def _choose_lines(count: int, best: int) -> list[int]:
-    """Choose at most six of the β₀, including the best."""
-    if count <= MAX_LINES:
-        return list(range(count))
-    places = {round(place) for place in np.linspace(0, count - 1, MAX_LINES)}
-    if best not in places:
-        places.remove(min(places, key=lambda place: abs(place - best)))
-        places.add(best)
+def make_value_axis_of(name: str, values: Sequence[float]) -> dict[str, Any]:
+    """Make an axis of the values of a parameter at their true distances."""
+    kind = style.choose_axis_type(values)
+    ticks = style.choose_log_ticks(values) if kind == "log" else None
+    return style.make_axis(_axis_title(name), kind, ticks, range=_choose_range(values, kind))
+
+
+def choose_regret_axis(grid: Grid, chosen: Sequence[int], marks: Sequence[GridMark]) -> dict[str, Any]:
+    """Make the axis of the regret of some lines, which is logarithmic if the regrets differ by some factor."""
+    mean = _as_rows(grid.mean)[chosen]
+    error = Z95 * _as_rows(grid.stderr)[chosen]
+    regrets = [mark.regret for mark in marks if mark.regret is not None]
+    reach = [*(mean - error).ravel(), *(mean + error).ravel(), *regrets]
+    if style.spans_decades(mean.ravel(), LOG_RATIO):
+        reach = [value for value in reach if value > 0.0]
+        return style.make_axis("mean regret", "log", style.choose_log_ticks(reach), range=_choose_range(reach, "log"))
+    return style.make_axis("mean regret", range=_choose_range(reach, "linear"))
+
+
+def _choose_range(values: Sequence[float], kind: str) -> list[float | None]:
+    """Return the ends of an axis as Plotly wants them: a little beyond the values, and as logarithms on a log axis."""
+    low, high = min(values), max(values)
+    if kind == "log":
+        low, high = math.log10(low), math.log10(high)
+    margin = 0.04 * (high - low) or 0.1 * abs(high) or 1.0
+    return style.round_numbers([low - margin, high + margin])
+
+
+def draw_lines(grid: Grid, chosen: Sequence[int], colors: Sequence[str], *, bands: bool) -> list[PlotlyTrace]:
+    """Draw a line for some values of the second axis; cells that are as good as the best have large points."""
+    across, *down = grid.spec.axes.values()
+    described = _describe_cells(grid)
+    traces: list[PlotlyTrace] = []
+    for j, color in zip(chosen, colors, strict=True):
+        mean, error, close = (_as_rows(values)[j] for values in (grid.mean, Z95 * grid.stderr, grid.indistinguishable))
+        if bands and len(across) > 1:
+            traces.append(style.make_band(across, (mean - error).tolist(), (mean + error).tolist(), color))
+            traces[-1]["fillcolor"] = style.fade(color, 0.12)
+        line = style.make_scatter(
+            across,
+            mean.tolist(),
+            "lines+markers",
+            f"{format_symbol(list(grid.spec.axes)[1])} = {format_number(down[0][j])}" if down else "mean regret",
+            line={"color": color, "width": 2},
+            marker={
+                "color": color,
+                "size": [TIED_SIZE if each else POINT_SIZE for each in close],
+                "line": {"width": 0},
+            },
+            meta={"line": down[0][j] if down else None},
+            customdata=[[cell[1], *cell[2:]] for cell in described[j]],
+            hovertemplate=(
+                "%{customdata[0]}<br>mean regret %{customdata[1]}<br>"
+                f"{_name_difference(grid)}: %{{customdata[2]}}<br>R = {grid.spec.replications:,} worlds<extra></extra>"
+            ),
+            showlegend=False,
+        )
+        if len(across) == 1:
+            line["error_y"] = {"type": "data", "array": style.round_numbers(error)}
+        traces.append(line | {"x": list(across)})
+    return traces
+
+
+def label_lines(
+    grid: Grid, chosen: Sequence[int], colors: Sequence[str], axis: dict[str, Any], pixels: float = 320.0
+) -> list[PlotlyTrace]:
+    """Write the values of the second axis at the ends of their lines, so far apart that they can be read."""
+    across, *down = grid.spec.axes.values()
+    if not down:
+        return []
+    symbol = format_symbol(list(grid.spec.axes)[1])
+    log = axis["type"] == "log"
+    low, high = axis["range"]
+    ends = _as_rows(grid.mean)[chosen, -1]
+    gap = LABEL_GAP * (high - low) / pixels
+    places = spread_apart(np.log10(ends) if log else ends, gap, low + gap / 2, high - gap / 2)
+    texts = [
+        f' <span style="color:{color}">━</span> {style.escape_text(symbol)} {format_number(down[0][j])}'
+        for j, color in zip(chosen, colors, strict=True)
+    ]
+    return [
+        {
+            "type": "scatter",
+            "mode": "text",
+            "x": [across[-1]] * len(texts),
+            "y": style.round_numbers(10.0**place if log else place for place in places),
+            "text": texts,
+            "textposition": "middle right",
+            "textfont": {"size": 11},
+            "cliponaxis": False,
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+    ]
+
+
+def draw_line_marks(grid: Grid, chosen: Sequence[int], marks: Sequence[GridMark]) -> list[PlotlyTrace]:
+    """Draw the marks on shown lines, and others whose regret in the worlds of the grid is known."""
+    name = next(iter(grid.spec.axes))
+    left_out = {float(j) for j in range(_as_rows(grid.mean).shape[0])} - set(map(float, chosen))
+    known = [mark for mark in marks if mark.regret is not None and mark.kind != LOWEST]
+    shown = [mark for mark in known if mark.place[-1] not in left_out]
+    x = [float(mark.params[name]) for mark in shown]
+    return draw_marks(shown, x, [float(mark.regret) for mark in shown if mark.regret is not None])
+
+
+def choose_lines(grid: Grid) -> list[int]:
+    """Choose at most seven values of the second axis, including that of the best and of the recommended cell."""
+    if grid.mean.ndim < 2 or grid.mean.shape[1] <= MAX_LINES:
+        return list(range(1 if grid.mean.ndim < 2 else grid.mean.shape[1]))
+    places = {round(place) for place in np.linspace(0, grid.mean.shape[1] - 1, MAX_LINES)}
+    for needed in {grid.best[1], grid.reference[1]} - places:
+        places.remove(min(places - {grid.best[1], grid.reference[1]}, key=lambda place: abs(place - needed)))
+        places.add(needed)
     return sorted(places)

@@ -132,11 +132,14 @@ def make_figure(
     *,
     link: Mapping[str, Any] | None = None,
     height: int = 460,
+    top: int = 0,
+    right: int = 0,
     **layout: Any,
 ) -> Figure:
     """Make a figure from traces, without Plotly's template, which is larger than most figures.
 
     `link` tells the report which parameters the points of the figure have, so that it can mark them in other figures.
+    `top` and `right` are pixels for what is drawn beside the axes, such as a color bar or labels of lines.
     """
     import plotly.graph_objects as go
 
@@ -153,11 +156,11 @@ def make_figure(
             "pad": {"t": 24, "l": 8},
             "font": {"size": 15},
         },
-        "meta": {"alt": alt} | ({} if link is None else {"link": dict(link)}),
+        "meta": {"alt": alt} | ({} if link is None else {"link": dict(link)}) | ({"top": top} if top else {}),
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "margin": {"t": 30 + 18 * lines, "r": 16, "b": 48, "l": 60},
+        "margin": {"t": 30 + 18 * lines + top, "r": 16 + right, "b": 48, "l": 60},
         "height": height,
         "hovermode": "closest",
         "hoverlabel": {"align": "left"},

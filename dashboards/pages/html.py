@@ -119,8 +119,10 @@ def make_panel(slugs: Slugs, name: str, figure: Figure, height: int | None = Non
     title, context = split_title(str((layout.pop("title", None) or {}).get("text") or name))
     figure_height = int(layout.get("height") or 450)
     margin = dict(layout.get("margin") or {})
-    layout["height"] = height or figure_height - max(0, int(margin.get("t", TOP_MARGIN)) - TOP_MARGIN)
-    layout["margin"] = {**margin, "t": min(TOP_MARGIN, int(margin.get("t", TOP_MARGIN)))}
+    before = int(margin.get("t", TOP_MARGIN))
+    top = min(before, TOP_MARGIN + int((layout.get("meta") or {}).get("top", 0)))
+    layout["height"] = height or figure_height - (before - top)
+    layout["margin"] = {**margin, "t": top}
     return Panel(
         id=slugs.new(name),
         title=title,

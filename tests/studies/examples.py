@@ -10,6 +10,7 @@ import optuna
 from ravenlab.environments.world import Floats
 from ravenlab.studies.kinds import COMPARISON, GRID, TUNE
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
+from ravenlab.studies.results.grid import Grid, make_map_spec
 from ravenlab.studies.results.recommendation import (
     Baseline,
     Edge,
@@ -79,6 +80,35 @@ def make_recommendation(**changes: Any) -> Recommendation:
     }
     fields.setdefault("study", "{policy}/{scenario}/T{horizon}/K{arms}".format(**fields))
     return Recommendation(**fields)
+
+
+MAP_ALPHA0 = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 8.0)
+MAP_BETA0 = (0.1, 0.5, 1.0, 2.0, 4.0, 5.0, 10.0)
+
+
+def make_map(recommendation: Recommendation) -> Grid:
+    """Make the sensitivity map of a recommendation, which must be one of its cells; it is not the lowest one."""
+    chosen = recommendation.params
+    axes = {"alpha0": MAP_ALPHA0, "beta0": MAP_BETA0}
+    spec = make_map_spec(
+        policy=recommendation.policy,
+        scenario=recommendation.scenario,
+        settings=recommendation.settings,
+        horizon=recommendation.horizon,
+        arms=recommendation.arms,
+        seed=recommendation.seed,
+        unit=recommendation.unit,
+        axes=axes,
+        fixed={"epsilon": chosen["epsilon"]},
+        replications=650,
+    )
+    recommended = MAP_ALPHA0.index(float(chosen["alpha0"])), MAP_BETA0.index(float(chosen["beta0"]))
+    a, b = np.meshgrid(np.log(MAP_ALPHA0), np.log(MAP_BETA0), indexing="ij")
+    mean = 40.0 + 12.0 * (a - a[recommended]) ** 2 + 2.0 * (b - b[recommended] - 1.0) ** 2
+    difference = mean - mean[recommended]
+    low = np.where(difference == 0.0, 0.0, difference - 1.5)
+    high = np.where(difference == 0.0, 0.0, difference + 1.5)
+    return Grid(spec, recommendation.study, mean, mean / 50, difference < 0.85, recommended, low, high)
 
 
 def make_trace_facts(names: Sequence[str], *, minimize: bool = False) -> TraceFacts:

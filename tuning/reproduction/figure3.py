@@ -609,7 +609,7 @@ def _plot_cells(
     return style.make_figure(
         [
             heat_map,
-            outline_cells(among_best, name="indistinguishable from the lowest cell"),
+            *outline_cells(among_best, name="indistinguishable from the lowest cell"),
             labels,
             mark(grid.lowest, "circle", "lowest cell", -distance),
             mark(grid.printed, "square", "best cell printed in the paper", distance),

@@ -12,7 +12,7 @@ import numpy as np
 from ravenlab.common.compat.optuna import study_id
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_number
-from ravenlab.dashboards.figures.grid import PlayedPoint
+from ravenlab.dashboards.figures.grid_marks import PlayedPoint
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream

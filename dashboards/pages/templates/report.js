@@ -192,11 +192,13 @@ window.ravenlabReport = (() => {
   const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
   function pointOf(plot, hit) {
     const link = linkOf(plot), meta = hit.data.meta || {};
+    const at = (...values) => ({ ...link.fixed, ...Object.fromEntries(values.map((value, i) => [link.names[i], value])) });
     if (hit.data.type === "heatmap") {
-      return { params: { alpha0: link.alpha0[hit.x], beta0: link.beta0[hit.y], epsilon: link.epsilon }, value: hit.customdata[2] };
+      const cell = [hit.x, hit.y].slice(0, link.names.length);
+      return { params: at(...cell.map((place, i) => link.axes[i][place])), value: hit.customdata[0] };
     }
     if (meta.params) return { params: meta.params };
-    if (meta.beta0 !== undefined) return { params: { alpha0: hit.x, beta0: meta.beta0, epsilon: link.epsilon }, value: hit.y };
+    if (meta.line !== undefined) return { params: meta.line === null ? at(hit.x) : at(hit.x, meta.line), value: hit.y };
     return null;
   }
   function cellPosition(values, value, log) {
@@ -208,27 +210,29 @@ window.ravenlabReport = (() => {
     return last === 0 ? 0 : i + (scale(value) - scale(values[i])) / (scale(values[i + 1]) - scale(values[i]));
   }
   const same = (a, b) => Object.keys(a).every((name) => b[name] === undefined || Math.abs(a[name] - b[name]) <= 1e-3 * Math.abs(b[name]));
-  function fade(plot, chosen) {
-    const places = plot.data.map((trace, place) => place).filter((place) => plot.data[place].meta);
+  function fade(plot, chosen, part = () => true) {
+    const places = plot.data.map((trace, place) => place).filter((place) => plot.data[place].meta && part(plot.data[place].meta));
     Plotly.restyle(plot, { opacity: places.map((place) => (!chosen || chosen(plot.data[place].meta) ? 1 : 0.2)) }, places);
   }
   function show(plot, point) {
     const link = linkOf(plot), ring = plot.data.length - 1;
     const place = (x, y) => Plotly.restyle(plot, { x: [x === undefined ? [] : [x]], y: [y === undefined ? [] : [y]] }, [ring]);
-    const { alpha0, beta0 } = point ? point.params : {};
+    const values = (link.names || []).map((name) => (point ? point.params[name] : undefined));
+    const known = values.every((value) => value !== undefined);
     if (link.kind === "map") {
-      if (alpha0 === undefined || beta0 === undefined) place();
-      else place(cellPosition(link.alpha0, alpha0, link.log[0]), cellPosition(link.beta0, beta0, link.log[1]));
+      const [x, y] = known ? values.map((value, i) => cellPosition(link.axes[i], value, link.log[i])) : [];
+      place(x, known && values.length === 1 ? 0 : y);
     } else if (link.kind === "lines") {
-      const lines = plot.data.filter((trace) => trace.meta).map((trace) => trace.meta.beta0);
-      const far = (each) => Math.abs(Math.log(each / beta0));
-      const nearest = beta0 === undefined ? undefined : lines.reduce((a, b) => (far(b) < far(a) ? b : a));
-      fade(plot, nearest === undefined ? null : (meta) => meta.beta0 === nearest);
-      place(alpha0, point && alpha0 !== undefined ? point.value : undefined);
+      const isLine = (meta) => meta.line !== undefined;
+      const lines = plot.data.filter((trace) => trace.meta && isLine(trace.meta)).map((trace) => trace.meta.line);
+      const far = (each) => Math.abs(Math.log(each / values[1]));
+      const nearest = values[1] === undefined ? undefined : lines.reduce((a, b) => (far(b) < far(a) ? b : a));
+      fade(plot, nearest === undefined ? null : (meta) => meta.line === nearest, isLine);
+      place(values[0], known ? point.value : undefined);
     } else if (link.kind === "curves") {
-      const known = point && plot.data.some((trace) => trace.meta && same(trace.meta.params, point.params));
-      fade(plot, known ? (meta) => same(meta.params, point.params) : null);
-      const level = point && !known && point.value !== undefined;
+      const drawn = point && plot.data.some((trace) => trace.meta && same(trace.meta.params, point.params));
+      fade(plot, drawn ? (meta) => same(meta.params, point.params) : null);
+      const level = point && !drawn && point.value !== undefined;
       const added = { type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: point && point.value, y1: point && point.value, line: { color: "#d55e00", width: 2, dash: "dash" } };
       Plotly.relayout(plot, { shapes: [...plot.ownShapes, ...(level ? [added] : [])] });
     }

@@ -183,7 +183,7 @@ def open_search(page: Page) -> Locator:
 
 
 RING = "plot => { const last = plot.data.at(-1); return [...last.x].map((x, i) => [x, last.y[i]]); }"
-OPACITIES = "plot => plot.data.filter(each => each.meta).map(each => each.opacity)"
+OPACITIES = "plot => plot.data.filter(each => each.meta && 'line' in each.meta).map(each => each.opacity)"
 SHAPES = "plot => (plot.layout.shapes || []).filter(shape => shape.type === 'line').map(shape => shape.y0)"
 
 
