@@ -77,7 +77,8 @@ def test_tune(tuned: str) -> None:
 
 @pytest.mark.usefixtures("tuned")
 def test_show() -> None:
-    assert_golden("show", printed("show", STUDY, f"--storage={STORAGE}"))
+    words = ["show", STUDY, f"--storage={STORAGE}"]
+    assert_golden("show", "\n".join([printed(*words), printed(*words, "--all")]))
 
 
 @pytest.mark.usefixtures("tuned")

@@ -25,6 +25,7 @@ STYLE = (
     ".ravenlab-card{max-width:60rem;line-height:1.45;margin:.25em 0}"
     ".ravenlab-card p{margin:.3em 0}"
     ".ravenlab-card .answer{font-size:1.1em;font-weight:600}"
+    ".ravenlab-card .warning{border-left:.25em solid #c77700;padding-left:.5em}"
     ".ravenlab-card .label{font-size:.85em;opacity:.8;overflow-wrap:anywhere}"
     ".ravenlab-card .wide{overflow-x:auto;margin:.6em 0}"
     ".ravenlab-card table{border-collapse:collapse;margin:0;border:0;background:none;font-variant-numeric:tabular-nums}"
@@ -68,6 +69,8 @@ class Table:
     """What happens on a terminal that is too narrow: cells are wrapped ("wrap"), each row becomes a block with one line
     per cell ("stack") or with all cells on one line ("list"), or the last columns are left out ("cut"), so that rows
     stay comparable."""
+    kept: int = 2
+    """Columns that are never left out."""
     ruled: bool = False
     """Whether lines separate the rows on a terminal."""
     folded: bool = False
@@ -254,11 +257,20 @@ class Document:
     """Policy, scenario and sizes, in one line."""
     card: Card | None = field(default=None, repr=False)
     """The picture of the result in the dashboard."""
+    headline: str = ""
+    """The decision: the first words of the answer, the rest of which is the reason."""
+    warnings: Sequence[str] = ()
+    """Sentences that a reader must not miss."""
 
     @property
     def sentences(self) -> list[str]:
         """All sentences in their order."""
-        return [self.answer, *self.facts, *self.details]
+        return [*self.leading, *self.details]
+
+    @property
+    def leading(self) -> list[str]:
+        """The sentences of the short text."""
+        return [self.answer, *self.warnings, *self.facts]
 
     def to_markdown(self) -> str:
         """Write everything as Markdown, with the answer as title; names in it are never markup.
@@ -284,11 +296,13 @@ class Document:
         Mean regret 5.
         <Recommendation of a study>
         """
-        return "\n".join(map(escape_unprintable, [self.answer, *self.facts, f"<{self.label}>"]))
+        return "\n".join(map(escape_unprintable, [*self.leading, f"<{self.label}>"]))
 
     def to_html(self) -> str:
         """Write the card; all texts are escaped."""
-        parts = [f'<p class="answer">{escape(self.answer)}</p>', *(f"<p>{escape(fact)}</p>" for fact in self.facts)]
+        parts = [f'<p class="answer">{escape(self.answer)}</p>']
+        parts += [f'<p class="warning">{escape(warning)}</p>' for warning in self.warnings]
+        parts += [f"<p>{escape(fact)}</p>" for fact in self.facts]
         parts += [table.to_html() for table in self.tables]
         if self.details:
             items = "".join(f"<li>{escape(line)}</li>" for line in self.details)
@@ -374,7 +388,7 @@ class ResultList(list[R]):
 
     def _repr_html_(self) -> str:
         cards = [result.to_document() for result in self[:MAX_LISTED]]
-        rows = [[card.label, " ".join([card.answer, *card.facts])] for card in cards]
+        rows = [[card.label, " ".join(card.leading)] for card in cards]
         more = f", of which {MAX_LISTED} are shown" if len(self) > MAX_LISTED else ""
         table = Table(["", "Result"], rows, text=("", "Result"))
         count = "1 result" if len(self) == 1 else f"{len(self):,} results"

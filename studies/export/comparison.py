@@ -99,7 +99,7 @@ class ComparisonDocument(ResultList[ComparisonResult]):
         """Write `compare.md`: an overview if there are several results, then one table per leaderboard."""
         parts: list[str] = []
         for document in [*self._overview(), *map(describe_boards, self)]:
-            sentences = [" ".join([document.answer, *document.facts]), *document.details]
+            sentences = [" ".join(document.leading), *document.details]
             parts += map(markdown.escape, sentences)
             tables = [table for table in document.tables if isinstance(table, Table)]
             parts += [markdown.to_markdown(table.without(TIME)) for table in tables]

@@ -218,9 +218,9 @@ class RecommendedParameters(Result):
         if self.study is not None:
             from ravenlab.studies.results.documents import recommendation_document
 
-            card = recommendation_document(self.study)
             source = "a short search" if self.kind == "searched" else f"study {self.study.study!r}"
-            return Document(card.answer, f"{label}, from {source}", card.facts, card.tables)
+            stated = recommendation_document(self.study)
+            return replace(stated, label=f"{label}, from {source}", problem="", details=(), card=None)
         answer, *facts = self.describe()
         return Document(answer if self.law is None else f"Use {format_params(self.params)}.", label, facts)
 

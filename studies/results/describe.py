@@ -84,10 +84,14 @@ class VerdictText:
     warnings: Sequence[str] = ()
 
     @property
+    def answer(self) -> str:
+        """The headline with the reason."""
+        return f"{self.headline}{self.kept}{f'{self.link}{self.reason}' if self.reason else '.'}"
+
+    @property
     def rest(self) -> str:
         """Everything after the headline."""
-        reason = f"{self.link}{self.reason}" if self.reason else "."
-        return " ".join([f"{self.kept}{reason}", *self.warnings])
+        return " ".join([self.answer.removeprefix(self.headline), *self.warnings])
 
     @property
     def explanation(self) -> str:

@@ -1,5 +1,6 @@
 """What each recommendation says, as a document: answer, facts, tables, details and the card of the dashboard."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from ravenlab.common.text import (
     format_settings,
     join_words,
     name_problem,
+    plural,
 )
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.baselines import (
@@ -30,7 +32,6 @@ from ravenlab.studies.results.describe import (
     describe_regret,
     describe_robust,
     describe_unit,
-    describe_verdict,
     format_failures,
     format_price,
     format_unit,
@@ -44,6 +45,7 @@ from ravenlab.studies.results.describe import (
 from ravenlab.studies.results.expected import Advice, count_extra_arms, describe_deployment
 from ravenlab.studies.results.recommendation import Parameters, Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.verdict import Decision
 from ravenlab.studies.symbols import format_params, format_symbol, list_values
 
 RECOMMENDATION_COLUMNS = (
@@ -52,10 +54,26 @@ RECOMMENDATION_COLUMNS = (
 )
 """Columns of a table of recommendations; those of the baselines follow."""
 
+MANY = 3
+"""Number of studies above which a run states their results in a table only."""
+
+SUMMARIES: dict[Decision, tuple[str, str]] = {
+    "use these values": ("better than the defaults", "better than the defaults"),
+    "set one parameter": ("better than the defaults", "better than the defaults"),
+    "keep the defaults": ("keeps the defaults", "keep the defaults"),
+    "use one arm": ("uses one arm", "use one arm"),
+    "keep the logging policy": ("keeps the logging policy", "keep the logging policy"),
+    "use another policy": ("uses another policy", "use another policy"),
+    "inconclusive": ("inconclusive", "inconclusive"),
+}
+"""Decisions in a count of one study and of several, in the order of a summary."""
+
 
 def recommendation_document(recommendation: Recommendation, better: BetterPolicy | None = None) -> Document:
     """State the verdict, the regret with its scale, the baselines, and everything else that is known."""
-    answer, *sentences = describe_recommendation(recommendation, better)
+    text = word_verdict(recommendation)
+    _, *sentences = describe_recommendation(recommendation, better)
+    warnings = [*text.warnings, *_warn_of_failures(recommendation)]
     sensitivity = recommendation.sensitivity
     comparisons = recommendation.comparisons
     alternatives = recommendation.alternative_comparisons
@@ -75,9 +93,11 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
         *recommendation.holds_for,
         *([] if sensitivity is None else sensitivity.describe()),
     ]
-    tabulated = {*facts, *map(describe_baseline, [*comparisons, *alternatives])}
+    stated = {*facts, *warnings, *map(describe_baseline, [*comparisons, *alternatives])}
     return Document(
-        answer=answer,
+        answer=text.answer,
+        headline=text.headline,
+        warnings=warnings,
         problem=_name_problem(recommendation),
         facts=facts,
         label=f"Recommendation of study {recommendation.study!r}",
@@ -86,9 +106,17 @@ def recommendation_document(recommendation: Recommendation, better: BetterPolicy
             *([_alternative_table(alternatives)] if alternatives else []),
             *([] if sensitivity is None else [sensitivity.table()]),
         ],
-        details=[sentence for sentence in sentences if sentence not in tabulated],
+        details=[sentence for sentence in sentences if sentence not in stated],
         card=recommendation_card(recommendation, better),
     )
+
+
+def _warn_of_failures(recommendation: Recommendation) -> list[str]:
+    """Warn if the interval of the mean regret can't be trusted, because failures are rare; usually an empty list."""
+    failures = recommendation.failures
+    if failures is None or failures.reliable:
+        return []
+    return describe_failures(failures, recommendation.regret.replications)[-1:]
 
 
 def _name_problem(result: Recommendation | RobustRecommendation) -> str:
@@ -155,29 +183,75 @@ def _verdict_card(
     )
 
 
-def recommendations_document(recommendations: Sequence[Recommendation]) -> Document:
-    """State the verdict of each study, what to know about recorded or unreliable data, and all results in one table."""
-    sentences = []
+def recommendations_documents(recommendations: Sequence[Recommendation]) -> list[Document]:
+    """State the verdict of each study, and all results in one table; of many studies the table and a summary only."""
+    if not recommendations:
+        return []
+    many = len(recommendations) > MANY
+    documents = []
+    facts = []
     for recommendation in recommendations:
         name = f"{recommendation.study}: " if len(recommendations) > 1 else ""
-        stated = [
-            describe_verdict(recommendation),
-            *describe_unit(recommendation),
-            *recommendation.evidence,
-        ]
-        if recommendation.recorded is not None:
-            stated += describe_regret(recommendation)
-        elif recommendation.failures is not None and not recommendation.failures.reliable:
-            stated += describe_failures(recommendation.failures, recommendation.regret.replications)[-1:]
-        sentences += [f"{name}{sentence}" for sentence in stated]
-    sentences += dict.fromkeys(text for recommendation in recommendations for text in recommendation.holds_for)
+        text = word_verdict(recommendation)
+        data = [] if recommendation.recorded is None else describe_regret(recommendation)
+        sentences = [f"{name}{each}" for each in [*describe_unit(recommendation), *recommendation.evidence, *data]]
+        if many:
+            facts += sentences
+            continue
+        warnings = [f"{name}{warning}" for warning in [*text.warnings, *_warn_of_failures(recommendation)]]
+        documents.append(
+            Document(name + text.answer, headline=name + text.headline, warnings=warnings, facts=sentences)
+        )
+    facts += dict.fromkeys(text for recommendation in recommendations for text in recommendation.holds_for)
     held_out = {"worlds" if recommendation.recorded is None else "data" for recommendation in recommendations}
     caption = (
         f"Recommended parameters, evaluated on held-out {' or '.join(sorted(held_out, reverse=True))};"
         " baselines: extra regret"
     )
-    table = tabulate_recommendations(recommendations).without("Policy", "Scenario", "T", "K", "Verdict")
-    return Document(sentences[0], "", sentences[1:], [replace(table, caption=caption)])
+    if not many:
+        table = tabulate_recommendations(recommendations).without("Policy", "Scenario", "T", "K", "Verdict")
+        return [*documents, Document("", facts=facts, tables=[replace(table, caption=caption)])]
+    edges = [
+        f"{result.study} ({', '.join(format_symbol(edge.param) for edge in result.edge)})"
+        for result in recommendations
+        if result.edge
+    ]
+    warnings = [f"Better values may lie outside the search range: {'; '.join(edges)}."] if edges else []
+    if any(map(_warn_of_failures, recommendations)):
+        warnings.append("! Failures are rare, so the mean regret may be too low; use more report worlds.")
+    table = replace(_tabulate_briefly(recommendations), caption=caption)
+    summary = summarize_decisions(recommendations)
+    return [Document("", facts=facts, tables=[table]), Document(summary, warnings=warnings)]
+
+
+def _tabulate_briefly(recommendations: Sequence[Recommendation]) -> Table:
+    """Tabulate many recommendations without intervals, the most important columns first."""
+    baselines = list_baselines(recommendations)
+    rows: list[list[Cell]] = []
+    for result in recommendations:
+        failures = format_failures(result.failures.rate, result.failures.reliable) if result.failures else NONE
+        changes = {each.name: format_difference(each, interval=False) for each in result.comparisons}
+        regret = Number(format_number(result.regret.mean) + result.regret_unit)
+        row: list[Cell] = [result.study, word_verdict(result).short, list_values(result.params), regret, failures]
+        rows.append([*row, *(changes.get(name, NONE) for name in reversed(baselines))])
+    columns = [
+        "Study",
+        "Decision",
+        "Parameters",
+        "Regret",
+        "Failures",
+        *map(capitalize_first, reversed(baselines.values())),
+    ]
+    return Table(columns, rows, text=("Study", "Decision", "Parameters"), narrow="cut", kept=3)
+
+
+def summarize_decisions(recommendations: Sequence[Recommendation]) -> str:
+    """Count the decisions of several studies."""
+    counts = Counter(SUMMARIES[recommendation.verdict.decision] for recommendation in recommendations)
+    parts = [
+        f"{counts[words]} {words[counts[words] != 1]}" for words in dict.fromkeys(SUMMARIES.values()) if words in counts
+    ]
+    return f"{plural(len(recommendations), 'study', 'studies')}: {', '.join(parts)}."
 
 
 def tabulate_recommendations(results: Sequence[Advice]) -> Table:
@@ -212,7 +286,14 @@ def tabulate_recommendations(results: Sequence[Advice]) -> Table:
 
 def _baseline_table(recommendation: Recommendation) -> Table:
     names = list(recommendation.params)
-    rows = [["Recommended", *_format_values(recommendation.params, names), format_interval(recommendation.regret), "–"]]
+    rows = [
+        [
+            "Recommended",
+            *_format_values(recommendation.params, names),
+            format_interval(recommendation.regret, name=""),
+            "–",
+        ]
+    ]
     for baseline, comparison in zip(recommendation.versus, recommendation.comparisons, strict=True):
         rows.append(
             [
@@ -222,7 +303,7 @@ def _baseline_table(recommendation: Recommendation) -> Table:
                 format_difference(comparison),
             ]
         )
-    regret = f"Mean regret{recommendation.regret_unit}"
+    regret = f"Mean regret{recommendation.regret_unit} (95 % CI)"
     columns = ["", *map(format_symbol, names), regret, "Difference (95 % CI)"]
     return Table(columns, rows)
 

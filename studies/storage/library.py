@@ -16,6 +16,7 @@ from ravenlab.studies.results.alternatives import BetterPolicy, find_better_poli
 from ravenlab.studies.results.comparison import Comparison
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
+from ravenlab.studies.results.verdict import Decision
 from ravenlab.studies.spec.comparison import ComparisonSpec, is_search_name
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.lock import find_running
@@ -231,6 +232,8 @@ class StudyRow:
     best: float | None = None
     regret: float | None = None
     """Mean regret on held-out worlds; None before there is a recommendation."""
+    decision: Decision | None = None
+    """What a study recommends to do; None before that, and for grids and comparisons."""
     state: StudyState = "external"
     kind: ListedKind = "external"
     seed: int | None = None
@@ -299,14 +302,17 @@ def _row(study: FrozenStudy, counts: TrialCounts) -> StudyRow:
         spec = None if kind is None else kind.read_spec(study)
         if kind is None or spec is None:
             return row
-        recommendation = keys.read_recommendation(study)
+        result = keys.read_recommendation(study) or keys.read_robust(study)
     except InputError:
         return row
     state: StudyState = "interrupted"
     if kind.is_complete(study):
         state = "recommended" if kind.recommends else "complete"
-    regret = None if recommendation is None else recommendation.regret.mean
-    return replace(row, **spec.summary(), planned=spec.planned, regret=regret, state=state, kind=kind.name)
+    row = replace(row, **spec.summary(), planned=spec.planned, state=state, kind=kind.name)
+    if result is None:
+        return row
+    regret = result.regret.mean if isinstance(result, Recommendation) else None
+    return replace(row, regret=regret, decision=result.verdict.decision)
 
 
 COUNTS = (

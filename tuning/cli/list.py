@@ -1,75 +1,141 @@
 """`ravenlab list`: scenarios, policies and bundled study files."""
 
-from typing import Any
+from inspect import getdoc, getmodule
+from typing import Annotated, Any
 
 import typer
 
 from ravenlab.common.documents import Table
-from ravenlab.common.terminal import print_line, print_table
+from ravenlab.common.terminal import print_line, print_list, print_table
+from ravenlab.common.text import join_words, plural
+from ravenlab.tuning.cli import completion
 from ravenlab.tuning.cli.help import CONTEXT_SETTINGS, Command
-from ravenlab.tuning.cli.options import JsonOption
-from ravenlab.tuning.cli.output import print_json
+from ravenlab.tuning.cli.options import JsonOption, argument
+from ravenlab.tuning.cli.output import command_name, print_json
 
 app = typer.Typer(help="List scenarios, policies and bundled study files.")
 
 COMMON_SETTINGS = ("mean_low", "mean_high", "variance_low", "variance_high")
 """Parameters that all scenarios have."""
 
+CATEGORIES = {
+    "DPC": "distribution parameters change",
+    "PC": "periodic change",
+    "TF": "temporary fluctuation",
+}
+SHOWN = "Describe these, with their parameters. [default: list all]"
+
 
 @app.command("scenarios", cls=Command, context_settings=CONTEXT_SETTINGS)
-def list_scenarios(as_json: JsonOption = False) -> None:
-    """List scenarios: name, category, parameters and meaning.
+def list_scenarios(
+    names: Annotated[list[str] | None, argument("NAME", SHOWN, complete=completion.scenarios)] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List scenarios, or describe some with their parameters.
 
     Examples:
-        # as a table
+        # all, one line each
         ravenlab list scenarios
+        # the parameters of two effects together
+        ravenlab list scenarios periodic+blips
         # as JSON
         ravenlab list scenarios --json
     """
-    from ravenlab.environments import scenarios
+    from ravenlab.environments import find_scenario, scenarios
 
-    rows: list[dict[str, Any]] = [
-        {
-            "name": scenario.name,
-            "category": scenario.category,
-            "arms": scenario.arms,
-            "horizon": scenario.horizon,
-            "parameters": scenario.parameters(),
-            "meaning": scenario.meaning,
-        }
-        for scenario in scenarios().values()
-    ]
-    if _print_rows("Scenarios", rows, as_json, hidden=COMMON_SETTINGS):
-        print_line("DPC: distribution parameters change; PC: periodic change; TF: temporary fluctuation.")
-        print_line(f"All scenarios also have {', '.join(COMMON_SETTINGS)} and noise. Join effects with '+'.")
+    chosen = list(map(find_scenario, names or scenarios()))
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": scenario.name,
+                    "category": scenario.category,
+                    "arms": scenario.arms,
+                    "horizon": scenario.horizon,
+                    "parameters": scenario.parameters(),
+                    "meaning": scenario.meaning,
+                }
+                for scenario in chosen
+            ]
+        )
+        return
+    if not names:
+        _print_names([(scenario.name, scenario.meaning) for scenario in chosen], "scenarios")
+        print_line("Join effects with '+', such as periodic+blips.", "dim")
+    for scenario in chosen if names else ():
+        kinds = [f"{key} ({CATEGORIES[key]})" for key in scenario.category.split("+") if key in CATEGORIES]
+        size = f"{plural(scenario.arms, 'arm')} and {scenario.horizon:,} steps unless set otherwise."
+        notes = [f"Category in the paper: {join_words(kinds, 'and')}." if kinds else "", size]
+        notes += [note for effect in scenario.effects for note in _paragraphs(getmodule(effect))]
+        parameters = [(key, f"default {value}") for key, value in scenario.parameters().items()]
+        own = [pair for pair in parameters if pair[0] not in COMMON_SETTINGS]
+        _print_entry(scenario.name, scenario.meaning, notes, own)
+        print_line(f"All scenarios also have {', '.join(COMMON_SETTINGS)} and noise. Set them with --set NAME=VALUE.")
 
 
 @app.command("policies", cls=Command, context_settings=CONTEXT_SETTINGS)
-def list_policies(as_json: JsonOption = False) -> None:
-    """List policies: name, family, parameters and meaning.
+def list_policies(
+    names: Annotated[list[str] | None, argument("NAME", SHOWN, complete=completion.policies)] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List policies, or describe some with their parameters.
 
     Examples:
-        # as a table
+        # all, one line each
         ravenlab list policies
+        # parameters, search ranges and reference of one
+        ravenlab list policies raven-ucb
         # as JSON, with references
         ravenlab list policies --json
     """
     from ravenlab.policies import find_policy, policy_names
 
-    rows: list[dict[str, Any]] = []
-    for name in policy_names():
-        policy = find_policy(name)
-        rows.append(
-            {
-                "name": name,
-                "category": policy.family,
-                "parameters": {param.name: param.describe() for param in policy.parameters},
-                "meaning": " ".join((policy.__doc__ or "").split("\n\n")[0].split()),
-                "reference": policy.reference,
-            }
+    chosen = {name: find_policy(name) for name in names or policy_names()}
+    meanings = {name: " ".join(_paragraphs(policy)[:1]) for name, policy in chosen.items()}
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "category": policy.family,
+                    "parameters": {param.name: param.describe() for param in policy.parameters},
+                    "meaning": meanings[name],
+                    "reference": policy.reference,
+                }
+                for name, policy in chosen.items()
+            ]
         )
-    if _print_rows("Policies", rows, as_json, separator="; "):
-        print_line("Parameters: default value and search range; T is the horizon.")
+        return
+    if not names:
+        _print_names(list(meanings.items()), "policies")
+    for name, policy in chosen.items() if names else ():
+        notes = [note for note in _paragraphs(policy)[1:] if "$" not in note]  # formulas are for the documentation
+        parameters = [(param.name, f"{param.meaning}; default {param.describe()}") for param in policy.parameters]
+        _print_entry(name, meanings[name], [*notes, f"Reference: {policy.reference}."], parameters)
+        print_line("K is the number of arms and T the horizon.", "dim")
+
+
+def _paragraphs(described: object) -> list[str]:
+    """Return the paragraphs of a docstring, each on one line."""
+    return [" ".join(paragraph.split()) for paragraph in (getdoc(described) or "").split("\n\n")]
+
+
+def _print_names(pairs: list[tuple[str, str]], what: str) -> None:
+    """Print names with their meanings, and how to see more."""
+    print_list(pairs)
+    print_line("")
+    print_line(f"Description and parameters: {command_name()} list {what} NAME", "dim")
+
+
+def _print_entry(name: str, meaning: str, notes: list[str], parameters: list[tuple[str, str]]) -> None:
+    """Print the description and the parameters of a scenario or policy."""
+    print_line(f"{name}: {meaning}", bold=name)
+    for note in filter(None, notes):
+        print_line(note, "dim")
+    print_line("")
+    print_line("Parameters:" if parameters else "No parameters of its own.")
+    print_list(parameters, indent=2)
+    print_line("")
 
 
 @app.command("studies", cls=Command, context_settings=CONTEXT_SETTINGS)
@@ -98,19 +164,3 @@ def list_studies(as_json: JsonOption = False) -> None:
     cells = [[row["name"], f"{row['studies']:,}", f"{row['steps']:,}", row["meaning"]] for row in rows]
     print_table(Table(columns, cells, "Study files", text=("name", "meaning"), ruled=True))
     print_line("Run one with ravenlab tune --study NAME; create your own with ravenlab init.")
-
-
-def _print_rows(
-    title: str, rows: list[dict[str, Any]], as_json: bool, separator: str = ", ", hidden: tuple[str, ...] = ()
-) -> bool:
-    """Print rows as JSON or as a table of name, category, parameters and meaning; return whether it was a table."""
-    if as_json:
-        print_json(rows)
-        return False
-    cells = []
-    for row in rows:
-        params = separator.join(f"{key} {value}" for key, value in row["parameters"].items() if key not in hidden)
-        cells.append([row["name"], row["category"], params or "–", row["meaning"]])
-    columns = ["name", "category", "parameters", "meaning"]
-    print_table(Table(columns, cells, title, text=columns, ruled=True))
-    return True

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ravenlab.common.documents import Document
 from ravenlab.common.errors import InputError
-from ravenlab.common.terminal import print_line
+from ravenlab.common.terminal import print_document, print_line
 from ravenlab.studies.export import FORMATS, export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.spec.descriptions import QUANTITIES
@@ -131,8 +133,8 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
     if result.understood:
         print_line(f"Understood: {result.understood}")
     if result.study is None:
-        for line in result.describe():
-            print_line(line)
+        answer, *facts = result.describe() or [""]
+        print_document(Document(answer, facts=facts))
         if result.law is None:
             return
         print_line("To confirm this with a study, run:")
@@ -142,8 +144,7 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
     from ravenlab.studies.results.documents import recommendation_document
 
     document = recommendation_document(result.study, result.better)
-    for line in (document.answer, *document.facts):
-        print_line(line)
+    print_document(replace(document, label="", problem="", tables=()), short=True)
     compared = sorted(result.study.alternative_comparisons, key=lambda each: each.difference.mean)
     sentences = [describe_baseline(alternative) for alternative in compared[:MAX_ALTERNATIVES]]
     for sentence in sentences:

@@ -15,9 +15,11 @@ from ravenlab.tuning.cli.output import print_json
 if TYPE_CHECKING:
     from ravenlab.studies.storage.library import StudyRow
 
+MIN_COLUMNS = 4  # columns that a narrow terminal shows; others are left out first
+
 
 def studies(storage: StorageOption = None, show_all: AllOption = False, as_json: JsonOption = False) -> None:
-    """List stored studies with state, regret, date, duration and seed.
+    """List stored studies with decision, regret, trials and date.
 
     For bundled study files, see ravenlab list studies.
 
@@ -37,11 +39,16 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
         print_json([asdict(row) for row in rows])
         return
     if rows:
-        columns = ["study", "state", "trials", "regret", "date", "duration", "seed"]
+        columns = ["study", "decision", "regret", "trials", "date", "duration", "seed"]
         cells = [_format_row(row) for row in rows]
         title = f"Studies in {mask_url(storage_url(storage))}"
-        print_table(Table(columns, cells, title, text=("study", "state", "date"), narrow="list"))
-        print_line("regret: measured on held-out worlds; duration: of the trials, without validation.")
+        text = ("study", "decision", "date")
+        print_table(Table(columns, cells, title, text=text, narrow="cut", kept=MIN_COLUMNS))
+        print_line(
+            "decision, or the state of the study; regret: on held-out worlds; duration: of the trials, without"
+            " validation.",
+            "dim",
+        )
     else:
         print_line("No studies yet. To begin: ravenlab tune blips")
     if hidden:
@@ -51,9 +58,9 @@ def studies(storage: StorageOption = None, show_all: AllOption = False, as_json:
 def _format_row(row: StudyRow) -> list[str]:
     return [
         row.name,
-        row.state,
-        f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
+        row.decision or row.state,
         "–" if row.regret is None else format_number(row.regret),
+        f"{row.finished:,}/{'–' if row.planned is None else f'{row.planned:,}'}",
         "–" if row.date is None else row.date[:16].replace("T", " "),
         "–" if row.seconds is None else format_duration(row.seconds),
         "–" if row.seed is None else str(row.seed),

@@ -10,7 +10,7 @@ import typer
 
 from ravenlab.common.checks import check_nonnegative
 from ravenlab.common.errors import InputError
-from ravenlab.common.terminal import print_document
+from ravenlab.common.terminal import print_document, print_line
 from ravenlab.studies.export import export
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.storage.urls import mask_url
@@ -70,7 +70,7 @@ def tune(
         )  # before numba is imported: compilation takes longest
     from ravenlab.studies.export.csv_table import write_robust
     from ravenlab.studies.kinds import ROBUST, TUNE
-    from ravenlab.studies.results.documents import recommendations_document
+    from ravenlab.studies.results.documents import MANY, recommendations_documents
     from ravenlab.tuning.files import check_file_writable, write_text
 
     arguments.load_plugins(plugin)
@@ -103,14 +103,16 @@ def tune(
     robust_results = [result for result in results if isinstance(result, ROBUST.result)]
     if csv is not None and robust_results:
         write_text(csv, write_robust(robust_results))
+    _print_states(runs, quiet)
     if as_json:
         print_exact(export([*recommendations, *robust_results], "json"))
     else:
         for result in robust_results:
             print_document(result.to_document())
-        if recommendations:
-            print_document(recommendations_document(recommendations))
-    _print_states(runs, quiet)
+        for document in recommendations_documents(recommendations):
+            if not document.tables and len(recommendations) > MANY:  # the summary
+                print_line("")
+            print_document(document)
     if results and not quiet and not as_json:
         _print_next_steps([recommendation.study for recommendation in recommendations], storage)
 

@@ -177,8 +177,7 @@ def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
 
 
 def _describe_grid(grid: Grid) -> list[str]:
-    document = grid.to_document()
-    return [document.answer, *document.facts]
+    return grid.to_document().leading
 
 
 def _grid_table(grid: Grid) -> Table | None:

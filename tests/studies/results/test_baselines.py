@@ -15,7 +15,7 @@ from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
 from ravenlab.studies.results.describe import describe_recommendation
-from ravenlab.studies.results.documents import recommendation_card, recommendation_document, recommendations_document
+from ravenlab.studies.results.documents import recommendation_card, recommendation_document, recommendations_documents
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
 from tests.studies.examples import make_recommendation, make_trace_facts
 
@@ -95,7 +95,8 @@ def test_every_surface_shows_the_same_relation(
     (comparison,) = recommendation.comparisons
     assert comparison.relation == relation
     texts = {name: read(recommendation) for name, read in SURFACES.items()}
-    print_document(recommendations_document([recommendation]))
+    for document in recommendations_documents([recommendation]):
+        print_document(document)
     texts["terminal"] = capsys.readouterr().out
     expected = {"same": ["identical"], "tied": ["tied"], "inconclusive": ["inconclusive"]}.get(relation, [])
     for name, text in texts.items():

@@ -55,8 +55,9 @@ def test_text_and_card(result: Any) -> None:
 
 def test_the_first_line_is_the_answer() -> None:
     recommendation = make_recommendation()
-    first, regret, baselines, assumption, label = repr(recommendation).splitlines()
-    assert first == describe_verdict(recommendation)
+    first, warning, regret, baselines, assumption, label = repr(recommendation).splitlines()
+    assert f"{first} {warning}" == describe_verdict(recommendation)
+    assert "edge of the search range" in warning
     assert "41.5" in regret
     assert "+45 %" in baselines  # the paper's advice: 18.5 / 41.5
     assert "immediate rewards" in assumption
@@ -74,7 +75,7 @@ def test_another_scale_of_the_rewards_and_the_unit_of_regret_are_stated() -> Non
     assert not [line for line in card.details if line in card.facts]
     assert "The scaled defaults" in scaled._repr_html_()
     trace = make_recommendation(trace=make_trace_facts(["a", "b"]))
-    assert '<th scope="col">Mean regret per window of 1,000 steps</th>' in trace._repr_html_()
+    assert '<th scope="col">Mean regret per window of 1,000 steps (95 % CI)</th>' in trace._repr_html_()
     robust = make_robust(["blips", "periodic"]).model_copy(update={"unit": 8.0})
     assert "The scale of the rewards is 8 times" in repr(robust)
     assert "Scaled defaults" in robust._repr_html_()

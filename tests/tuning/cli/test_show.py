@@ -19,11 +19,16 @@ def test_study_with_recommendation(tmp_path: Path) -> None:
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
     words = ["show", "raven-ucb/variance", "--storage", storage_url]
-    out = printed(*words)
-    assert_names(out, "raven-ucb/variance-drift/T1000/K10", "8 of 8")
-    assert_names(out, "horizon: 1000")
-    assert_names(out, "α₀", "0.01", "10")
-    assert_names(out, "α₀ 0.25, β₀ 4, ε 0.0001")
+    short = printed(*words)
+    assert_names(short, "raven-ucb/variance-drift/T1000/K10", "8 of 8", "α₀ 0.25, β₀ 4, ε 0.0001", "--all")
+    assert "search range of" not in short
+    assert "Best trials" not in short
+    out = printed(*words, "--all")
+    assert_names(out, "raven-ucb/variance-drift/T1000/K10", "8 of 8", "α₀ 0.25, β₀ 4, ε 0.0001", "Best trials")
+    settings = out[out.index("8 of 8") :].splitlines()
+    assert settings[1] == ""
+    assert ["horizon", "1,000"] in map(str.split, settings)
+    assert any(line.split()[:4] == ["search", "range", "of", "α₀"] for line in settings)
     shown = json.loads(printed(*words, "--json"))
     assert shown["state"] == "recommended"
     assert shown["spec"]["scenario"] == "variance-drift"
@@ -60,7 +65,7 @@ def test_only_the_best_trials_are_read(tmp_path: Path, monkeypatch: pytest.Monke
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=8), 8, make_recommendation())
     monkeypatch.delattr(optuna.storages.RDBStorage, "get_all_trials")
-    assert_names(printed("show", "raven-ucb/variance", "--storage", storage_url), "Best trials", "43")
+    assert_names(printed("show", "raven-ucb/variance", "--all", "--storage", storage_url), "Best trials", "43")
 
 
 @pytest.mark.parametrize(("direction", "numbers"), [("minimize", [1, 3, 2]), ("maximize", [2, 1, 3])])

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import optuna
+import pytest
 
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
@@ -12,7 +13,7 @@ from tests.command import printed
 from tests.studies.examples import WILD, make_recommendation, store_recommendations, store_study, url
 
 
-def test_table_and_json_list_all_studies(tmp_path: Path) -> None:
+def test_table_and_json_list_all_studies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage_url = url(tmp_path / "s.sqlite3")
     storage = open_storage(storage_url, create=True)
     store_study(storage, StudySpec(scenario="variance-drift", horizon=1000, trials=4), 4, make_recommendation())
@@ -21,10 +22,17 @@ def test_table_and_json_list_all_studies(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in json.loads(printed("studies", "--storage", storage_url, "--json"))}
     assert set(rows) == {"raven-ucb/variance-drift/T1000/K10", WILD, "[red]theirs\x1b[31m"}
     assert rows[WILD]["state"] == "interrupted"
+    recommended = rows["raven-ucb/variance-drift/T1000/K10"]
+    assert (recommended["state"], recommended["decision"], rows[WILD]["decision"]) == (
+        "recommended",
+        "use these values",
+        None,
+    )
+    monkeypatch.setenv("COLUMNS", "1000")
     out = printed("studies", "--storage", storage_url)
     (line,) = (line for line in out.splitlines() if "raven-ucb/variance-drift/T1000/K10" in line)
-    name, state, trials, regret, date, _, seed = (cell.strip() for cell in line.split("│")[1:-1])
-    assert (name, state, trials) == ("raven-ucb/variance-drift/T1000/K10", "recommended", "4/4")
+    name, decision, regret, trials, date, _, seed = (cell.strip() for cell in line.split("│")[1:-1])
+    assert (name, decision, trials) == ("raven-ucb/variance-drift/T1000/K10", "use these values", "4/4")
     assert (regret, seed) == ("41.5", "0")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", date)
     assert "3/10" in out

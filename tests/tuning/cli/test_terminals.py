@@ -1,25 +1,31 @@
 """Terminals: colors, encodings, narrow tables, and hints on the next command."""
 
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from rich.cells import cell_len
 
 from ravenlab.common.documents import Table
-from ravenlab.common.terminal import print_line, print_table
+from ravenlab.common.terminal import print_document, print_line, print_table
+from ravenlab.studies.results.documents import recommendations_documents
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.storage.database import open_storage
 from ravenlab.tuning.cli.app import run
 from ravenlab.tuning.cli.output import command_name
 from ravenlab.tuning.screen import supports_bars
-from tests.command import refused
+from tests.command import refused, run_command
 from tests.messages import assert_names
 from tests.project import ROOT, environment
-from tests.studies.examples import make_recommendation, store_study, url
+from tests.studies.examples import make_recommendation, store_recommendations, store_study, url
 
 Captured = pytest.CaptureFixture[str]
 
@@ -209,3 +215,100 @@ def test_commands_without_studies_point_to_tune(
 ) -> None:
     assert run(words) == code
     assert_names(capsys.readouterr().err, *names)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """URL of a storage with five recommendations, and one study with a long name."""
+    names = ("variance-drift", "blips", "periodic", "gradual-drift", "localized-jump")
+    results = [make_recommendation(scenario=name, study=f"raven-ucb/{name}/T1000/K10") for name in names]
+    long = make_recommendation(study=f"mine/{'a-long-name-' * 5}")
+    return store_recommendations(tmp_path_factory.mktemp("several") / "s.sqlite3", *results, long)
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace whose first arm drifts."""
+    rows = np.random.default_rng(1).normal(size=(400, 3))
+    rows[:, 0] += np.linspace(0.0, 4.0, 400)
+    path = tmp_path_factory.mktemp("trace") / "trace.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b,c", comments="", fmt="%.4f")
+    return path
+
+
+def run_in_terminal(words: list[str], width: int, **variables: str) -> str:
+    """Run a command in a pseudo-terminal of this width, and return what it shows."""
+    driver, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, width))
+    command = [sys.executable, "-c", "import sys; from ravenlab.tuning.cli.app import main; main()", *words]
+    environ = {**environment(TERM="xterm-256color", **variables)}
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
+        if name not in variables:
+            environ.pop(name, None)
+    process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, cwd=ROOT, env=environ)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            part = os.read(driver, 65536)
+        except OSError:  # Linux ends like this
+            break
+        if not part:
+            break
+        shown += part
+    os.close(driver)
+    assert process.wait(timeout=60) == 0, shown.decode()
+    return shown.decode().replace("\r\n", "\n")
+
+
+def without_styles(text: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+@pytest.mark.parametrize("width", [80, 140])
+@pytest.mark.parametrize(
+    "command",
+    ["studies", "show raven-ucb/blips", "show raven-ucb/blips --all", "list policies", "list scenarios", "diagnose"],
+)
+def test_nothing_is_wider_than_the_terminal(command: str, width: int, several: str, trace: Path) -> None:
+    words = command.split()
+    words += [f"--storage={several}"] if words[0] in ("studies", "show") else []
+    words += [str(trace), "--halves=0", f"--study-file={trace}.toml"] if words[0] == "diagnose" else []
+    shown = without_styles(run_in_terminal(words, width))
+    assert max(map(cell_len, shown.splitlines())) <= width
+    whole = run_command(words)[1]  # in a pipe
+    assert max((cell_len(line) for line in whole.splitlines() if set(line) & set("│┃┏└")), default=0) <= 100
+    for name in re.findall(r"(?:raven-ucb|mine)/[\w/-]+", whole):
+        assert name in shown
+
+
+def test_decisions_are_bold_and_warnings_yellow(several: str) -> None:
+    words = ["show", "raven-ucb/blips", f"--storage={several}"]
+    shown = run_in_terminal(words, 80)
+    assert "\x1b[1mUse α₀ 0.25, β₀ 4, ε 0.0001\x1b[0m" in shown
+    assert "\x1b[33mThe value of ε is at the edge" in shown
+    assert "\x1b[2mMean regret" in shown
+    assert not COLOR.search(run_in_terminal(words, 80, NO_COLOR="1"))
+    assert "\x1b" not in run_command(words)[1]
+
+
+def test_a_run_of_many_studies_states_each_result_once_and_ends_with_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    scenarios = ("variance-drift", "blips", "periodic", "gradual-drift")
+    results = [make_recommendation(scenario=name, study=f"raven-ucb/{name}") for name in scenarios]
+    verdicts = [{"decision": decision} for decision in ("keep the defaults", "inconclusive")]
+    kept, undecided = (results[0].verdict.model_copy(update={**verdict, "set": []}) for verdict in verdicts)
+    results[1] = results[1].model_copy(update={"verdict": kept, "edge": []})
+    results[2] = results[2].model_copy(update={"verdict": undecided, "edge": []})
+    for width in (100, 300):
+        monkeypatch.setenv("COLUMNS", str(width))
+        for document in recommendations_documents(results):
+            print_document(document)
+        out = capsys.readouterr().out
+        table, _, end = out.rpartition("┘")
+        assert [table.count(result.study) for result in results] == [1, 1, 1, 1]
+        assert_names(table, "Keep the defaults", "Inconclusive", "Use these values", "α₀ 0.25, β₀ 4, ε 0.0001")
+        assert "4 studies: 2 better than the defaults, 1 keeps the defaults, 1 inconclusive.\n" in end
+        assert "raven-ucb/variance-drift (ε)" in end
+        assert ("Columns omitted" in end) == (width == 100)

@@ -9,7 +9,8 @@ import pytest
 import ravenlab
 from ravenlab.common.terminal import print_document
 from ravenlab.studies.kinds import TUNE
-from ravenlab.studies.results.documents import recommendations_document
+from ravenlab.studies.results.documents import recommendations_documents
+from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.tuning.cli.app import run
 from tests.command import printed, refused
 from tests.messages import assert_names
@@ -34,19 +35,25 @@ def test_tunes_and_recommends(url: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "blips" in capsys.readouterr().out
 
 
+def print_results(recommendations: list[Recommendation]) -> None:
+    """Print what `ravenlab tune` prints."""
+    for document in recommendations_documents(recommendations):
+        print_document(document)
+
+
 def test_the_table_states_scale_and_unit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     trace = make_recommendation(scenario="trace:a.csv", study="trace", trace=make_trace_facts(["a", "b"]))
-    print_document(recommendations_document([trace]))
+    print_results([trace])
     out = capsys.readouterr().out
     assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "Scaled defaults")
-    _, scale, *_ = out.splitlines()
+    _, _, scale, *_ = out.splitlines()
     assert scale.startswith("The scale of the rewards is 2 times that of simulated worlds")
-    print_document(recommendations_document([make_recommendation(unit=8.0), make_recommendation(study="usual")]))
+    print_results([make_recommendation(unit=8.0), make_recommendation(study="usual")])
     out = capsys.readouterr().out
     assert "\nraven-ucb/variance-drift/T1000/K10: The scale of the rewards is 8 times that of the scenario" in out
     assert "Defaults or scaled defaults" in out
-    print_document(recommendations_document([make_recommendation()]))
+    print_results([make_recommendation()])
     assert "scale" not in capsys.readouterr().out
 
 
