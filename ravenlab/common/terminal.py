@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 100  # columns of tables in output that is not a terminal, unless COLUMNS is set
 MAX_NAME_WIDTH = 20  # a longer name of a list gets a line of its own if descriptions have to be wrapped
 NO_BREAK = "\N{NO-BREAK SPACE}"
-SHORT_PARENTHESES = re.compile(r"\([^()]{1,24}\)")
+SYMBOL = re.compile(r"(?<!\S)([^\s\d]\S?) (?=[\d−])")  # a word of one or two characters before a number
+SHORT_PARENTHESES = re.compile(r"\([^()]{1,26}\)")
 MAX_JOINED = 30  # shorter pairs of a heading and a cell are kept on one line
 
 MAP_WIDTH = 80  # columns of a map, also where the output is not a terminal
@@ -218,8 +219,8 @@ def wrap_words(text: str, width: int) -> list[str]:
 
 
 def _bind(text: str) -> str:
-    """Replace blanks at which a line does not break: before %, and within short parentheses."""
-    text = text.replace(" %", f"{NO_BREAK}%")
+    """Replace blanks at which a line does not break: before %, after a symbol, and within short parentheses."""
+    text = SYMBOL.sub(f"\\1{NO_BREAK}", text.replace(" %", f"{NO_BREAK}%").replace(" = ", f"{NO_BREAK}={NO_BREAK}"))
     return SHORT_PARENTHESES.sub(lambda match: match[0].replace(" ", NO_BREAK), text)
 
 

@@ -90,7 +90,7 @@ def diagnose(
         return
     print_document(replace(diagnosis.to_document(), problem=file.name))
     for line in parameters:
-        print_line(line, bold=line if line is parameters[0] else "")
+        print_line(line, bold=line if recommendation is not None and line is parameters[0] else "")
     if output is not None:
         print_line(f"Wrote {output}.")
     if not proposal:

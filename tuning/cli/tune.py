@@ -133,7 +133,7 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     command = command_name()
     where = "" if storage is None else f" --storage {quote(mask_url(storage))}"
     study = f" {quote(studies[0])}" if len(studies) == 1 else ""
-    typer.echo("Next, to use the parameters in a program:", err=True)
+    typer.echo("\nNext, to use the parameters in a program:", err=True)
     typer.echo(f"  {command} export{study}{where} -o recommended.json", err=True)
     typer.echo("or to view the results:", err=True)
     typer.echo(f"  {command} report{where}", err=True)
