@@ -18,7 +18,8 @@ from ravenlab.policies.engine.timeline import RECOVERY_SHARE, RECOVERY_WINDOW, P
 from ravenlab.studies.storage.keys import project_version
 from ravenlab.studies.symbols import format_params
 
-ARM_COLORS = (*ARMS, style.VERMILION)
+ARM_COLORS = (*ARMS[:4], style.VERMILION)
+"""Colors of the first arms; the next ones have a darker or, on dark pages, lighter shade of them."""
 MOST_NAMED = 3  # policies named in the title
 
 

@@ -29,8 +29,7 @@
   }
   const percent = (share) => `${Math.round(100 * share)} %`;
   const armName = (arm) => run.arms[arm];
-  const highest = () => Math.max(...world.regret.flat().map(Math.abs), 1e-9);
-  const regretText = (policy, column) => number(world.regret[policy][column], highest());
+  const regretText = (policy, column) => number(world.regret[policy][column], look.highest);
   const hitShare = (policy, column) => world.hits[policy][column] / run.ends[column];
   function stepText(column) {
     const first = column ? run.ends[column - 1] + 1 : 1, end = run.ends[column];
@@ -48,10 +47,15 @@
   function colorOf(arm) {
     const colors = run.colors[dark.matches ? "dark" : "light"], place = world.drawn.indexOf(arm), many = colors.length;
     if (place < 0 || place >= 2 * many) return look.other;
-    return place < many ? colors[place] : mix(colors[place - many], look.ink, 0.48);
+    return place < many ? colors[place] : mix(colors[place - many], "#1b222c", 0.48);
   }
   function refresh() {
     look = { ink: variable("--ink"), soft: variable("--soft"), line: variable("--line"), card: variable("--card"), other: variable("--other") };
+    const means = world.means.flat().filter((value) => value !== null), regret = world.regret.flat();
+    const extreme = (values, choose) => values.reduce((a, b) => choose(a, b)); // too many values for arguments
+    look.means = [extreme(means, Math.min), extreme(means, Math.max)];
+    look.regret = [Math.min(0, extreme(regret, Math.min)), Math.max(1e-9, extreme(regret, Math.max))];
+    look.highest = Math.max(-look.regret[0], look.regret[1]);
     look.bands = ribbons.map((_, policy) => ({ pulls: strip(world.pulls[policy]), best: strip(world.best) }));
     draw();
   }
@@ -117,6 +121,7 @@
       context.moveTo(0, Math.round(y(value)) + 0.5);
       context.lineTo(width, Math.round(y(value)) + 0.5);
       context.stroke();
+      if (!value && !low) continue; // the axis of steps has a label there
       context.fillStyle = look.soft;
       context.textAlign = "left";
       const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
@@ -154,8 +159,7 @@
   }
   function drawMeans() {
     const area = open(byId("means")), { context, width, height } = area;
-    const values = world.means.flat().filter((value) => value !== null);
-    const low = Math.min(...values), high = Math.max(...values), room = (high - low || 1) * 0.06;
+    const [low, high] = look.means, room = (high - low || 1) * 0.06;
     const y = (value) => height - 4 - ((value - low + room) / (high - low + 2 * room || 1)) * (height - 12);
     grid(area, low - room, high + room, y);
     dotted(area, 0, height);
@@ -178,7 +182,10 @@
         context.beginPath();
         let apart = true;
         for (; column <= last && world.best[column] === arm; column++) {
-          const value = line ? line[column] : null;
+          let value = line ? line[column] : null;
+          // a column of several steps may contain the change: its mean is in between
+          const inside = [column - 1, column + 1].find((other) => world.best[other] === arm);
+          if (value !== null && run.horizon > last + 1 && inside !== undefined && (world.best[column - 1] !== arm || world.best[column + 1] !== arm)) value = line[inside] ?? value;
           if (value !== null) {
             if (apart) context.moveTo(column ? edge(column - 1, width) : 0, y(value));
             context.lineTo(edge(column, width), y(value));
@@ -254,7 +261,7 @@
   }
   function drawRegret() {
     const area = open(byId("regret")), { context, width, height } = area;
-    const all = world.regret.flat(), low = Math.min(0, ...all), high = Math.max(...all, low + 1e-9), bottom = height - 20;
+    const [low, high] = look.regret, bottom = height - 20;
     const y = (value) => bottom - 2 - ((value - low) / (high - low)) * (bottom - 14);
     grid(area, low, high, y);
     dotted(area, 0, bottom);
@@ -284,7 +291,7 @@
     places.forEach((place, policy) => {
       context.font = context.font.replace(/^(bold )?/, policy ? "" : "bold ");
       context.fillStyle = policy ? look.soft : look.ink;
-      const value = regretText(policy, at), room = inGutter ? gutter() - 12 : Math.max(gutter() - 10, area.full - x - 12);
+      const value = regretText(policy, at), room = area.full - x - 14;
       const name = clip(context, run.policies[policy], room - context.measureText(` ${value}`).width - 2);
       const text = inGutter || room > 110 ? `${name} ${value}` : value;
       context.lineWidth = 3;
@@ -315,14 +322,14 @@
   function describe() {
     slider.value = at;
     slider.setAttribute("aria-valuetext", stepText(at));
-    byId("step").textContent = stepText(at);
+    byId("step").textContent = `Step ${count(run.ends[at])}`;
     byId("caption").textContent = `${stepText(at)}: the best arm is ${armName(world.best[at])}.`;
     [...byId("table").tBodies[0].rows].forEach((row, policy) => {
       const share = percent(hitShare(policy, at));
       row.cells[1].textContent = armName(world.pulls[policy][at]);
       row.cells[2].textContent = share;
       row.cells[3].textContent = regretText(policy, at);
-      document.querySelector(`[data-now="${policy}"]`).textContent = `best arm ${share}`;
+      document.querySelector(`[data-now="${policy}"]`).textContent = `best arm in ${share} of pulls`;
     });
   }
 
@@ -376,9 +383,13 @@
     text.classList.toggle("empty", !change);
     if (change) {
       const next = world.changes[index + 1];
-      const never = `not before the ${next ? "next change" : "end"}`;
-      const steps = run.policies.map((name, policy) => `${name} ${change.recovery[policy] === null ? never : count(change.recovery[policy])}`);
-      text.textContent = `${changeName(change)}. Steps to recover: ${steps.join(", ")}.`;
+      const pairs = run.policies.map((name, policy) => [name, change.recovery[policy]]);
+      const steps = pairs.filter((pair) => pair[1] !== null).map(([name, value]) => `${name} ${count(value)}`);
+      const never = pairs.filter((pair) => pair[1] === null).map((pair) => pair[0]);
+      const parts = [changeName(change)];
+      if (steps.length) parts.push(`Steps to recover: ${steps.join(", ")}`);
+      if (never.length) parts.push(`Not recovered before the ${next ? "next change" : "end"}: ${never.join(", ")}`);
+      text.textContent = `${parts.join(". ")}.`;
       pause();
       if (run.ends[at] < change.step || (next && run.ends[at] >= next.step)) at = next ? Math.max(columnOf(next.step) - 1, columnOf(change.step)) : last;
     } else {
@@ -454,7 +465,7 @@
   function hover(event) {
     pointed = columnAt(event);
     const best = world.best[pointed], place = world.drawn.indexOf(best), mean = place < 0 ? null : world.means[place][pointed];
-    const value = mean === null ? "" : number(mean, Math.max(...world.means.flat().map(Math.abs)));
+    const value = mean === null ? "" : number(mean, Math.max(...look.means.map(Math.abs)));
     tip.replaceChildren(
       line("", stepText(pointed)),
       line(colorOf(best), `best: ${armName(best)}`, value && `mean ${value}`),
