@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.distributions import from_trial_params, trial_param_name
 from ravenlab.studies.spec.grid import GRID_POLICY, GridSpec
-from ravenlab.studies.spec.source import LogSource, ScenarioSource, TraceSource
+from ravenlab.studies.spec.source import LogSource, ScenarioSource, Source, TraceSource
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.studies.statistics.intervals import paired_interval
 from ravenlab.studies.storage.faults import reading_study
@@ -48,6 +49,20 @@ CHECKPOINTS = 60
 ORACLE = "oracle"  # prefix of the policies that are restarted at the true changes, and name of their curve
 BEST_CELLS = 5
 MAX_POINT_STEPS = 20_000_000  # steps of the recommended point in the worlds of a grid, a few seconds
+
+
+def name_source(source: Source) -> str:
+    """Return the name of a scenario or of a recorded file.
+
+    >>> name_source(LogSource("/data/clicks.csv", minimize=False, settings={}))
+    'clicks.csv'
+    >>> name_source(TraceSource("/data/runs/*.csv", minimize=False, settings={}))
+    'runs/*.csv'
+    """
+    if isinstance(source, ScenarioSource):
+        return source.name
+    path = Path(source.path)
+    return "/".join(path.parts[-2:]) if "*" in path.name else path.name
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,16 @@ class StudyData:
     curves: Curves | None = None
     better: BetterPolicy | None = None
     """Another policy that a stored comparison shows to be better."""
+
+    @property
+    def where(self) -> str:
+        """The scenario, or the name of the recorded file."""
+        return name_source(self.spec.source)
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether a trace is simulated for a policy that keeps running."""
+        return isinstance(self.spec.source, TraceSource) and self.spec.source.keep_state
 
     @property
     def missing(self) -> str:

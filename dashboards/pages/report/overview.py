@@ -11,6 +11,7 @@ from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_symbol
 
 MAX_COLUMNS = 4
+UNIT = "unit"  # parameter of policies that follows the scale of the rewards and is never searched with the others
 MAX_TICKS = 5
 MARGIN = 0.06  # of the width, so that marks at the ends of an axis are whole
 
@@ -68,23 +69,28 @@ class Overview:
 
 
 def make_overview(recommendations: Sequence[Recommendation], verdicts: Sequence[VerdictRow]) -> Overview | None:
-    """Arrange the recommendations of several studies; None for fewer than two.
+    """Arrange the recommendations of several simulated studies; None for fewer than two.
+
+    Parameters for recorded data follow the scale of its rewards, so they have no place on these axes.
 
     >>> make_overview([], []) is None
     True
     """
-    if len(recommendations) < 2:
+    pairs = zip(recommendations, verdicts, strict=True)
+    simulated = [(each, verdict) for each, verdict in pairs if each.source is None]
+    if len(simulated) < 2:
         return None
+    recommendations = [each for each, _ in simulated]
     names = list(dict.fromkeys(name for each in recommendations for name in each.params))
     reach = {name: [value for each in recommendations for value in _list_values(each, name)] for name in names}
     axes = {
         name: Column(format_symbol(name), min(values), max(values))
         for name, values in reach.items()
-        if values and min(values) > 0.0
+        if values and min(values) > 0.0 and name != UNIT
     }
     shown = list(axes)[:MAX_COLUMNS]
     groups: dict[str, list[OverviewStudy]] = {}
-    for recommendation, verdict in zip(recommendations, verdicts, strict=True):
+    for recommendation, verdict in simulated:
         horizon = f"T = {format_count(recommendation.horizon)}"
         marks = [_make_mark(recommendation, name, axes[name]) for name in shown]
         group = verdict.title.replace(f", {horizon}", "")

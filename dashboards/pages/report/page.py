@@ -20,6 +20,7 @@ from ravenlab.common.text import (
 from ravenlab.dashboards.figures import apply_theme
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, count_curve_worlds
+from ravenlab.dashboards.pages.report.lanes import Axis
 from ravenlab.dashboards.pages.report.overview import Overview, make_overview
 from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from ravenlab.dashboards.pages.report.studies import (
@@ -29,13 +30,12 @@ from ravenlab.dashboards.pages.report.studies import (
     make_study_sections,
 )
 from ravenlab.dashboards.pages.report.summary import (
-    Axis,
     VerdictRow,
     choose_axis,
     make_robust_row,
     make_verdict_row,
 )
-from ravenlab.dashboards.pages.report.table import RecommendationRow, make_recommendation_table
+from ravenlab.dashboards.pages.report.table import RecommendationTable, make_recommendation_tables
 from ravenlab.dashboards.pages.report.tally import Count, Tally, count_decisions, count_relations
 from ravenlab.environments.catalog import SCENARIO_PLUGINS
 from ravenlab.policies.engine.plugins import POLICY_PLUGINS
@@ -100,9 +100,7 @@ class ReportPage:
     facets: dict[str, list[str]]
     """Choices of each filter; filters with one choice are omitted."""
     missing: list[MissingItem]
-    columns: list[tuple[str, bool]]
-    """Titles of the table of recommended parameters, and whether each column is numeric."""
-    rows: list[RecommendationRow]
+    tables: list[RecommendationTable]
     scenarios: list[ScenarioSection]
     grids: list[ReportSection]
     robust: list[ReportSection]
@@ -110,6 +108,11 @@ class ReportPage:
     contents: list[ContentsEntry] = field(default_factory=list)
     has_log: bool = False
     has_trace: bool = False
+
+    @property
+    def filters(self) -> dict[str, dict[str, list[str]]]:
+        """Values of the filters under which each study is shown, by the id of its section."""
+        return {section.id: section.filters for section in self.studies}
 
     @property
     def all_panels(self) -> list[Panel]:
@@ -137,7 +140,7 @@ def build_report(data: ReportData) -> ReportPage:
     recommended = [
         section for study, section in zip(data.studies, studies, strict=True) if study.recommendation is not None
     ]
-    columns, rows = make_recommendation_table(
+    tables = make_recommendation_tables(
         data.recommendations, [section.id for section in recommended], [section.title for section in recommended]
     )
     page = ReportPage(
@@ -157,8 +160,7 @@ def build_report(data: ReportData) -> ReportPage:
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
         has_trace=any(isinstance(study.spec.source, TraceSource) for study in data.studies),
         missing=_list_missing(data),
-        columns=columns,
-        rows=rows,
+        tables=tables,
         scenarios=make_scenario_sections(data, slugs),
         grids=grids,
         robust=robust,
@@ -173,7 +175,8 @@ def render_report(data: ReportData, page: ReportPage | None = None) -> str:
     page = build_report(data) if page is None else page
     exports = {
         row.id: {form: export([recommendation], form) for form in ("json", "toml")}
-        for row, recommendation in zip(page.rows, data.recommendations, strict=True)
+        for table in page.tables
+        for row, recommendation in zip(table.rows, table.recommendations, strict=True)
     }
     curves = count_curve_worlds(data.studies)
     return render_page(
@@ -203,9 +206,7 @@ def _list_facets(sections: Sequence[ReportSection]) -> dict[str, list[str]]:
 
 
 def _format_title(data: ReportData) -> str:
-    scenarios = sorted(
-        {study.spec.scenario for study in data.studies} | {each.grid.spec.scenario for each in data.grids}
-    )
+    scenarios = sorted({study.where for study in data.studies} | {each.grid.spec.scenario for each in data.grids})
     scenarios = scenarios or sorted({name for result in data.robust for name in result.scenarios})
     if not scenarios:
         return "No studies yet"
@@ -271,7 +272,7 @@ def _list_contents(page: ReportPage) -> list[ContentsEntry]:
         "grids": page.grids,
         "scenarios": page.scenarios,
     }
-    has_content = {name: bool(found) for name, found in parts.items()} | {"parameters": bool(page.rows)}
+    has_content = {name: bool(found) for name, found in parts.items()} | {"parameters": bool(page.tables)}
     return [
         ContentsEntry(name, title, _group_by_scenario(parts.get(name, [])))
         for name, title in SECTIONS.items()

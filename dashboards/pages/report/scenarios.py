@@ -59,6 +59,8 @@ class ScenarioSection:
     id: str
     title: str
     key: str
+    where: str
+    """The scenario, or the name of the recorded file."""
     definition: Definition | None
     panels: list[Panel]
     notes: list[str]
@@ -67,7 +69,7 @@ class ScenarioSection:
     @property
     def filters(self) -> dict[str, list[str]]:
         """Values of the filters under which the section is shown."""
-        return {"scenario": [json.loads(self.key)[0]]}
+        return {"scenario": [self.where]}
 
 
 def make_scenario_sections(data: ReportData, slugs: Slugs) -> list[ScenarioSection]:
@@ -119,11 +121,11 @@ def _simulated_section(key: str, studies: list[StudyData], grids: list[GridSpec]
         notes.append("The world is too large to be drawn.")
     panels += _horizon_panels(title, studies, slugs)
     definition = None if scenario is None else define_scenario(scenario, horizon)
-    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes)
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, name, definition, panels, notes)
 
 
 def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slugs: Slugs) -> ScenarioSection:
-    title = studies[0].spec.scenario
+    title = studies[0].where
     scenario = source.find()
     panels = []
     if scenario is not None:
@@ -140,11 +142,11 @@ def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slug
             )
             break
     notes = [] if scenario is not None else [_describe_absent_file(source.path)]
-    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, title, definition, panels, notes, table)
 
 
 def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: Slugs) -> ScenarioSection:
-    title = studies[0].spec.scenario
+    title = studies[0].where
     scenario = source.find()
     panels = []
     if scenario is not None:
@@ -158,7 +160,7 @@ def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: S
             table = _arm_table("Events by arm", ["arm", "events", "share"], facts.arms, facts.events)
             break
     notes = [] if scenario is not None else [_describe_absent_file(source.path)]
-    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, definition, panels, notes, table)
+    return ScenarioSection(slugs.new(f"scenario {title}"), title, key, title, definition, panels, notes, table)
 
 
 def _describe_absent_file(path: object) -> str:
@@ -294,8 +296,8 @@ def define_log(recommendation: Recommendation, facts: LogFacts) -> Definition:
         formulas=[
             f"Replay score, the mean {unit} per step: {format_interval(facts.score)}; mean {unit} of the logging"
             f" policy: {format_interval(facts.logged)}.",
-            "Regret in this report is the mean of the logging policy minus the replay score, per event. It is negative"
-            " where the policy is better than the logging policy.",
+            f"The gain in this report is the {unit} per step that the policy {'saves' if facts.minimize else 'adds'}"
+            " compared with the logging policy: the difference of these means.",
             f"The search used {format_segment(facts, 'search')}, the selection"
             f" {format_segment(facts, 'selection')}; reported values are from {format_segment(facts, 'report')},"
             " which were not used before.",

@@ -71,6 +71,14 @@ class StudyLabel:
     settings: Mapping[str, int | float | str] = field(default_factory=dict)
     policy: str = GRID_POLICY
     seed: int = 0
+    kind: str = "scenario"
+    """Kind of the source of rewards: scenario, trace or log."""
+
+    @property
+    def size(self) -> str:
+        """The horizon in the terms of the source; empty for a log, which has no choice of it."""
+        sizes = {"trace": f"window {format_count(self.horizon)}", "log": ""}
+        return sizes.get(self.kind, f"T = {format_count(self.horizon)}")
 
     @property
     def suffix(self) -> str:
@@ -100,7 +108,7 @@ def make_short_titles(labels: Sequence[StudyLabel]) -> list[str]:
     >>> make_short_titles([StudyLabel("a", "blips", 500, 10, seed=seed) for seed in (0, 3)])
     ['blips, T = 500, seed 0', 'blips, T = 500, seed 3']
     """
-    titles = [f"{_without_hash(label.scenario)}, T = {format_count(label.horizon)}" for label in labels]
+    titles = [", ".join(filter(None, (_without_hash(label.scenario), label.size))) for label in labels]
     if len({label.policy for label in labels}) > 1:
         titles = [
             title if label.policy == GRID_POLICY else f"{title}, {_without_hash(label.policy)}"
@@ -202,8 +210,11 @@ def make_study_sections(data: ReportData, ids: Mapping[str, str], slugs: Slugs) 
     labels = []
     for study in data.studies:
         spec = study.spec
+        kind = "scenario" if study.keeps_state else spec.source.kind
         labels.append(
-            StudyLabel(study.name, spec.scenario, spec.horizon, spec.arms, spec.settings, spec.policy, spec.seed)
+            StudyLabel(
+                study.name, study.where, spec.horizon, spec.arms, spec.settings, spec.policy, spec.seed, kind=kind
+            )
         )
     return [
         _study_section(study, title, ids[study.name], data.grids, slugs)
@@ -246,7 +257,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
         title,
         lines,
         panels,
-        make_filters([spec.scenario], spec.horizon, spec.policy, list_decisions(recommendation)),
+        make_filters([study.where], spec.horizon, spec.policy, list_decisions(recommendation)),
         table,
         more,
     )

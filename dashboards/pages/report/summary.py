@@ -1,23 +1,20 @@
 """First screen of the report: one verdict per study, and all recommendations and baselines in one interval plot."""
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
-    capitalize_first,
     format_interval,
-    format_number,
     format_percent,
 )
 from ravenlab.dashboards.pages.report.data import StudyData
-from ravenlab.studies.results.baselines import (
-    IDENTICAL,
-    UNDECIDED,
-    describe_baseline,
-    format_change,
-    format_difference,
+from ravenlab.dashboards.pages.report.lanes import (
+    Axis,
+    Lane,
+    ValueAxis,
+    describe_recorded,
+    make_lanes,
+    make_recorded_lanes,
 )
 from ravenlab.studies.results.describe import (
     describe_better_policy,
@@ -43,56 +40,6 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Lane:
-    """One line of the interval plot: regret relative to the recommended parameters of the study.
-
-    Ratios are None if the recommended regret is not positive, as on some recorded data.
-    """
-
-    kind: str
-    name: str
-    """Its name on the page."""
-    text: str
-    """The value beside the line, such as +155 %."""
-    detail: str
-    """The value in words, with its interval."""
-    ratios: Interval | None = None
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Logarithmic axis of the interval plot, shared by all studies."""
-
-    low: float
-    high: float
-
-    def position(self, ratio: float) -> float:
-        """Return the position of a ratio in percent of the width; values outside are moved to the end.
-
-        >>> Axis(0.5, 8.0).position(1.0), Axis(0.5, 8.0).position(100.0)
-        (25.0, 100.0)
-        """
-        share = math.log(max(ratio, 1e-300) / self.low) / math.log(self.high / self.low)
-        return round(100.0 * min(max(share, 0.0), 1.0), 2)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Positions and labels of the ticks.
-
-        >>> Axis(0.8, 2.5).ticks
-        [(19.58, '0'), (55.17, '+50 %'), (80.42, '+100 %')]
-        """
-        shown: list[float] = []
-        for ratio in (1.0, 2.0, 0.5, 5.0, 1.5, 10.0, 1.2, 1.1, 0.8, 0.9, 3.0, 20.0, 0.2):
-            if self.low < ratio < self.high and all(abs(self.position(ratio) - self.position(x)) > 24 for x in shown):
-                shown.append(ratio)
-        return [
-            (self.position(ratio), "0" if ratio == 1.0 else format_percent(ratio - 1.0, signed=True).replace(".0", ""))
-            for ratio in sorted(shown)
-        ]
-
-
-@dataclass(frozen=True)
 class VerdictRow:
     """The verdict of one study. `decision` is its first words, `rest` the reason."""
 
@@ -108,6 +55,10 @@ class VerdictRow:
     filters: dict[str, list[str]]
     """Values of the filters under which the study is shown."""
     lanes: list[Lane] = field(default_factory=list)
+    axis: ValueAxis | None = None
+    """Own axis of a study on recorded data; all other studies share one."""
+    result: str = ""
+    """The result on recorded data in one sentence."""
     better_policy: str | None = None
     """Another policy that a stored comparison shows to be better, in one sentence."""
     relations: Mapping[str, str] = field(default_factory=dict)
@@ -139,6 +90,10 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
     if recommendation is None:
         return VerdictRow(study.name, link, title, "no-result", "No recommendation yet", "", study.missing, [], filters)
     verdict = word_verdict(recommendation)
+    lanes = make_lanes(recommendation)
+    axis = None
+    if recommendation.recorded is not None:
+        lanes, axis = make_recorded_lanes(recommendation)
     return VerdictRow(
         study=study.name,
         link=link,
@@ -149,7 +104,9 @@ def make_verdict_row(study: StudyData, title: str, link: str, filters: dict[str,
         facts=_describe_facts(recommendation),
         warnings=_list_warnings(recommendation),
         filters=filters,
-        lanes=make_lanes(recommendation),
+        lanes=lanes,
+        axis=axis,
+        result="" if axis is None else describe_recorded(recommendation)[0],
         better_policy=None if study.better is None else describe_better_policy(study.better),
         relations={each.name: each.relation for each in recommendation.comparisons},
         gain=_find_gain(recommendation),
@@ -172,17 +129,14 @@ def make_robust_row(result: RobustRecommendation, title: str, link: str, filters
 
 
 def _describe_facts(recommendation: Recommendation) -> str:
-    """State the regret on held-out data with its scale, or the replay score on a log."""
-    log = recommendation.log
+    """State the regret on held-out data, or the gain on a log, with its scale."""
     regret = recommendation.regret
-    if log is not None:
-        scores = f"Replay score {format_interval(log.score)}; mean of the logging policy {format_interval(log.logged)}"
-        return " ".join([f"{scores}, both per step.", *describe_unit(recommendation)])
+    if recommendation.recorded is not None:
+        return " ".join([*describe_recorded(recommendation), *describe_unit(recommendation)])
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
-    sentence = f"Mean regret {format_interval(regret)}{recommendation.regret_unit}{share}."
-    return " ".join([sentence, *describe_unit(recommendation)])
+    return " ".join([f"Mean regret {format_interval(regret)}{share}.", *describe_unit(recommendation)])
 
 
 def _list_warnings(recommendation: Recommendation) -> list[str]:
@@ -194,49 +148,8 @@ def _list_warnings(recommendation: Recommendation) -> list[str]:
     return lines
 
 
-def make_lanes(recommendation: Recommendation) -> list[Lane]:
-    """Make the lines of the interval plot: the recommended parameters, then the baselines."""
-    regret = recommendation.regret
-    relative = recommendation.log is None and regret.mean > 0.0
-    same = Interval(1.0, 1.0, 1.0) if relative else None
-    lanes = [
-        Lane(
-            "recommended",
-            "Recommended",
-            format_number(regret.mean) if relative else _shorten(regret.mean),
-            f"regret {format_interval(regret)}",
-            regret / regret.mean if relative else None,
-        )
-    ]
-    for comparison in recommendation.comparisons:
-        name = capitalize_first(comparison.short_title)
-        if comparison.relation == "same":
-            lanes.append(Lane(comparison.name, name, IDENTICAL, describe_baseline(comparison), same))
-            continue
-        shown = format_change(comparison)
-        lanes.append(
-            Lane(
-                comparison.name,
-                name,
-                f"≈ {shown}" if comparison.relation in UNDECIDED else shown,
-                format_difference(comparison),
-                None if comparison.share is None else comparison.share.shifted(1.0),
-            )
-        )
-    return lanes
-
-
-def _shorten(value: float) -> str:
-    """Format a number with three digits, so that it fits beside the interval plot.
-
-    >>> _shorten(1234.5)
-    '1,230'
-    """
-    return format_number(float(f"{value:.3g}"))
-
-
 def choose_axis(rows: Iterable[VerdictRow]) -> Axis | None:
-    """Choose the axis of the interval plot; None if there is nothing to draw."""
+    """Choose the axis that simulated studies share in the interval plot; None if there is nothing to draw."""
     ratios = [ratio for row in rows for lane in row.lanes for ratio in lane.ratios or ()]
     if not ratios:
         return None

@@ -3,15 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ravenlab.common.text import capitalize_first, format_count, format_ends, format_number, keep_pairs_together
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import (
+    capitalize_first,
+    format_count,
+    format_ends,
+    format_number,
+    format_signed,
+    keep_pairs_together,
+)
 from ravenlab.dashboards.pages.html import slugify
-from ravenlab.dashboards.pages.report.studies import make_filters
+from ravenlab.dashboards.pages.report.lanes import compare_with_logging, state_value
 from ravenlab.dashboards.pages.report.summary import Piece
-from ravenlab.dashboards.pages.report.tally import list_decisions
 from ravenlab.studies.results.baselines import UNDECIDED, format_change
 from ravenlab.studies.results.describe import format_failures, list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params, format_symbol
+
+SIZES = {"scenario": "T", "trace": "Window", "log": "Events"}
+VALUES = {
+    "scenario": "Regret (95 %)",
+    "trace": "Regret per window (95 %)",
+    "log": "Gain per step (95 %)",
+}
+"""Titles of the columns of the size and of the result by the kind of the data."""
 
 MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
 
@@ -25,47 +40,111 @@ class RecommendationRow:
     link: str
     file: str
     cells: list[Piece]
-    filters: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class RecommendationTable:
+    """A table of recommendations whose regret has the same unit; its columns have titles and may be numeric."""
+
+    id: str
+    caption: str
+    note: str
+    columns: list[tuple[str, bool]]
+    rows: list[RecommendationRow]
+    recommendations: list[Recommendation]
+
+
+CAPTIONS = {
+    "scenario": ("Recommended parameters", "The baseline columns show the excess regret of the baseline"),
+    "trace": (
+        "Recommended parameters on traces: regret per window",
+        "The baseline columns show the excess regret of the baseline",
+    ),
+    "log": (
+        "Recommended parameters on logs: gain per step over the logging policy",
+        "The baseline columns show the difference in the mean reward or cost per step",
+    ),
+}
+"""Caption of a table by the kind of its data, and what its baseline columns show."""
+
+
+def make_recommendation_tables(
+    recommendations: Sequence[Recommendation], ids: Sequence[str], titles: Sequence[str]
+) -> list[RecommendationTable]:
+    """Make a table for simulated studies, for traces and for logs, whose numbers have different units.
+
+    Args:
+        recommendations: The recommendations.
+        ids: Ids of the sections of their studies.
+        titles: Short titles of their studies.
+    """
+    tables = []
+    for kind, (caption, note) in CAPTIONS.items():
+        places = [place for place, each in enumerate(recommendations) if _find_kind(each) == kind]
+        if places:
+            found = [recommendations[place] for place in places]
+            columns, rows = make_recommendation_table(
+                found, [ids[place] for place in places], [titles[place] for place in places]
+            )
+            link = "recommended" if kind == "scenario" else f"recommended-{kind}"
+            tables.append(RecommendationTable(link, caption, note, columns, rows, found))
+    return tables
+
+
+def _find_kind(recommendation: Recommendation) -> str:
+    return "log" if recommendation.log is not None else "scenario" if recommendation.trace is None else "trace"
 
 
 def make_recommendation_table(
     recommendations: Sequence[Recommendation], ids: Sequence[str], titles: Sequence[str]
 ) -> tuple[list[tuple[str, bool]], list[RecommendationRow]]:
-    """Make the table of recommended parameters.
+    """Make the columns and rows of a table of recommended parameters.
 
     Args:
-        recommendations: The recommendations, one per row.
+        recommendations: The recommendations, one per row, all of one kind.
         ids: Ids of the sections of their studies.
         titles: Short titles of their studies.
     """
     names = list(dict.fromkeys(name for each in recommendations for name in each.params))
     several = len({each.policy for each in recommendations}) > 1
     counted = any(each.failures is not None for each in recommendations)
+    kind = _find_kind(recommendations[0])
     baselines = list_baselines(recommendations)
+    if kind != "scenario":  # tables of recorded data have longer cells
+        found = {each.name for recommendation in recommendations for each in recommendation.versus}
+        baselines = {name: title for name, title in baselines.items() if name in found}
     separate = len(names) + several + counted + ("as constructed" in baselines) <= MAX_PARAM_COLUMNS
-    columns = [("Study", False), *([("Policy", False)] if several else []), ("T", True), ("K", True)]
+    columns = [("Study", False), *([("Policy", False)] if several else []), (SIZES[kind], True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [("Regret (95 %)", True), *([("Failures", True)] if counted else [])]
+    columns += [(VALUES[kind], True), *([("Failures", True)] if counted else [])]
     columns += [(capitalize_first(title), True) for title in baselines.values()]
     rows = []
     for each, link, title in zip(recommendations, ids, titles, strict=True):
         cells = [Piece(title, title), *([Piece(each.policy, each.policy, "policy")] if several else [])]
-        cells.append(Piece(format_count(each.horizon), each.horizon, "horizon"))
+        size = each.horizon if each.log is None else each.log.events
+        cells.append(Piece(format_count(size), size, "horizon"))
         cells.append(Piece(format_count(each.arms), each.arms, "arms"))
         if separate:
             cells += [_param_cell(each, name) for name in names]
         else:
             params = format_params(each.params)
             cells.append(Piece(keep_pairs_together(params), params))
-        regret = each.regret
-        interval = f"({format_ends(regret)})"
-        cells.append(Piece(format_number(regret.mean), regret.mean, "regret.mean", interval))
+        cells.append(_value_cell(each))
         if counted:
             cells.append(_failure_cell(each))
         cells += [_baseline_cell(each, name) for name in baselines]
-        filters = make_filters([each.scenario], each.horizon, each.policy, list_decisions(each))
-        rows.append(RecommendationRow(each.study, f"row-{link}", link, slugify(each.study), cells, filters))
+        rows.append(RecommendationRow(each.study, f"row-{link}", link, slugify(each.study), cells))
     return columns, rows
+
+
+def _value_cell(recommendation: Recommendation) -> Piece:
+    """Format the regret, or the gain over the logging policy, with its interval."""
+    value: Interval = recommendation.regret
+    if recommendation.log is not None:
+        value = compare_with_logging(recommendation).difference
+        share = state_value(value, recommendation.log)
+        return Piece(format_signed(value.mean), value.mean, "gain", f"({format_ends(value, format_signed)}; {share})")
+    return Piece(format_number(value.mean), value.mean, "regret.mean", f"({format_ends(value)})")
 
 
 def _failure_cell(recommendation: Recommendation) -> Piece:

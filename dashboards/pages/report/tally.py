@@ -30,10 +30,10 @@ GROUPS = {
 """Chip of each decision; the remaining decisions are against the tuned policy."""
 
 RELATIONS: dict[Relation, str] = {
-    "worse": "lower regret",
+    "worse": "better",
     "tied": "tied",
     "inconclusive": "inconclusive",
-    "better": "higher regret",
+    "better": "worse",
     "same": "identical",
 }
 """What the recommended parameters have compared with a baseline of this relation."""

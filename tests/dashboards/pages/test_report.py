@@ -13,6 +13,7 @@ from ravenlab.common.text import format_number, format_percent
 from ravenlab.dashboards.pages.html import Slugs
 from ravenlab.dashboards.pages.report import page as report_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, Trials, find_recommendation, load_report_data
+from ravenlab.dashboards.pages.report.lanes import Axis, make_lanes
 from ravenlab.dashboards.pages.report.page import build_report, render_report
 from ravenlab.dashboards.pages.report.scenarios import define_trace
 from ravenlab.dashboards.pages.report.studies import (
@@ -22,10 +23,8 @@ from ravenlab.dashboards.pages.report.studies import (
     make_short_titles,
 )
 from ravenlab.dashboards.pages.report.summary import (
-    Axis,
     VerdictRow,
     choose_axis,
-    make_lanes,
     make_robust_row,
     make_verdict_row,
 )

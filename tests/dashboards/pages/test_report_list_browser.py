@@ -92,16 +92,16 @@ def test_chips_filter_and_all_counts_follow_the_filters(page: Page) -> None:
     everything = (
         "12 all | 6 better than the defaults | 4 keep the defaults | 2 inconclusive | 1 at the edge of the range"
     )
-    compared = "Compared with the defaults in 12 studies: 6 lower regret 2 inconclusive 4 identical"
+    compared = "Compared with the defaults in 12 studies: 6 better 2 inconclusive 4 identical"
     assert read_counts(page) == f"{everything} | {compared}"
     page.locator(".chip", has_text="better than the defaults").click()
     assert page.locator("#shown").inner_text() == "6 of 12 shown"
-    assert read_counts(page) == f"{everything} | Compared with the defaults in 6 studies: 6 lower regret"
+    assert read_counts(page) == f"{everything} | Compared with the defaults in 6 studies: 6 better"
     page.get_by_role("combobox", name="Scenario").select_option("periodic")
     assert page.locator(SHOWN).count() == 3
     assert read_counts(page) == (
         "4 all | 3 better than the defaults | 1 inconclusive | 1 at the edge of the range"
-        " | Compared with the defaults in 3 studies: 3 lower regret"
+        " | Compared with the defaults in 3 studies: 3 better"
     )
     assert page.locator("details.study[data-study]:visible").count() == 3
     assert page.locator("#recommended tbody tr:visible").count() == 3

@@ -9,7 +9,7 @@ from ravenlab.common.interval import Interval
 from ravenlab.common.terminal import print_document
 from ravenlab.dashboards.figures.card import plot_card
 from ravenlab.dashboards.figures.intervals import plot_recommendations
-from ravenlab.dashboards.pages.report.summary import make_lanes
+from ravenlab.dashboards.pages.report.lanes import make_lanes
 from ravenlab.dashboards.pages.report.table import make_recommendation_table
 from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
@@ -108,7 +108,7 @@ def test_every_surface_shows_the_same_relation(
     _, (row,) = make_recommendation_table([recommendation], ["a"], ["A"])
     assert (row.cells[-1].text == "identical") == (relation == "same")
     assert (row.cells[-1].detail == "≈") == (relation in ("tied", "inconclusive"))
-    label = {"same": "identical", "worse": "lower regret", "better": "higher regret"}.get(relation, relation)
+    label = {"same": "identical", "worse": "better", "better": "worse"}.get(relation, relation)
     (tally,) = count_relations([recommendation])
     assert [(tally.title, count.label, count.number) for count in tally.counts] == [("the defaults", label, 1)]
     assert list(recommendation.to_frame()["relation"]) == ["same", relation]
