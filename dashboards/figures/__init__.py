@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ravenlab.dashboards.figures.distributions import plot_distributions as plot_distributions
     from ravenlab.dashboards.figures.grid import plot_heat_map as plot_heat_map
     from ravenlab.dashboards.figures.grid import plot_sensitivity_lines as plot_sensitivity_lines
+    from ravenlab.dashboards.figures.grid_panels import plot_sensitivity_panels as plot_sensitivity_panels
     from ravenlab.dashboards.figures.intervals import plot_recommendations as plot_recommendations
     from ravenlab.dashboards.figures.intervals import plot_scores as plot_scores
     from ravenlab.dashboards.figures.parameters import plot_params_by_horizon as plot_params_by_horizon
@@ -36,6 +37,7 @@ _MODULES = {
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),
     "grid": ("plot_heat_map", "plot_sensitivity_lines"),
+    "grid_panels": ("plot_sensitivity_panels",),
     "intervals": ("plot_recommendations", "plot_scores"),
     "parameters": ("plot_params_by_horizon",),
     "recorded": ("plot_log", "plot_trace"),

@@ -19,7 +19,14 @@ from ravenlab.dashboards.figures.grid_marks import (
     format_regret,
     list_marks,
 )
-from ravenlab.dashboards.figures.marks import EDGE, RAMP, choose_ramp_colors, spread_apart
+from ravenlab.dashboards.figures.marks import (
+    EDGE,
+    RAMP,
+    choose_ramp_colors,
+    make_color_bar,
+    make_color_title,
+    spread_apart,
+)
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -31,17 +38,6 @@ MEANINGS = {"alpha0": "exploration weight", "beta0": "variance weight"}
 HEIGHT = 540
 TIED_SIZE, POINT_SIZE = 8, 4  # of the points of lines, in pixels
 COLOR_BAR = 52  # pixels above the cells
-COLOR_TITLE = {
-    "text": "Regret above the lowest cell",
-    "showarrow": False,
-    "xref": "paper",
-    "yref": "paper",
-    "x": 0.0,
-    "y": 1.0,
-    "yshift": 34,
-    "xanchor": "left",
-    "yanchor": "bottom",
-}
 LOG_RATIO = 2.5  # of regrets, from which their axis is logarithmic
 TICK_GAP = 0.06  # of the width of the color bar
 LABEL_ROOM = 84  # right of lines, in pixels
@@ -125,7 +121,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
         numbers.append(style.write_in_cells(texts, shades, 12 if len(texts[0]) <= 6 else 10))
     cells = style.make_heat_map(
         shades,
-        _describe_cells(grid),
+        describe_cells(grid),
         hovertemplate=(
             "%{customdata[1]}<br>mean regret %{customdata[2]}<br>"
             f"{_name_difference(grid)}: %{{customdata[3]}}<br>R = {grid.spec.replications:,} worlds<extra></extra>"
@@ -141,7 +137,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
         link=_make_link(grid, "map"),
         height=HEIGHT if len(names) > 1 else HEIGHT // 2,
         top=COLOR_BAR,
-        annotations=[COLOR_TITLE],
+        annotations=[make_color_title("Regret above the lowest cell")],
         xaxis=_cell_axis(names[0], grid.spec.axes[names[0]]),
         yaxis=_cell_axis(names[1], grid.spec.axes[names[1]]) if len(names) > 1 else below,
     )
@@ -166,7 +162,7 @@ def _make_link(grid: Grid, kind: str) -> dict[str, Any]:
     }
 
 
-def _describe_cells(grid: Grid) -> list[list[list[Any]]]:
+def describe_cells(grid: Grid) -> list[list[list[Any]]]:
     """Describe each cell: its mean, parameters, regret with interval, and difference from the reference cell."""
     described = {cell: _describe_cell(grid, cell) for cell in np.ndindex(*grid.mean.shape)}
     across, *down = grid.mean.shape
@@ -231,21 +227,8 @@ def _make_color_bar(most: float, softness: float) -> dict[str, Any]:
         last = math.log1p(ticks[-1] / softness) / (math.log1p(most / softness) or 1.0) if ticks else -1.0
         if place <= 1.0 and place - last >= TICK_GAP:
             ticks.append(tick)
-    return {
-        "title": {"text": "", "side": "right"},  # others move the title of the figure
-        "orientation": "h",
-        "thickness": 10,
-        "outlinewidth": 0,
-        "x": 0.0,
-        "xanchor": "left",
-        "y": 1.0,
-        "yanchor": "bottom",
-        "len": 1.0,
-        "xpad": 0,
-        "ypad": 6,
-        "tickvals": style.round_numbers(math.log1p(tick / softness) for tick in ticks),
-        "ticktext": [f"{format_number(tick)} %" for tick in ticks],
-    }
+    places = [math.log1p(tick / softness) for tick in ticks]
+    return make_color_bar(places, [f"{format_number(tick)} %" for tick in ticks])
 
 
 def _format_mean(value: float) -> str:
@@ -346,12 +329,12 @@ def plot_sensitivity_lines(
         describe_grid("Lines with 95 % bands of the mean regret", grid),
         link=_make_link(grid, "lines"),
         right=LABEL_ROOM if down else 0,
-        xaxis=make_value_axis_of(names[0], across),
+        xaxis=make_parameter_axis(names[0], across),
         yaxis=axis,
     )
 
 
-def make_value_axis_of(name: str, values: Sequence[float]) -> dict[str, Any]:
+def make_parameter_axis(name: str, values: Sequence[float]) -> dict[str, Any]:
     """Make an axis of the values of a parameter at their true distances."""
     kind = style.choose_axis_type(values)
     ticks = style.choose_log_ticks(values) if kind == "log" else None
@@ -382,7 +365,7 @@ def _choose_range(values: Sequence[float], kind: str) -> list[float | None]:
 def draw_lines(grid: Grid, chosen: Sequence[int], colors: Sequence[str], *, bands: bool) -> list[PlotlyTrace]:
     """Draw a line for some values of the second axis; cells that are as good as the best have large points."""
     across, *down = grid.spec.axes.values()
-    described = _describe_cells(grid)
+    described = describe_cells(grid)
     traces: list[PlotlyTrace] = []
     for j, color in zip(chosen, colors, strict=True):
         mean, error, close = (_as_rows(values)[j] for values in (grid.mean, Z95 * grid.stderr, grid.indistinguishable))
@@ -448,10 +431,10 @@ def label_lines(
 
 
 def draw_line_marks(grid: Grid, chosen: Sequence[int], marks: Sequence[GridMark]) -> list[PlotlyTrace]:
-    """Draw the marks on shown lines, and others whose regret in the worlds of the grid is known."""
+    """Draw the marks on shown lines, and others whose regret in the worlds of the grid is known; the first on top."""
     name = next(iter(grid.spec.axes))
     left_out = {float(j) for j in range(_as_rows(grid.mean).shape[0])} - set(map(float, chosen))
-    known = [mark for mark in marks if mark.regret is not None and mark.kind != LOWEST]
+    known = [mark for mark in reversed(marks) if mark.regret is not None and mark.kind != LOWEST]
     shown = [mark for mark in known if mark.place[-1] not in left_out]
     x = [float(mark.params[name]) for mark in shown]
     return draw_marks(shown, x, [float(mark.regret) for mark in shown if mark.regret is not None])

@@ -215,5 +215,6 @@ def draw_marks(
             traces.append(style.make_scatter([across], [up], "markers", marker=casing, hoverinfo="skip", **shared))
         traces.append(style.make_markers([across], [up], mark.name, inner if cased else look, [mark.hover], meta=meta))
         traces[-1] |= shared
-        traces.append(style.make_legend_entry(mark.name, mode="markers", marker=look, legendgroup=mark.kind))
+        entry = {"legendgroup": mark.kind, "legendrank": 1001 + list(MARKS).index(mark.kind)}
+        traces.append(style.make_legend_entry(mark.name, mode="markers", marker=look, **entry))
     return traces

@@ -1,4 +1,4 @@
-"""Marks that have one meaning in all figures, colors of ordered lines, and places of their labels."""
+"""Marks that have one meaning in all figures, colors of ordered lines with places of their labels, and color bars."""
 
 import math
 from collections.abc import Sequence
@@ -54,3 +54,37 @@ def spread_apart(places: Sequence[float], gap: float, low: float = -math.inf, hi
     level = [min(max(float(np.mean(block)), low), highest) for block in blocks for _ in block]
     moved = {i: level[rank] + rank * gap for rank, i in enumerate(order)}
     return [moved[i] for i in range(len(places))]
+
+
+def make_color_bar(places: Sequence[float], labels: Sequence[str], pad: int = 6, share: float = 1.0) -> dict[str, Any]:
+    """Make a color bar above the plot, `pad` pixels from it, over a share of its width."""
+    return {
+        "title": {"text": "", "side": "right"},  # Plotly moves the title of the figure if there is another one
+        "orientation": "h",
+        "thickness": 10,
+        "outlinewidth": 0,
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "len": share,
+        "xpad": 0,
+        "ypad": pad,
+        "tickvals": style.round_numbers(places),
+        "ticktext": list(labels),
+    }
+
+
+def make_color_title(text: str, pad: int = 6) -> dict[str, Any]:
+    """Make the title above a color bar."""
+    return {
+        "text": text,
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.0,
+        "y": 1.0,
+        "yshift": pad + 28,
+        "xanchor": "left",
+        "yanchor": "bottom",
+    }

@@ -134,12 +134,14 @@ def make_figure(
     height: int = 460,
     top: int = 0,
     right: int = 0,
+    panels: Mapping[str, float] | None = None,
     **layout: Any,
 ) -> Figure:
     """Make a figure from traces, without Plotly's template, which is larger than most figures.
 
     `link` tells the report which parameters the points of the figure have, so that it can mark them in other figures.
-    `top` and `right` are pixels for what is drawn beside the axes, such as a color bar or labels of lines.
+    `top` and `right` are pixels for what is drawn beside the axes, such as a color bar or labels of lines. `panels`
+    tells the report how to arrange panels in fewer columns on narrow screens.
     """
     import plotly.graph_objects as go
 
@@ -156,7 +158,10 @@ def make_figure(
             "pad": {"t": 24, "l": 8},
             "font": {"size": 15},
         },
-        "meta": {"alt": alt} | ({} if link is None else {"link": dict(link)}) | ({"top": top} if top else {}),
+        "meta": {"alt": alt}
+        | ({} if link is None else {"link": dict(link)})
+        | ({"top": top} if top else {})
+        | ({} if panels is None else {"panels": dict(panels)}),
         "font": {"family": FONT, "size": 12},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

@@ -120,7 +120,7 @@ def make_panel(slugs: Slugs, name: str, figure: Figure, height: int | None = Non
     figure_height = int(layout.get("height") or 450)
     margin = dict(layout.get("margin") or {})
     before = int(margin.get("t", TOP_MARGIN))
-    top = min(before, TOP_MARGIN + int((layout.get("meta") or {}).get("top", 0)))
+    top = min(before, max(TOP_MARGIN, int((layout.get("meta") or {}).get("top", 0)) + 6))
     layout["height"] = height or figure_height - (before - top)
     layout["margin"] = {**margin, "t": top}
     return Panel(
@@ -156,8 +156,9 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
     """
     from plotly.offline import get_plotlyjs
 
-    sheets = dict.fromkeys(("report.css", f"{name}.css"))
-    script = f"{name}.js" if (TEMPLATES / f"{name}.js").exists() else "report.js"
+    sheets = dict.fromkeys(("report.css", "maps.css", f"{name}.css"))
+    own_script = name != "report" and (TEMPLATES / f"{name}.js").exists()
+    scripts = (f"{name}.js",) if own_script else ("maps.js", "report.js")
     return (
         _environment()
         .get_template(f"{name}.html.j2")
@@ -166,7 +167,7 @@ def render_page(name: str, panels: Sequence[Panel], exports: Any = None, /, **va
             figures=[(panel.id, Markup(escape_json(panel.json))) for panel in panels],
             policy=CONTENT_SECURITY_POLICY,
             css=Markup(_write_mark_colors() + "".join(map(_read_asset, sheets))),
-            js=Markup(_read_asset(script)),
+            js=Markup("".join(map(_read_asset, scripts))),
             plotly=Markup(get_plotlyjs()) if panels else "",
             exports=Markup(escape_json(json.dumps(exports or {}))),
             themes=Markup(escape_json(json.dumps({**THEMES, "colors": style.dark_replacements()}))),

@@ -21,6 +21,7 @@ from ravenlab.dashboards.figures import apply_theme
 from ravenlab.dashboards.pages.html import ContentsEntry, Panel, Slugs, render_page
 from ravenlab.dashboards.pages.report.data import ReportData, StudyData, count_curve_worlds
 from ravenlab.dashboards.pages.report.lanes import Axis
+from ravenlab.dashboards.pages.report.maps import MapPicture, StudyMap, draw_pictures
 from ravenlab.dashboards.pages.report.overview import Overview, make_overview
 from ravenlab.dashboards.pages.report.scenarios import ScenarioSection, make_scenario_sections
 from ravenlab.dashboards.pages.report.studies import (
@@ -97,6 +98,8 @@ class ReportPage:
     axis: Axis | None
     """Axis of the interval plot."""
     overview: Overview | None
+    pictures: list[MapPicture]
+    """The sensitivity maps of several studies."""
     facets: dict[str, list[str]]
     """Choices of each filter; filters with one choice are omitted."""
     missing: list[MissingItem]
@@ -115,10 +118,16 @@ class ReportPage:
         return {section.id: section.filters for section in self.studies}
 
     @property
+    def first_map(self) -> StudyMap | None:
+        """The map of the only study, which is shown below its verdict; those of several are in their sections."""
+        return self.studies[0].map if len(self.findings) == 1 and self.studies else None
+
+    @property
     def all_panels(self) -> list[Panel]:
         """All figures in the order of the page."""
         sections = [*self.studies, *self.robust, *self.grids]
-        panels = [panel for section in sections for panel in section.all_panels]
+        panels = [picture.panel for picture in self.pictures]
+        panels += [panel for section in sections for panel in section.all_panels]
         return [*panels, *(panel for section in self.scenarios for panel in section.panels)]
 
 
@@ -156,6 +165,7 @@ def build_report(data: ReportData) -> ReportPage:
             data.recommendations,
             [row for study, row in zip(data.studies, findings, strict=False) if study.recommendation is not None],
         ),
+        pictures=draw_pictures(data.recommendations, ids, slugs),
         facets=_list_facets([*studies, *robust, *grids]),
         has_log=any(isinstance(study.spec.source, LogSource) for study in data.studies),
         has_trace=any(isinstance(study.spec.source, TraceSource) for study in data.studies),
@@ -245,8 +255,9 @@ def _list_missing(data: ReportData) -> list[MissingItem]:
     ]
     items += [MissingItem(name, UNSUPPORTED_FRONT) for name in data.fronts]
     items += [MissingItem(name, UNREADABLE) for name in data.unreadable]
-    if data.studies and not data.grids and not data.unfinished_grids:
-        items.append(MissingItem("", "There is no sensitivity grid (ravenlab grid)."))
+    mapped = any(each.sensitivity is not None for each in data.recommendations)
+    if data.studies and not mapped and not data.grids and not data.unfinished_grids:
+        items.append(MissingItem("", "There is no sensitivity map (ravenlab grid computes one)."))
     return items
 
 

@@ -18,6 +18,7 @@ from ravenlab.common.text import (
 from ravenlab.dashboards import figures
 from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, ReportData, StudyData
+from ravenlab.dashboards.pages.report.maps import HEIGHT, StudyMap, draw_map
 from ravenlab.dashboards.pages.report.tally import list_decisions
 from ravenlab.studies.results.baselines import TITLES
 from ravenlab.studies.results.describe import (
@@ -35,7 +36,6 @@ from ravenlab.studies.symbols import format_params, list_values
 
 MAX_SUFFIX_LENGTH = 40
 MAX_TABLE_CELLS = 100  # larger grids are shown as figures only
-LINKED_HEIGHT = 430  # pixels; low, so that linked figures are visible together
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ class ReportSection:
     table: Table | None = None
     more: list[Panel] = field(default_factory=list)
     """Further figures."""
+    map: StudyMap | None = None
+    """The sensitivity map of a study, its first picture."""
 
     @property
     def all_panels(self) -> list[Panel]:
         """All figures in the order of the page."""
-        return [*self.panels, *self.more]
+        return [*([] if self.map is None else self.map.panels), *self.panels, *self.more]
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,10 @@ def _draw_grid(part: GridData, slugs: Slugs) -> tuple[list[Panel], list[Panel]]:
     grid = part.grid
     spec = part.grid.spec
     heat_map = figures.plot_heat_map(grid, part.recommendation, part.played)
+    lines = figures.plot_sensitivity_lines(grid, part.recommendation, part.played)
     panels = [
-        make_panel(slugs, f"map {grid.study}", heat_map, height=LINKED_HEIGHT),
-        make_panel(slugs, f"lines {grid.study}", figures.plot_sensitivity_lines(grid), height=LINKED_HEIGHT),
+        make_panel(slugs, f"map {grid.study}", heat_map, height=HEIGHT),
+        make_panel(slugs, f"lines {grid.study}", lines, height=HEIGHT),
     ]
     more = []
     if part.samples:
@@ -260,6 +263,7 @@ def _study_section(study: StudyData, title: str, link: str, grids: Sequence[Grid
         make_filters([study.where], spec.horizon, spec.policy, list_decisions(recommendation)),
         table,
         more,
+        None if recommendation is None else draw_map(recommendation, slugs),
     )
 
 
@@ -273,7 +277,7 @@ def _draw_curves(study: StudyData, curves: Curves, defaults: str, slugs: Slugs) 
         costs=study.spec.minimize,
         bands=not isinstance(study.spec.source, TraceSource),
     )
-    return make_panel(slugs, f"curves {study.name}", figure, height=LINKED_HEIGHT)
+    return make_panel(slugs, f"curves {study.name}", figure, height=HEIGHT)
 
 
 def _describe_oracle(curves: Curves, defaults: str, seed: int) -> list[str]:

@@ -29,7 +29,8 @@ window.ravenlabReport = (() => {
   // ---- copy and save ----
   const textOf = (button, form) => exports_[button.closest("tr").id][form];
   async function copy(button) {
-    const text = textOf(button, button.dataset.copy), before = button.textContent;
+    const { values, copy: form } = button.dataset;
+    const text = values || textOf(button, form), before = button.textContent;
     try {
       await navigator.clipboard.writeText(text);
     } catch {
@@ -42,7 +43,7 @@ window.ravenlabReport = (() => {
       area.remove();
       button.focus();
     }
-    announce(`Copied ${button.dataset.copy.toUpperCase()}.`);
+    announce(`Copied ${values || form.toUpperCase()}.`);
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = before; }, 1500);
   }
@@ -57,7 +58,7 @@ window.ravenlabReport = (() => {
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    if (button.dataset.copy) copy(button);
+    if (button.dataset.copy || button.dataset.values) copy(button);
     else if (button.dataset.save) save(button);
     else if (button.dataset.open) openAll(button);
     else if (button.closest(".sortable thead")) sort(button.closest("th"));
@@ -189,16 +190,17 @@ window.ravenlabReport = (() => {
   }, { passive: true });
 
   // ---- linked figures: parameters under the pointer are marked in the other figures of the study ----
+  const maps = window.ravenlabMaps;
   const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
   function pointOf(plot, hit) {
     const link = linkOf(plot), meta = hit.data.meta || {};
-    const at = (...values) => ({ ...link.fixed, ...Object.fromEntries(values.map((value, i) => [link.names[i], value])) });
+    const at = (...values) => maps.paramsAt(link, values);
     if (hit.data.type === "heatmap") {
-      const cell = [hit.x, hit.y].slice(0, link.names.length);
-      return { params: at(...cell.map((place, i) => link.axes[i][place])), value: hit.customdata[0] };
+      const cell = [hit.x, hit.y].slice(0, link.names.length), [value, ...text] = hit.customdata;
+      return { params: at(...cell.map((place, i) => link.axes[i][place])), value, text };
     }
     if (meta.params) return { params: meta.params };
-    if (meta.line !== undefined) return { params: meta.line === null ? at(hit.x) : at(hit.x, meta.line), value: hit.y };
+    if (meta.line !== undefined) return { params: meta.line === null ? at(hit.x) : at(hit.x, meta.line), value: hit.y, text: hit.customdata };
     return null;
   }
   function cellPosition(values, value, log) {
@@ -249,12 +251,31 @@ window.ravenlabReport = (() => {
   function attach(plot) {
     if (!linkOf(plot) || !plot.closest(".linked") || plot.linked) return;
     plot.linked = true;
+    const group = maps.groupOf(plot);
     plot.on("plotly_hover", (event) => {
       const point = pointOf(plot, event.points[0]);
-      if (point) mark(plot.closest(".study"), point, plot);
+      if (!point) return;
+      mark(group, point, plot);
+      maps.describe(group, point);
     });
-    plot.on("plotly_unhover", () => mark(plot.closest(".study"), null, plot));
+    plot.on("plotly_unhover", () => {
+      const selected = maps.selectedIn(group);
+      mark(group, selected, selected ? null : plot);
+      maps.describe(group, selected);
+    });
+    plot.on("plotly_click", (event) => {
+      const point = pointOf(plot, event.points[0]);
+      if (!point || !point.text) return;
+      maps.select(group, point);
+      mark(group, point, null);
+    });
   }
+  document.addEventListener("keydown", (event) => {
+    const moved = event.target.matches(".cell") && maps.move(event.target, event.key);
+    if (!moved) return;
+    event.preventDefault();
+    mark(...moved, null);
+  });
 
   // ---- contents: closed on small screens ----
   const contents = byId("toc");
@@ -290,6 +311,7 @@ window.ravenlabReport = (() => {
       const ring = { symbol: "circle-open", size: 20, color: "#d55e00", line: { width: 3 } };
       figure.data.push({ type: "scatter", x: [], y: [], mode: "markers", marker: ring, hoverinfo: "skip", showlegend: false, cliponaxis: false });
     }
+    maps.fit(plot, figure);
     return [figure.data, layout];
   }
   function loadPlotly() {
@@ -319,9 +341,15 @@ window.ravenlabReport = (() => {
     }
     drawing = false;
   }
-  async function retheme() {
-    for (const plot of plots.filter(drawn)) await Plotly.react(plot, ...spec(plot), CONFIG);
+  async function redraw(some) {
+    for (const plot of some) await Plotly.react(plot, ...spec(plot), CONFIG);
   }
+  const retheme = () => redraw(plots.filter(drawn));
+  let resized;
+  addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(() => redraw(plots.filter((plot) => drawn(plot) && maps.isOutdated(plot))), 200);
+  });
   function begin() {
     beginFilters();
     markCurrent();
