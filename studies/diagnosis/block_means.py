@@ -100,6 +100,11 @@ class TraceBlocks:
         return self.rows / self.number
 
     @cached_property
+    def observed(self) -> Bools:
+        """[N, K] whether a reward was observed."""
+        return ~np.isnan(self.values)
+
+    @cached_property
     def observations(self) -> Floats:
         """[K] observations of each arm."""
         return np.asarray(self.counts.sum(axis=0))
@@ -126,7 +131,7 @@ class TraceBlocks:
 
     def variance_within(self, table: Floats) -> Floats:
         """Compute variances [B, K] around block means of a table [N, K], NaN without observation."""
-        filled = np.nan_to_num(table)
+        filled = np.where(self.observed, table, 0.0)
         sums = np.add.reduceat(filled, self.starts[:-1], axis=0)
         squares = np.add.reduceat(filled**2, self.starts[:-1], axis=0)
         freedom = np.maximum(self.counts - 1.0, 1.0)

@@ -46,19 +46,15 @@ class RunningSums:
     """[K] relative variance of an estimated variance, times its rows."""
 
     @staticmethod
-    def of(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale) -> RunningSums:
-        """Sum the residuals of the current model."""
-        observed = ~np.isnan(current.residuals)
+    def of(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, left_out: Floats | float = 0.0) -> RunningSums:
+        """Sum the residuals of the current model, without a part of its means [N, K]."""
+        residuals = current.residuals + left_out
+        observed = blocks.observed
         block_rows = np.diff(blocks.starts)
         noise = np.repeat(blocks.noise * scale.mean, block_rows, axis=0)
         log_variance = np.repeat(_log_variance(blocks, current, scale), block_rows, axis=0)
-        tables = (
-            observed.astype(np.float64),
-            np.nan_to_num(current.residuals),
-            np.where(observed, noise, 0.0),
-            np.where(observed, log_variance, 0.0),
-        )
-        counts, sums, noise, log_variance = (_cumulate(table) for table in tables)
+        tables = (observed, residuals, noise, log_variance)
+        counts, sums, noise, log_variance = (_cumulate(np.where(observed, table, 0.0)) for table in tables)
         return RunningSums(counts, sums, noise, log_variance, np.where(blocks.has_variances, scale.variance, np.inf))
 
     def level(self, start: Ints, end: Ints) -> tuple[Floats, Floats]:
@@ -77,6 +73,8 @@ class RunningSums:
 
     def without(self, spans: Sequence[tuple[int, int]]) -> RunningSums:
         """Return the sums without the observations in some spans."""
+        if not spans:
+            return self
         tables = []
         for table in (self.counts, self.sums, self.noise, self.log_variance):
             steps = np.diff(table, axis=0)
@@ -267,7 +265,9 @@ def find_blips(cuts: Ints, blocks: TraceBlocks, running: RunningSums) -> list[tu
 
 
 def _cumulate(table: Floats) -> Floats:
-    return np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
+    sums = np.zeros((len(table) + 1, table.shape[1]))
+    np.cumsum(table, axis=0, out=sums[1:])
+    return sums
 
 
 def _segment_arms(blocks: TraceBlocks, current: FittedModel, scale: NoiseScale, min_gain: float) -> Ints:
@@ -380,8 +380,7 @@ def refine_jumps(term: Term, blocks: TraceBlocks, fitted: FittedModel, scale: No
     """Return the jumps whose means some arm uses, at the rows that separate the levels best beside the other terms."""
     kept = term.mean_used.any(axis=1)
     weights = fitted.mean_weights[next(i for i, other in enumerate(fitted.terms) if other is term)]
-    without = replace(fitted, residuals=fitted.residuals + multiply(term.mean, weights))
-    running = RunningSums.of(blocks, without, scale)
+    running = RunningSums.of(blocks, fitted, scale, left_out=multiply(term.mean, weights))
     cuts = _refine(np.array(term.about["at"], dtype=np.int64)[kept], blocks, running)
     if cuts.size != kept.sum():
         return term

@@ -231,8 +231,8 @@ class FittedModel:
     variance_weights: list[Floats]
     base_mean: Floats
     base_variance: Floats
-    residuals: Floats
-    """[N, K] rewards minus fitted means."""
+    values: Floats
+    """[N, K] rewards."""
     block_residuals: Floats
     """[B, K] block means minus fitted block means."""
     block_variance: Floats
@@ -244,6 +244,11 @@ class FittedModel:
     variance_errors: list[Floats]
     parameters: int
     """Number of coefficients of all arms."""
+
+    @property
+    def residuals(self) -> Floats:
+        """[N, K] rewards minus fitted means; computed when needed, because many models of many rows fill the memory."""
+        return _subtract_means(self.values, self.terms, np.concatenate([self.base_mean[None], *self.mean_weights]))
 
     def deviance(self, blocks: TraceBlocks, scale: NoiseScale) -> tuple[Floats, Floats]:
         """Compute minus twice the log-likelihood by arm [K], of the means and of the variances."""
@@ -292,13 +297,14 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
     True
     """
     arms = blocks.arms
-    columns = np.column_stack([np.ones(blocks.rows), *(term.mean for term in terms)])
     used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.mean_used for term in terms)])
-    averages = blocks.average(columns)
+    averages = _average_columns(blocks, [term.mean for term in terms])
     common = np.concatenate([[False], *(np.full(term.mean.shape[1], term.common) for term in terms)]).astype(bool)
     weights, errors = _solve(averages, used, blocks.means, blocks.counts / blocks.noise, common)
-    residuals = blocks.values - multiply(columns, weights)
-    block_variance = np.where(blocks.has_variances, blocks.variance_within(residuals), _overall_variance(residuals))
+    residuals = _subtract_means(blocks.values, terms, weights)
+    block_variance = blocks.variance_within(residuals)
+    if not blocks.has_variances.all():
+        block_variance = np.where(blocks.has_variances, block_variance, _overall_variance(residuals))
     mean_sizes = [term.mean.shape[1] for term in terms]
     variance_sizes = [term.variance.shape[1] for term in terms]
     mean_weights = _split_by_term(weights, mean_sizes)
@@ -310,7 +316,7 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
         variance_weights=_split_by_term(variance_weights, variance_sizes),
         base_mean=weights[0],
         base_variance=variance_weights[0],
-        residuals=residuals,
+        values=blocks.values,
         block_residuals=np.where(blocks.counts > 0, blocks.means - multiply(averages, weights), 0.0),
         block_variance=block_variance,
         variance=variance,
@@ -318,6 +324,17 @@ def fit_model(blocks: TraceBlocks, terms: Sequence[Term]) -> FittedModel:
         variance_errors=_split_by_term(variance_errors, variance_sizes),
         parameters=int(used[~common].sum()) + variance_parameters,
     )
+
+
+def _average_columns(blocks: TraceBlocks, columns: Sequence[Floats]) -> Floats:
+    """Return the averages [B, p] of a constant and the columns of terms over blocks."""
+    return np.column_stack([np.ones(blocks.number), *map(blocks.average, columns)])
+
+
+def _subtract_means(values: Floats, terms: Sequence[Term], weights: Floats) -> Floats:
+    """Subtract the constant and the means of terms from rewards [N, K]."""
+    columns = np.column_stack([np.ones(len(values)), *(term.mean for term in terms)])
+    return np.asarray(values - multiply(columns, weights))
 
 
 def _overall_variance(residuals: Floats) -> Floats:
@@ -351,9 +368,8 @@ def _fit_variances(
 ) -> tuple[Floats, Floats, Floats]:
     """Fit the variances by iteratively reweighted least squares: fitted values, coefficients and standard errors."""
     arms = blocks.arms
-    columns = np.column_stack([np.ones(blocks.rows), *(term.variance for term in terms)])
     used = np.concatenate([np.ones((1, arms), dtype=bool), *(term.variance_used for term in terms)])
-    averages = blocks.average(columns)
+    averages = _average_columns(blocks, [term.variance for term in terms])
     bulge = np.zeros_like(block_variance)
     for term, weight in zip(terms, mean_weights, strict=True):
         if term.bulge is not None:
@@ -362,8 +378,8 @@ def _fit_variances(
     typical = (freedom * block_variance).sum(axis=0) / np.maximum(freedom.sum(axis=0), 1.0)
     smallest = np.maximum(MIN_VARIANCE * typical, 1e-9 * float(typical.mean()) + 1e-150)
     fitted = np.broadcast_to(np.maximum(typical, smallest), block_variance.shape)
-    weights = errors = np.zeros((columns.shape[1], arms))
-    for _ in range(VARIANCE_ITERATIONS if columns.shape[1] > 1 or bulge.any() else 1):
+    weights = errors = np.zeros((averages.shape[1], arms))
+    for _ in range(VARIANCE_ITERATIONS if averages.shape[1] > 1 or bulge.any() else 1):
         # A gamma variable with n degrees of freedom and mean σ² has the variance 2σ⁴/n.
         weights, errors = _solve(averages, used, block_variance - bulge, freedom / (2.0 * fitted**2))
         fitted = np.maximum(multiply(averages, weights) + bulge, smallest)

@@ -13,6 +13,8 @@ from ravenlab.common.terminal import print_document, print_line
 from ravenlab.tuning.cli.options import ColumnsOption, JsonOption, MinimizeOption, argument, integer_option, option
 from ravenlab.tuning.cli.output import command_name, print_json, print_message
 
+LARGE_FILE = 5_000_000  # bytes, from which a diagnosis takes several seconds
+
 if TYPE_CHECKING:
     from ravenlab.studies.diagnosis.result import Diagnosis
     from ravenlab.studies.laws.recommendation import RecommendedParameters
@@ -70,6 +72,8 @@ def diagnose(
         if path is not None:
             check_file_writable(path)
     names = None if columns is None else parse_columns(columns)
+    if file.is_file() and file.stat().st_size > LARGE_FILE:
+        print_message(f"Diagnosing {file.name} and {halves} random halves of its rows ...")
     diagnosis = diagnose_file(file, columns=names, minimize=minimize, halves=halves)
     for note in diagnosis.notes:
         print_message(f"{file.name}: {note}.")
