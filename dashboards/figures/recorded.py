@@ -57,8 +57,10 @@ def _describe_segments(scenario: RecordedScenario, what: str = "rows") -> str:
 MAX_POINTS = 240
 
 
-def plot_trace(scenario: TraceScenario, window: int) -> Figure:
+def plot_trace(scenario: TraceScenario, window: int, name: str | None = None) -> Figure:
     """Plot means over neighbouring rows of the arms of a trace with its segments; the currently best arm is bold.
+
+    `name` replaces the name of the trace in titles.
 
     >>> from ravenlab.environments.recorded.trace_file import Trace
     >>> table = np.random.default_rng(1).normal(size=(400, 3))
@@ -82,7 +84,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     number = int(np.count_nonzero(times_best))
     reach = scenario.nearby.reach
     context = [
-        style.escape_text(scenario.name),
+        style.escape_text(name or scenario.name),
         f"{scenario.trace.rows:,} rows",
         f"K = {scenario.arms} arms",
         f"{'window' if window <= scenario.shortest_segment else 'horizon'} {window}",
@@ -93,7 +95,7 @@ def plot_trace(scenario: TraceScenario, window: int) -> Figure:
     return style.make_figure(
         traces,
         style.format_title(f"Trace: means over {reach:,} rows before and after", *context),
-        f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of {scenario.name}, from"
+        f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of {name or scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} best at some row;"
         f" {plural(missing, 'cell is', 'cells are')} missing. {_describe_segments(scenario)}",
@@ -131,8 +133,10 @@ def _ruler(window: int) -> dict[str, Any]:
 MAX_PARTS = 20
 
 
-def plot_log(scenario: LogScenario) -> Figure:
+def plot_log(scenario: LogScenario, name: str | None = None) -> Figure:
     """Plot the mean reward of each arm and of the logging policy in equal parts of a log, with its segments.
+
+    `name` replaces the name of the log in titles.
 
     >>> from ravenlab.environments.recorded.examples import example_log
     >>> plot_log(LogScenario(example_log(), "log:mine")).data[-1].name
@@ -151,14 +155,14 @@ def plot_log(scenario: LogScenario) -> Figure:
     traces.append(arm_line(middles, whole, "logging policy", 0, "events around") | look)
     bottom, top = _axis_range(np.concatenate([table[:, shown].ravel(), whole]))
     unit = "cost" if scenario.minimize else "reward"
-    context = [style.escape_text(scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
+    context = [style.escape_text(name or scenario.name), f"{log.events:,} events", f"K = {log.arms} arms"]
     if len(shown) < log.arms:
         context.append(f"the {len(shown)} most frequent of {log.arms} arms drawn")
     shadings, labels = _mark_segments(scenario)
     return style.make_figure(
         traces,
         style.format_title(f"Log: mean {unit} in {parts} parts", *context),
-        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {scenario.name}, from"
+        f"Mean {unit} of {log.arms} arms in {parts} parts of the {log.events:,} events of {name or scenario.name}, from"
         f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))}; of the logging policy"
         f" {format_number(float(log.reward.mean()))}. {_describe_segments(scenario, 'events')}",
         height=520,

@@ -129,7 +129,7 @@ def _trace_section(key: str, source: TraceSource, studies: list[StudyData], slug
     scenario = source.find()
     panels = []
     if scenario is not None:
-        panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon)))
+        panels.append(make_panel(slugs, f"trace {title}", figures.plot_trace(scenario, studies[0].spec.horizon, title)))
     panels += _horizon_panels(title, studies, slugs)
     definition = None
     table = None
@@ -150,7 +150,7 @@ def _log_section(key: str, source: LogSource, studies: list[StudyData], slugs: S
     scenario = source.find()
     panels = []
     if scenario is not None:
-        panels.append(make_panel(slugs, f"log {title}", figures.plot_log(scenario)))
+        panels.append(make_panel(slugs, f"log {title}", figures.plot_log(scenario, title)))
     definition = None
     table = None
     for recommendation in _recommendations(studies):
@@ -192,7 +192,8 @@ def _horizon_panels(title: str, studies: list[StudyData], slugs: Slugs) -> list[
     for study in studies:
         recommendation = study.recommendation
         if recommendation is not None and recommendation.scenario == study.spec.scenario:
-            by_policy.setdefault(study.spec.policy, {}).setdefault(recommendation.horizon, recommendation)
+            named = recommendation.model_copy(update={"scenario": study.where})
+            by_policy.setdefault(study.spec.policy, {}).setdefault(recommendation.horizon, named)
     return [
         make_panel(slugs, f"horizons {policy} {title}", figures.plot_params_by_horizon(list(by_horizon.values())))
         for policy, by_horizon in by_policy.items()

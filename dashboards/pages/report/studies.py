@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ravenlab.common.cells import Cell
 from ravenlab.common.documents import Table
@@ -271,7 +271,7 @@ def _draw_curves(study: StudyData, curves: Curves, defaults: str, slugs: Slugs) 
     """Draw regret over time; without bands on a trace, because its windows overlap."""
     names = TITLES | {"defaults": f"the {defaults}", ORACLE: f"{defaults}, restarted at the true changes"}
     figure = figures.plot_curves(
-        list(curves.simulations.values()),
+        [replace(each, scenario=study.where) for each in curves.simulations.values()],
         curves.changes,
         [names.get(name, name) for name in curves.simulations],
         costs=study.spec.minimize,
