@@ -32,10 +32,10 @@ OTHER = style.SKY
 HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pixels
 MAX_TILES = 4  # more parameters are written as lines
 MAX_ROWS = 4  # rows of the interval plot
-MIN_ROW, MAX_ROW = 34, 54  # height of a row of the interval plot, in pixels
+MIN_ROW, MAX_ROW = 34, 72  # height of a row of the interval plot, in pixels
 LINE = 17  # height of a line of text, in pixels
 HEADLINE = 32  # height of a line of the headline
-SPACE = 5  # below a text
+SPACE, MAX_SPACE = 5, 36  # below a text; it grows if there is room, so that no part of the card is empty
 TILES = 56  # height of the parameters
 
 
@@ -44,7 +44,7 @@ def plot_card(card: Card) -> Figure:
     color = GOOD if card.sure else UNSURE
     rows = card.rows[:MAX_ROWS]
     tiles = TILES if 0 < len(card.params) <= MAX_TILES else 0
-    texts, y = _write_lines(card, color, INNER - tiles - MIN_ROW * len(rows))
+    texts, y = _write_lines(card, color, INNER - tiles - MIN_ROW * len(rows), (MAX_ROW - MIN_ROW) * len(rows))
     if len(card.params) <= MAX_TILES:
         for i, (name, value) in enumerate(card.params.items()):
             x = i / max(3, len(card.params))
@@ -76,10 +76,11 @@ def plot_card(card: Card) -> Figure:
     )
 
 
-def _write_lines(card: Card, color: str, room: int) -> tuple[list[dict[str, Any]], int]:
+def _write_lines(card: Card, color: str, room: int, reserve: int) -> tuple[list[dict[str, Any]], int]:
     """Write everything above the tiles; return it with the position below it, in pixels.
 
-    The explanation gets the lines that the other texts leave of the room, because it is the text that can be cut.
+    The explanation gets the lines that the other texts leave of the room, because it is the text that can be cut. What
+    is still left, except for the reserve, is put between the texts.
     """
     params = format_params(card.params) if len(card.params) > MAX_TILES else ""
     context = _wrap(card.context, 2)
@@ -95,6 +96,9 @@ def _write_lines(card: Card, color: str, room: int) -> tuple[list[dict[str, Any]
         (hint, 12, UNSURE, LINE),
         (values, 12, TEXT, LINE),
     )
+    filled = [(len(lines), height) for lines, _, _, height in blocks if lines]
+    spare = room - reserve - sum(count * height + SPACE for count, height in filled)
+    space = SPACE + min(MAX_SPACE, max(0, spare // max(1, len(filled))))
     texts = []
     y = 0
     for lines, size, ink, height in blocks:
@@ -102,7 +106,7 @@ def _write_lines(card: Card, color: str, room: int) -> tuple[list[dict[str, Any]
             shown = style.escape_text(line, TEXT_LETTERS + 1)
             texts.append(_text(f"<b>{shown}</b>" if size > 20 else shown, size, ink, 0.0, y))
             y += height
-        y += SPACE if lines else 0
+        y += space if lines else 0
     return texts, y
 
 

@@ -22,7 +22,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from ravenlab.common.errors import MAX_NAME_LETTERS, InputError
 from ravenlab.dashboards.optuna_dashboard.access import is_loopback, restrict_access
-from ravenlab.dashboards.optuna_dashboard.page import change_pages, make_style
+from ravenlab.dashboards.optuna_dashboard.page import change_pages, make_style, summarize_studies
 from ravenlab.studies.storage.library import is_internal
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def make_server(
         if not internal:
             # the dashboard takes its list of studies from this method
             storage.get_all_studies = partial(_list_visible, storage.get_all_studies)  # type: ignore[method-assign]
-        page = change_pages(wsgi(storage), make_style(writable))
+        page = change_pages(wsgi(storage), make_style(writable), partial(summarize_studies, storage))
         server.set_app(
             restrict_access(page, writable=writable, names=allowed if allowed or is_loopback(host) else None)
         )
