@@ -95,8 +95,9 @@ def plot_trace(scenario: TraceScenario, window: int, name: str | None = None) ->
     return style.make_figure(
         traces,
         style.format_title(f"Trace: means over {reach:,} rows before and after", *context),
-        f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of {name or scenario.name}, from"
-        f" {format_number(float(np.nanmin(table)))} to {format_number(float(np.nanmax(table)))};"
+        f"Means over neighbouring rows of {scenario.arms} arms at {scenario.trace.rows:,} rows of"
+        f" {name or scenario.name}, from {format_number(float(np.nanmin(table)))} to"
+        f" {format_number(float(np.nanmax(table)))};"
         f" {number} {'arm is' if number == 1 else 'arms are'} best at some row;"
         f" {plural(missing, 'cell is', 'cells are')} missing. {_describe_segments(scenario)}",
         height=520,
