@@ -182,7 +182,7 @@ def _describe_cell(grid: Grid, cell: tuple[int, ...]) -> list[Any]:
         least = float(grid.mean[grid.recommended])
         absolute = grid.difference(cell)
         difference = (
-            format_interval(absolute / least, "95 %", partial(format_percent, signed=True))
+            format_interval(absolute / least, format_value=partial(format_percent, signed=True))
             if least > 0.0
             else format_interval(absolute)
         )

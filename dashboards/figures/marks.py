@@ -10,9 +10,9 @@ from ravenlab.dashboards.figures import style
 
 EDGE = "#1f2328"
 MARKS: dict[str, dict[str, Any]] = {
-    "recommended": {"symbol": "circle", "size": 13, "color": style.BLUE, "line": {"color": EDGE, "width": 1.5}},
-    "paper": {"symbol": "square", "size": 12, "color": style.ORANGE, "line": {"color": EDGE, "width": 1.5}},
-    "defaults": {"symbol": "diamond", "size": 13, "color": style.GREY, "line": {"color": EDGE, "width": 1.5}},
+    "recommended": {"symbol": "circle", "size": 11.5, "color": style.BLUE, "line": {"color": EDGE, "width": 1.5}},
+    "paper": {"symbol": "square", "size": 13, "color": style.ORANGE, "line": {"color": EDGE, "width": 1.5}},
+    "defaults": {"symbol": "diamond", "size": 14, "color": style.GREY, "line": {"color": EDGE, "width": 1.5}},
     "lowest": {"symbol": "circle-open", "size": 22, "color": style.GREY, "line": {"width": 2.5}},
 }
 """Marks that have one meaning in all figures: the recommended parameters, the baselines, the lowest cell or trial."""

@@ -76,7 +76,8 @@ window.ravenlabMaps = (() => {
     const point = pointAt(plot, place);
     if (!point) return null;
     select(groupOf(plot), point);
-    line.querySelector("output").textContent = line.querySelector("p").textContent;
+    const shown = [...line.querySelectorAll("p > :not([hidden])")].map((part) => part.textContent);
+    line.querySelector("output").textContent = shown.join("; ");
     return [groupOf(plot), point];
   }
   return { fit, isOutdated, groupOf, paramsAt, describe, select, move, selectedIn: (group) => selected.get(group) || null };

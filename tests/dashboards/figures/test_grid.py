@@ -10,6 +10,8 @@ from ravenlab.common.interval import Z95, Difference, Interval
 from ravenlab.common.text import format_number, format_percent
 from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
 from ravenlab.dashboards.figures.grid_marks import PlayedPoint, find_cell, list_marks
+from ravenlab.dashboards.figures.grid_panels import arrange, plot_sensitivity_panels
+from ravenlab.dashboards.pages.report.maps import group_alike
 from ravenlab.studies.registry import GridDefaults
 from ravenlab.studies.results.grid import Grid, make_map_spec
 from ravenlab.studies.results.recommendation import Baseline, Parameters, Recommendation
@@ -218,3 +220,28 @@ def test_a_map_of_one_parameter_is_a_line() -> None:
     ]
     assert line["y"] == [20, 18, 30]
     assert np.shape(check_figure(plot_heat_map(grid))["data"][0]["z"]) == (1, 3)
+
+
+def test_panels_are_horizons_by_scenarios() -> None:
+    several = []
+    for scenario in ("blips", "variance-drift", "periodic"):
+        for horizon in (400, 1000):
+            _, recommendation = draw_map(alpha0=2.0)
+            each = recommendation.model_copy(update={"scenario": scenario, "horizon": horizon})
+            several.append(each.model_copy(update={"sensitivity": make_map(each)}))
+    rows = arrange(several[1:])
+    assert [[each and (each.scenario, each.horizon) for each in row] for row in rows] == [
+        [None, ("variance-drift", 400), ("periodic", 400)],
+        [("blips", 1000), ("variance-drift", 1000), ("periodic", 1000)],
+    ]
+    figure = plot_sensitivity_panels(several, {several[0].study: "#there"})
+    out = check_figure(figure, most=100_000, title=("K = ", "R = "))
+    lines = [trace for trace in out["data"] if trace["mode"] == "lines+markers"]
+    assert len(lines) == 6 * 7
+    assert len({trace["xaxis"] for trace in lines}) == 6
+    assert {trace["line"]["color"] for trace in lines if "= 5" in trace["name"]} == {lines[5]["line"]["color"]}
+    assert legend_names(figure) == ["tied with the recommended", "defaults", "paper's advice", "recommended"]
+    titles = [note["text"] for note in out["layout"]["annotations"][:6]]
+    assert_names(titles[0], "blips", "T = 400", "#there")
+    assert group_alike([*several, make_recommendation()]) == [several]
+    assert group_alike(several[:1]) == []
