@@ -49,7 +49,7 @@ class Estimate:
     """An estimate with its interval. Its mark is that of the row, which text states beside the name.
 
     >>> str(Estimate(Interval(41.5, 40.25, 42.75), unit=" per step"))
-    '41.5 (40.25 to 42.75) per step'
+    '41.5 (40.2 to 42.8) per step'
     """
 
     interval: Interval

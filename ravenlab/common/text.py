@@ -99,21 +99,49 @@ def format_interval(
 ) -> str:
     """Format an estimate with its confidence interval; the name of the interval is empty where a heading states it.
 
-    >>> format_interval(Interval(41.5, 40.25, 42.75)), format_interval(Interval(41.5, 40.25, 42.75), name="")
-    ('41.5 (95 % CI 40.25 to 42.75)', '41.5 (40.25 to 42.75)')
+    The decimals of numbers follow from the width of the interval and are the same for its ends.
+
+    >>> format_interval(Interval(41.5, 40.25, 42.75)), format_interval(Interval(0.0318, 0.02691, 0.0367), name="")
+    ('41.5 (95 % CI 40.2 to 42.8)', '0.0318 (0.0269 to 0.0367)')
     >>> format_interval(Interval(0.1, 0.05, 0.15), format_value=format_percent)
     '10 % (95 % CI 5.0 % to 15 %)'
     """
-    return f"{format_value(interval.mean)} ({name}{' ' if name else ''}{format_ends(interval, format_value)})"
+    return f"{format_mean(interval, format_value)} ({name}{' ' if name else ''}{format_ends(interval, format_value)})"
+
+
+def format_mean(interval: Interval, format_value: Callable[[float], str] = format_number) -> str:
+    """Format an estimate with the decimals of its interval.
+
+    >>> format_mean(Interval(12.0, 9.0, 15.0))
+    '12.0'
+    """
+    return _format_alike(interval, format_value)(interval.mean)
 
 
 def format_ends(interval: Interval, format_value: Callable[[float], str] = format_number) -> str:
     """Format the ends of a confidence interval.
 
-    >>> format_ends(Interval(41.5, 40.25, 42.75))
-    '40.25 to 42.75'
+    >>> format_ends(Interval(41.5, 40.25, 42.75)), format_ends(Interval(-0.002, -0.0053, -0.00005))
+    ('40.2 to 42.8', '−0.0053 to −0.0001')
     """
-    return f"{format_value(interval.low)} to {format_value(interval.high)}"
+    format_end = _format_alike(interval, format_value)
+    return f"{format_end(interval.low)} to {format_end(interval.high)}"
+
+
+def _format_alike(interval: Interval, format_value: Callable[[float], str]) -> Callable[[float], str]:
+    """Return a function that formats numbers with two significant digits of the half-width of an interval."""
+    half = (interval.high - interval.low) / 2.0
+    if format_value not in (format_number, format_signed) or not 0.0 < half < math.inf:
+        return format_value
+    decimals = max(0, 1 - math.floor(math.log10(half)))
+    plus = "+" if format_value is format_signed else ""
+
+    def format_fixed(value: float) -> str:
+        text = f"{value:,.{decimals}f}"
+        zero = not text.strip("-0.,")
+        return f"{plus if value > 0.0 and not zero else ''}{set_minus(text.removeprefix('-') if zero else text)}"
+
+    return format_fixed
 
 
 def format_p_value(p: float) -> str:

@@ -10,6 +10,7 @@ from ravenlab.common.text import (
     format_count,
     format_ends,
     format_interval,
+    format_mean,
     format_number,
     format_percent,
     join_words,
@@ -193,13 +194,13 @@ def describe_better_policy(better: BetterPolicy) -> str:
     >>> from ravenlab.common.interval import Interval
     >>> difference = Interval(12.0, 9.0, 15.0, of="difference")
     >>> describe_better_policy(BetterPolicy("ucb1", {"c": 0.5}, 60.0, difference, 0.2, 1e-6, "raven-ucb", "mine"))
-    'Another policy is better: tuned ucb1 (c 0.5) has 20 % less regret than tuned raven-ucb (difference 12, 95 % CI 9 \
-to 15, p < 0.0001) in the comparison mine.'
+    'Another policy is better: tuned ucb1 (c 0.5) has 20 % less regret than tuned raven-ucb (difference 12.0, 95 % CI \
+9.0 to 15.0, p < 0.0001) in the comparison mine.'
     """
     less = "" if better.reduction is None else f"{format_percent(better.reduction)} "
     return (
         f"Another policy is better: tuned {better.policy} ({format_params(better.params)}) has {less}less"
-        f" regret than tuned {better.worse} (difference {format_number(better.difference.mean)}, 95 % CI"
+        f" regret than tuned {better.worse} (difference {format_mean(better.difference)}, 95 % CI"
         f" {format_ends(better.difference)}, {describe_p_value(better.p)})"
         f" in the comparison {better.comparison}."
     )

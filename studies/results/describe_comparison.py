@@ -14,6 +14,7 @@ from ravenlab.common.text import (
     format_count,
     format_ends,
     format_interval,
+    format_mean,
     format_number,
     format_p_value,
     format_percent,
@@ -214,7 +215,7 @@ def describe_distance(behind: DifferenceFromBest) -> str:
     '5.0 % above the best, 95 % CI 4.0 % to 6.0 %'
     """
     if behind.share is None:
-        return f"{format_number(behind.difference.mean)} above the best, 95 % CI {format_ends(behind.difference)}"
+        return f"{format_mean(behind.difference)} above the best, 95 % CI {format_ends(behind.difference)}"
     return f"{format_percent(behind.share.mean)} above the best, 95 % CI {format_ends(behind.share, format_percent)}"
 
 

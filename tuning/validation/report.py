@@ -6,7 +6,7 @@ from math import inf
 from typing import cast
 
 from ravenlab.common.interval import TIE_MARGIN, Interval
-from ravenlab.common.text import format_count, format_ends, format_interval, format_number, format_percent, plural
+from ravenlab.common.text import format_count, format_ends, format_interval, format_percent, plural
 from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import (
@@ -186,7 +186,7 @@ def _describe_needed(excess: Excess, recorded: bool) -> str:
     if factor > MAX_FACTOR:
         return ", too close to the limit to be decided"
     worlds = format_count(int(float(f"{factor * excess.worlds:.2g}")))
-    needed = f"{format_number(factor)} times as much data" if recorded else f"{worlds} worlds"
+    needed = f"{factor:.2g} times as much data" if recorded else f"{worlds} worlds"
     return f", which about {needed} would decide if the estimate stays"
 
 
