@@ -9,7 +9,7 @@ import numpy as np
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_ends, format_interval, format_number, format_signed
+from ravenlab.common.text import format_ends, format_interval, format_mean, format_number, format_signed
 from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import PlotlyTrace
@@ -194,7 +194,7 @@ def _equal(one: float | str, other: float | str) -> bool:
 def _describe_played(played: PlayedPoint) -> list[str]:
     return [
         f"in the worlds of the grid: mean regret {format_number(played.mean)} ± {format_number(played.stderr)}",
-        f"difference from the lowest cell: {format_signed(played.difference.mean)} (95 % CI"
+        f"difference from the lowest cell: {format_mean(played.difference, format_signed)} (95 % CI"
         f" {format_ends(played.difference)})",
     ]
 

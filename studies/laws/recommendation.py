@@ -15,6 +15,7 @@ from ravenlab.common.text import (
     format_count,
     format_ends,
     format_interval,
+    format_mean,
     format_number,
     format_percent,
     format_signed,
@@ -164,7 +165,7 @@ class RecommendedParameters(Result):
         lines = [
             f"Use {format_params(self.params)} ({self.policy} in {self.scenario}, horizon"
             f" {format_count(self.horizon)}, {format_count(self.arms)} arms).",
-            f"Expected mean regret {format_number(self.regret.mean)}, 95 % interval {format_ends(self.regret)}.",
+            f"Expected mean regret {format_mean(self.regret)}, 95 % interval {format_ends(self.regret)}.",
         ]
         lines += [self.reason] if self.reason else []
         unit = float(self.params.get("unit", 1.0))
@@ -276,8 +277,8 @@ def recommend_parameters(query: RecommendationQuery, stored: Sequence[Recommenda
     of_study, of_law = regrets
     difference = paired_interval(of_study, of_law, COMPARISON_SEED)
     evidence = (
-        f"on the same {format_count(regrets.shape[1])} worlds (difference {format_signed(difference.mean)}, 95 % CI"
-        f" {format_ends(difference, format_signed)})."
+        f"on the same {format_count(regrets.shape[1])} worlds (difference"
+        f" {format_mean(difference, format_signed)}, 95 % CI {format_ends(difference, format_signed)})."
     )
     if difference.low <= 0.0:
         doubt = f"The law's parameters do not have significantly less regret {evidence}"

@@ -14,6 +14,7 @@ from ravenlab.common.text import (
     capitalize_first,
     format_ends,
     format_interval,
+    format_mean,
     format_number,
     format_percent,
     format_signed,
@@ -172,10 +173,11 @@ def describe_baseline(comparison: BaselineComparison) -> str:
     if comparison.relation == "same":
         return f"{title}{params}: {comparison.quantity} {IDENTICAL} to that of this recommendation."
     difference = comparison.stated
+    amount = format_mean(difference if difference.mean >= 0.0 else -difference)
     direction = "higher" if difference.mean >= 0.0 else "lower"
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
     return (
-        f"{title}{params}: {comparison.quantity} {format_number(abs(difference.mean))}{comparison.unit} {direction}"
+        f"{title}{params}: {comparison.quantity} {amount}{comparison.unit} {direction}"
         f" ({share}{SIMULTANEOUS if comparison.simultaneous else ''}95 % CI of the difference {format_ends(difference)}"
         f"{_qualify(comparison, '; ')})."
     )

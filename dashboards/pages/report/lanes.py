@@ -4,7 +4,14 @@ import math
 from dataclasses import dataclass
 
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import capitalize_first, format_ends, format_interval, format_number, format_percent
+from ravenlab.common.text import (
+    capitalize_first,
+    format_ends,
+    format_interval,
+    format_mean,
+    format_number,
+    format_percent,
+)
 from ravenlab.studies.results.baselines import (
     IDENTICAL,
     SIMULTANEOUS,
@@ -113,7 +120,7 @@ def describe_gain(recommendation: Recommendation, facts: LogFacts) -> str:
     share = f"; {format_percent(stated.mean / abs(facts.logged.mean))}" if facts.logged.mean != 0.0 else ""
     unit = "cost" if facts.minimize else "reward"
     return (
-        f"{format_number(stated.mean)} {more} {unit} per step than the logging policy"
+        f"{format_mean(stated)} {more} {unit} per step than the logging policy"
         f" ({SIMULTANEOUS if comparison.simultaneous else ''}95 % CI {format_ends(stated)}{share})."
     )
 

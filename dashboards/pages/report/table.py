@@ -8,6 +8,7 @@ from ravenlab.common.text import (
     capitalize_first,
     format_count,
     format_ends,
+    format_mean,
     format_number,
     format_signed,
     keep_pairs_together,
@@ -143,8 +144,10 @@ def _value_cell(recommendation: Recommendation) -> Piece:
     if recommendation.log is not None:
         value = compare_with_logging(recommendation).difference
         share = state_value(value, recommendation.log)
-        return Piece(format_signed(value.mean), value.mean, "gain", f"({format_ends(value, format_signed)}; {share})")
-    return Piece(format_number(value.mean), value.mean, "regret.mean", f"({format_ends(value)})")
+        return Piece(
+            format_mean(value, format_signed), value.mean, "gain", f"({format_ends(value, format_signed)}; {share})"
+        )
+    return Piece(format_mean(value), value.mean, "regret.mean", f"({format_ends(value)})")
 
 
 def _failure_cell(recommendation: Recommendation) -> Piece:

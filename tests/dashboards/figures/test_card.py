@@ -45,7 +45,7 @@ def test_card_of_a_recommendation() -> None:
     lines = read_card(plot_card(recommendation_card(make_recommendation())))
     assert "Use these values" in lines
     assert {"α₀", "0.25", "β₀", "4", "ε", "0.0001"} <= set(lines)
-    assert_names(" ".join(lines), "recommended: 41.5 (40.25 to 42.75)", "paper's advice: +45 % (+39 % to +51 %)")
+    assert_names(" ".join(lines), "recommended: 41.5 (40.2 to 42.8)", "paper's advice: +45 % (+39 % to +51 %)")
     assert_names(" ".join(lines), "defaults: −1.2 %, inconclusive")
     assert "Another policy" not in " ".join(lines)
 

@@ -93,8 +93,9 @@ def test_attaching_to_a_study(storage: optuna.storages.RDBStorage) -> None:
     study = store_search(storage)
     assert attach(study) == 4
     note = optuna_dashboard.get_note(study)
-    assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001. The value of ε is at the edge of the search range;")
-    assert "41.5 \\(95 % CI 40.25 to 42.75\\)" in note
+    assert note.startswith("# Use α₀ 0.25, β₀ 4, ε 0.0001\n")
+    assert "The value of ε is at the edge of the search range;" in note
+    assert "41.5 \\(95 % CI 40.2 to 42.8\\)" in note
     assert "$" not in note
     assert attached_figures(study) == {"ravenlab-card", "ravenlab-world"}
     assert study.metric_names == ["mean regret"]

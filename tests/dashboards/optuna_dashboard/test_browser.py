@@ -154,7 +154,7 @@ def test_a_search_shows_its_attached_figures_and_value_name_and_fits_a_phone(pag
 def test_notes_are_shown_read_only(page: Page) -> None:
     show(page, f"/studies/{SEARCH}/note")
     assert_visible(page.get_by_role("heading", name="Use α₀ 0.25, β₀ 4, ε 0.0001"))
-    assert_visible(page.get_by_text("41.5 (95 % CI 40.25 to 42.75)").first)
+    assert_visible(page.get_by_text("41.5 (95 % CI 40.2 to 42.8)").first)
     assert_nothing_writes(page, "EditIcon")
     show(page, f"/studies/{GRID}/note")
     assert_visible(page.get_by_role("heading", name="Best cell: α₀ 0.5"))

@@ -37,14 +37,15 @@ def recommend_for_log(minimize: bool = False, gain: float = 0.05) -> Recommendat
 @pytest.mark.parametrize(
     ("minimize", "gain", "sentence"),
     [
-        (False, 0.05, "0.05 more reward per step than the logging policy (simultaneous 95 % CI 0.02 to 0.08; 10 %)."),
-        (False, -0.05, "0.05 less reward per step than the logging policy (simultaneous 95 % CI 0.02 to 0.08; 10 %)."),
-        (True, 0.05, "0.05 less cost per step than the logging policy (simultaneous 95 % CI 0.02 to 0.08; 10 %)."),
-        (True, -0.05, "0.05 more cost per step than the logging policy (simultaneous 95 % CI 0.02 to 0.08; 10 %)."),
+        (False, 0.05, "0.050 more reward per step"),
+        (False, -0.05, "0.050 less reward per step"),
+        (True, 0.05, "0.050 less cost per step"),
+        (True, -0.05, "0.050 more cost per step"),
     ],
 )
 def test_a_log_has_a_gain_with_unit_interval_and_percentage(minimize: bool, gain: float, sentence: str) -> None:
-    assert describe_recorded(recommend_for_log(minimize, gain))[0] == sentence
+    interval = "than the logging policy (simultaneous 95 % CI 0.020 to 0.080; 10 %)."
+    assert describe_recorded(recommend_for_log(minimize, gain))[0] == f"{sentence} {interval}"
 
 
 def test_lines_of_a_log_are_gains_over_the_logging_policy() -> None:
@@ -66,12 +67,12 @@ def test_lines_of_a_trace_are_regrets_per_window() -> None:
     assert [lane.text for lane in lanes] == ["41.5", "60", "≈ 41"]
     assert axis.title == "regret per window of 1,000 steps"
     (facts,) = describe_recorded(recommendation)
-    assert facts == "Mean regret 41.5 (95 % CI 40.25 to 42.75) per window of 1,000 steps."
+    assert facts == "Mean regret 41.5 (95 % CI 40.2 to 42.8) per window of 1,000 steps."
     better = make_recommendation(
         trace=make_trace_facts(["a"]), regret=Estimate(mean=-2.0, low=-3.0, high=-1.0, replications=9)
     )
     (facts,) = describe_recorded(better)
-    assert facts == "Gain over the best arm of nearby rows 2 (95 % CI 1 to 3) per window of 1,000 steps."
+    assert facts == "Gain over the best arm of nearby rows 2.0 (95 % CI 1.0 to 3.0) per window of 1,000 steps."
 
 
 def test_recorded_data_do_not_share_the_axis_of_simulated_studies() -> None:
@@ -82,7 +83,7 @@ def test_recorded_data_do_not_share_the_axis_of_simulated_studies() -> None:
     ]
     assert choose_axis(rows) is None
     assert [row.axis is None for row in rows] == [False, False]
-    assert rows[0].result.startswith("0.05 more reward")
+    assert rows[0].result.startswith("0.050 more reward")
 
 
 def test_totals_values_per_window_and_per_step_have_tables_of_their_own() -> None:
@@ -96,7 +97,7 @@ def test_totals_values_per_window_and_per_step_have_tables_of_their_own() -> Non
     assert "Regret per window (95 %)" in titles[1]
     assert "Gain per step (95 %)" in titles[2]
     cell = next(cell for cell in steps.rows[0].cells if cell.field == "gain")
-    assert (cell.text, cell.detail) == ("+0.05", "(+0.02 to +0.08; +10 %)")
+    assert (cell.text, cell.detail) == ("+0.050", "(+0.020 to +0.080; +10 %)")
     assert steps.rows[0].cells[-1].text == "−0.02", "the defaults have less reward"
     assert "Paper's advice" not in titles[2], "no log has it"
 

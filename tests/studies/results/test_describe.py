@@ -30,10 +30,10 @@ def test_a_description_states_every_number() -> None:
     text = "\n".join(describe_recommendation(make_recommendation(importance={"beta0": 0.25, "alpha0": 0.75})))
     for numbers in (
         "α₀ 0.25, β₀ 4, ε 0.0001",  # parameters
-        "41.5 (95 % CI 40.25 to 42.75) on 2,000 held-out worlds",
+        "41.5 (95 % CI 40.2 to 42.8) on 2,000 held-out worlds",
         "38.12 (objective mean)",  # search estimate
         "α₀ 0.25 to 0.5, β₀ 3 to 4",  # indistinguishable candidates
-        "18.5 higher (+45 %; 95 % CI of the difference 16 to 21)",  # paper's advice
+        "18.5 higher (+45 %; 95 % CI of the difference 16.0 to 21.0)",  # paper's advice
         "0.5 lower",  # defaults
         "α₀ 75 %, β₀ 25 %",  # importance
         "range epsilon=1e-06:0.5",  # edge of the range

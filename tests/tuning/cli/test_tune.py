@@ -46,7 +46,7 @@ def test_the_table_states_scale_and_unit(monkeypatch: pytest.MonkeyPatch, capsys
     trace = make_recommendation(scenario="trace:a.csv", study="trace", trace=make_trace_facts(["a", "b"]))
     print_results([trace])
     out = capsys.readouterr().out
-    assert_names(out, "41.5 (40.25 to 42.75) per window of 1,000 steps", "Scaled defaults")
+    assert_names(out, "41.5 (40.2 to 42.8) per window of 1,000 steps", "Scaled defaults")
     _, _, scale, *_ = out.splitlines()
     assert scale.startswith("The scale of the rewards is 2 times that of simulated worlds")
     print_results([make_recommendation(unit=8.0), make_recommendation(study="usual")])
