@@ -77,7 +77,7 @@ def main() -> None:
     with launch_browser(browser_path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto((folder / "reproduction.html").resolve().as_uri())
-        row = "tr[data-claim='figure2-above-80']"
+        row = ".line[data-claim='figure2-above-80']"
         page.evaluate(f"() => document.querySelector(\"{row}\").scrollIntoView({{behavior: 'instant'}})")
         page.evaluate("() => scrollBy(0, -60)")
         page.wait_for_timeout(500)

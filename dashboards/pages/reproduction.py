@@ -1,4 +1,4 @@
-"""Model and rendering of the reproduction page: the verdict table and one section per experiment."""
+"""Model and rendering of the reproduction page: the scoreboard of verdicts and one section per experiment."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ PROTOCOLS = {
     ),
 }
 
+CONCLUSIONS = "Conclusions of the paper"
 IMPLIED_UNITS = ("%", "regret", "reward", "pulls")
 """Units that are shown with the number or stated in the claim."""
 
@@ -58,18 +59,32 @@ class JudgedClaim:
         """The unit of our number, unless the claim states it."""
         return "" if self.claim.unit in IMPLIED_UNITS else self.claim.unit
 
+    @property
+    def differ(self) -> bool:
+        """Whether the protocols have different verdicts."""
+        return len({result.verdict for result in self.verdicts}) > 1
+
+    def find(self, protocol: str) -> ClaimResult | None:
+        """Return the verdict under a protocol; None if it was not tested."""
+        return next((result for result in self.verdicts if result.protocol == protocol), None)
+
 
 @dataclass(frozen=True)
 class ClaimGroup:
-    """Claims that are shown together; the first group has no title and is never folded."""
+    """Claims that are shown together."""
 
     title: str
     claims: list[JudgedClaim]
 
     @property
-    def summary(self) -> str:
-        """The number of verdicts of each kind."""
-        return count_verdicts([verdict for claim in self.claims for verdict in claim.verdicts])
+    def large(self) -> bool:
+        """Whether these are many similar claims, of which the terminal prints counts only."""
+        return bool(self.claims[0].claim.group)
+
+    def summary(self, protocol: str | None = None) -> str:
+        """Count the verdicts of each kind, of one protocol or of all."""
+        verdicts = [verdict for claim in self.claims for verdict in claim.verdicts]
+        return count_verdicts([verdict for verdict in verdicts if protocol in (None, verdict.protocol)])
 
 
 @dataclass(frozen=True)
@@ -89,6 +104,7 @@ def render_reproduction(result: ReproductionResult, sections: Mapping[str, Repro
         SectionOnPage(slugs.new(name), section, [make_panel(slugs, key, figure) for key, figure in section.figures])
         for name, section in sections.items()
     ]
+    titles = {part.id: part.section.title for part in parts}
     used_rules = {verdict.rule for verdict in verdicts}
     contents = [ContentsEntry(part.id, part.section.title) for part in parts]
     if verdicts:
@@ -98,9 +114,9 @@ def render_reproduction(result: ReproductionResult, sections: Mapping[str, Repro
         [panel for part in parts for panel in part.panels],
         result=result,
         version=project_version(),
-        tally=count_verdicts(verdicts),
-        groups=group_verdicts(result),
-        titles={part.id: part.section.title for part in parts},
+        tally=[(verdict, sum(each.verdict == verdict for each in verdicts)) for verdict in ClaimVerdict],
+        groups=group_verdicts(result, titles),
+        conclusions=CONCLUSIONS,
         protocols={name: PROTOCOLS[name] for name in result.protocols},
         sections=parts,
         rules={name: text for name, text in read_rules().items() if name in used_rules},
@@ -108,12 +124,20 @@ def render_reproduction(result: ReproductionResult, sections: Mapping[str, Repro
     )
 
 
-def group_verdicts(result: ReproductionResult) -> list[ClaimGroup]:
-    """Group the claims of the verdict table: those without a group first."""
-    groups: dict[str, list[JudgedClaim]] = {"": []}
+def group_verdicts(result: ReproductionResult, titles: Mapping[str, str] | None = None) -> list[ClaimGroup]:
+    """Group the claims: the paper's conclusions in their order, then by experiment, then many similar ones.
+
+    Args:
+        result: The result of a reproduction.
+        titles: Titles of the experiments; their names by default.
+    """
+    titles = titles or {name: name for name in result.experiments}
+    groups: dict[str, list[JudgedClaim]] = {CONCLUSIONS: [], **{title: [] for title in titles.values()}}
     for name, experiment in result.experiments.items():
         for claim, verdicts in groupby(experiment.verdicts, key=lambda verdict: verdict.claim):
-            groups.setdefault(claim.group, []).append(JudgedClaim(claim, name, list(verdicts)))
+            title = CONCLUSIONS if claim.rank else claim.group or titles[name]
+            groups.setdefault(title, []).append(JudgedClaim(claim, name, list(verdicts)))
+    groups[CONCLUSIONS].sort(key=lambda judged: judged.claim.rank)
     return [ClaimGroup(title, claims) for title, claims in groups.items() if claims]
 
 

@@ -46,6 +46,8 @@ class Claim:
     """Key of the rule that judges it, in `studies/paper/rules.toml`."""
     reason: str = ""
     """Template of the sentences that state the numbers behind a verdict."""
+    rank: int = 0
+    """Place among the paper's conclusions, of which 1 has the largest consequences; 0 if it is none of them."""
 
     @property
     def printed_number(self) -> float:

@@ -91,7 +91,7 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
 
     groups = group_verdicts(result)
     rows = []
-    for judged in [judged for group in groups if not group.title for judged in group.claims]:
+    for judged in [judged for group in groups if not group.large for judged in group.claims]:
         claim = judged.claim
         for index, row in enumerate(judged.verdicts):
             ours = f"{row.ours} ({row.interval})" if row.interval else row.ours
@@ -101,8 +101,8 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
         columns = ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"]
         print_table(Table(columns, rows, "Verdicts", text=columns))
     for group in groups:
-        if group.title:
-            print_line(f"{group.title}: {group.summary}.")
+        if group.large:
+            print_line(f"{group.title}: {group.summary()}.")
     page = next(path for path in written if path.suffix == ".html")
     tables = sum(path.suffix == ".csv" for path in written)
     print_line(f"Wrote {page}, reproduction.json and {tables} CSV files.")

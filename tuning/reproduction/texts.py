@@ -104,13 +104,22 @@ def count_inside(rows: Sequence[Row], low: str, column: str, high: str) -> int:
     return sum(row[low] <= row[column] <= row[high] for row in rows)
 
 
+def format_as(value: float, template: str) -> str:
+    """Format a number as Python does, with a space before a percent sign.
+
+    >>> format_as(0.125, ".1%"), format_as(2000, ",")
+    ('12.5 %', '2,000')
+    """
+    return format(value, template).replace("%", " %")
+
+
 def format_between(row: Row, name: str, template: str) -> str:
     """Format the interval of a measurement without its value.
 
     >>> format_between({"cost_low": 0.125, "cost_high": 0.5}, "cost", ".0%")
-    '12% to 50%'
+    '12 % to 50 %'
     """
-    return f"{row[f'{name}_low']:{template}} to {row[f'{name}_high']:{template}}"
+    return f"{format_as(row[f'{name}_low'], template)} to {format_as(row[f'{name}_high'], template)}"
 
 
 def format_columns(row: Row, name: str) -> str:
@@ -158,7 +167,7 @@ FILTERS = {
     "count_inside": count_inside,
     "count_ordered": count_ordered,
     "divide": divide,
-    "fmt": format,
+    "fmt": format_as,
     "interval": format_columns,
     "keep_pairs_together": text.keep_pairs_together,
     "measure": read_measurement,

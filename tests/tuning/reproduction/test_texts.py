@@ -22,7 +22,7 @@ def list_strings(value: Any) -> Iterator[str]:
         yield value
     else:
         for item in value.values() if isinstance(value, dict) else value:
-            yield from list_strings(item) if not isinstance(item, bool | float) else ()
+            yield from list_strings(item) if not isinstance(item, int | float) else ()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
