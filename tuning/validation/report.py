@@ -25,6 +25,7 @@ from ravenlab.studies.results.recommendation import (
 )
 from ravenlab.studies.results.verdict import Decision, Excess, Verdict
 from ravenlab.studies.spec.study import StudySpec
+from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS
 from ravenlab.studies.statistics.files import FileEstimate
 from ravenlab.studies.statistics.paired import StudentEstimate, simultaneous_levels
 from ravenlab.studies.symbols import format_params
@@ -74,8 +75,14 @@ class Report:
     @property
     def shortage(self) -> str | None:
         """Why recorded data are not sufficient, if they are not."""
-        if self.trace is not None and not self.trace.enough:
-            return "the report segment has too few independent rows"
+        trace = self.trace
+        if trace is not None and not trace.enough:
+            count = max(1, round(trace.effective))
+            more = MIN_EFFECTIVE_ROWS / max(trace.effective, 1.0)
+            return (
+                f"the autocorrelated rows of the report segment count as {plural(count, 'independent one')} and"
+                f" {MIN_EFFECTIVE_ROWS} are needed, as in about {more:.2g} times as much data"
+            )
         return None if self.log is None else self.log.inconclusive
 
 
