@@ -13,7 +13,6 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(BASE)
 	$(BIN)/ravenlab tune --study quick --storage sqlite:///demo.sqlite3
-	$(BIN)/ravenlab grid variance-drift --horizon 1000 --storage sqlite:///demo.sqlite3
 	$(BIN)/ravenlab report --storage sqlite:///demo.sqlite3 -o demo-report.html
 	@echo
 	@echo "Open demo-report.html in a browser."

@@ -1,4 +1,7 @@
-"""Screenshots of the report and the dashboard for the README: python -m tools.screenshots."""
+"""Pictures for the README: python -m tools.screenshots [report] [dashboard] [figure3].
+
+Without names, all pictures are taken.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ravenlab.studies.spec.files import find_study_file, load_study_file
-from ravenlab.tuning.api import grid, report, tune
+from ravenlab.tuning.api import report, tune
 from ravenlab.tuning.study_run import run_study
 from tests.dashboards.browser import find_browser, launch_browser
 from tests.dashboards.dashboard_process import start_dashboard
@@ -21,11 +24,10 @@ IMAGES = DOCS / "images"
 
 
 def take_report_screenshots(browser: Browser, folder: Path) -> None:
-    """Run the quick studies and a grid, and save the top of their report and the heat map."""
+    """Run the quick studies, and save the top of their report and a sensitivity map."""
     url = f"sqlite:///{folder}/report.sqlite3"
     for spec in load_study_file(find_study_file("quick")):
         run_study(spec, url)
-    grid("variance-drift", 1000, replications=1000, storage=url)
     path = report(output=folder / "report.html", storage=url)
     path.write_text(path.read_text(encoding="utf-8").replace(url, "sqlite:///studies.sqlite3"), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1400, "height": 900})
@@ -54,16 +56,43 @@ def take_dashboard_screenshot(browser: Browser, folder: Path) -> None:
         page.screenshot(path=IMAGES / "dashboard.png")
 
 
+def take_figure3(browser: Browser, folder: Path) -> None:
+    """Tune the scenarios and horizons of the paper's Figure 3, and save the picture of their sensitivity maps."""
+    url = f"sqlite:///{folder}/figure3.sqlite3"
+    for horizon in (1000, 10_000):
+        for scenario in ("variance-drift", "incremental-drift", "blips"):
+            tune(scenario, horizon, storage=url)
+    path = report(output=folder / "figure3.html", storage=url)
+    page = browser.new_page(viewport={"width": 1400, "height": 900}, device_scale_factor=1.5, color_scheme="light")
+    page.goto(path.as_uri())
+    picture = page.locator(".picture figure.panel")
+    page.wait_for_function("() => document.querySelector('.picture .plot').dataset.state === 'drawn'")
+    page.add_style_tag(content=".picture .alt { display: none; }")
+    page.wait_for_timeout(1000)
+    picture.screenshot(path=IMAGES / "figure3.png")
+
+
+PICTURES = {
+    "report": (take_report_screenshots, ("report.png", "grid.png")),
+    "dashboard": (take_dashboard_screenshot, ("dashboard.png",)),
+    "figure3": (take_figure3, ("figure3.png",)),
+}
+
+
 def main() -> None:
-    """Save all screenshots."""
+    """Save the named pictures, or all of them."""
+    names = sys.argv[1:] or list(PICTURES)
+    if unknown := set(names) - PICTURES.keys():
+        sys.exit(f"unknown pictures {', '.join(sorted(unknown))}; known are {', '.join(PICTURES)}")
     path = find_browser()
     if path is None:
         sys.exit("Chromium is required (apt-get install chromium)")
-    with tempfile.TemporaryDirectory() as name, launch_browser(path) as browser:
-        take_report_screenshots(browser, Path(name))
-        take_dashboard_screenshot(browser, Path(name))
-    for image in ("report.png", "grid.png", "dashboard.png"):
-        print(f"{IMAGES / image}: {(IMAGES / image).stat().st_size / 1e3:.0f} kB")
+    for name in names:
+        take, images = PICTURES[name]
+        with tempfile.TemporaryDirectory() as folder, launch_browser(path) as browser:
+            take(browser, Path(folder))
+        for image in images:
+            print(f"{IMAGES / image}: {(IMAGES / image).stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

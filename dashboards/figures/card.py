@@ -11,6 +11,7 @@ from typing import Any
 from ravenlab.common.documents import Card, IntervalRow
 from ravenlab.common.text import format_number
 from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.symbols import format_params, format_symbol
 
@@ -27,6 +28,7 @@ GRID = "rgba(255,255,255,0.16)"
 GOOD = "#7fd1ae"
 UNSURE = "#ffc44d"
 OTHER = style.SKY
+OTHERS = {kind: style.DARK_COLORS[mark["color"]] for kind, mark in MARKS.items()}
 """Colors of a clear answer, of an inconclusive one, and of what the answer is compared with."""
 
 HEADLINE_LETTERS, TEXT_LETTERS = 20, 42  # letters per line that fit into 290 pixels
@@ -58,7 +60,7 @@ def plot_card(card: Card) -> Figure:
     ink = {"size": 11, "color": MUTED}
     lines: dict[str, Any] = {"gridcolor": GRID, "linecolor": GRID, "tickcolor": GRID}
     return style.make_figure(
-        [_interval(row, i, color if i == 0 else OTHER) for i, row in enumerate(rows)],
+        [_interval(row, i, color if i == 0 else OTHERS.get(row.kind, OTHER)) for i, row in enumerate(rows)],
         "",
         _describe(card),
         height=HEIGHT,
@@ -146,7 +148,7 @@ def _row_label(row: IntervalRow, place: int, color: str) -> dict[str, Any]:
 def _interval(row: IntervalRow, place: int, color: str) -> PlotlyTrace:
     bars = style.make_error_bars([row.interval], color, thickness=3, width=0)
     shared = {"error_x": bars, "showlegend": False, "cliponaxis": False}
-    marker = {"color": color, "size": 11}
+    marker = {"color": color, "size": 11, "symbol": MARKS.get(row.kind, MARKS["recommended"])["symbol"]}
     return style.make_markers([row.interval.mean], [place], None, marker, [style.escape_text(row.hover)], **shared)
 
 

@@ -39,7 +39,7 @@ HEIGHT = 540
 TIED_SIZE, POINT_SIZE = 8, 4  # of the points of lines, in pixels
 COLOR_BAR = 52  # pixels above the cells
 LOG_RATIO = 2.5  # of regrets, from which their axis is logarithmic
-TICK_GAP = 0.06  # of the width of the color bar
+TICK_GAP = 0.08  # of the width of the color bar
 LABEL_ROOM = 84  # right of lines, in pixels
 LABEL_GAP = 14  # pixels between the labels of lines
 
@@ -137,7 +137,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
         link=_make_link(grid, "map"),
         height=HEIGHT if len(names) > 1 else HEIGHT // 2,
         top=COLOR_BAR,
-        annotations=[make_color_title("Regret above the lowest cell")],
+        annotations=[make_color_title("Regret above the lowest cell (%)")],
         xaxis=_cell_axis(names[0], grid.spec.axes[names[0]]),
         yaxis=_cell_axis(names[1], grid.spec.axes[names[1]]) if len(names) > 1 else below,
     )
@@ -228,7 +228,7 @@ def _make_color_bar(most: float, softness: float) -> dict[str, Any]:
         if place <= 1.0 and place - last >= TICK_GAP:
             ticks.append(tick)
     places = [math.log1p(tick / softness) for tick in ticks]
-    return make_color_bar(places, [f"{format_number(tick)} %" for tick in ticks])
+    return make_color_bar(places, list(map(format_number, ticks)))
 
 
 def _format_mean(value: float) -> str:

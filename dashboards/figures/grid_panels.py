@@ -25,7 +25,7 @@ from ravenlab.studies.symbols import format_params, format_symbol
 
 MAX_COLUMNS = 4
 MAX_PANELS = 24
-PANEL_HEIGHT, PANEL_GAP = 170, 84  # pixels of each panel, and between two rows of panels
+PANEL_HEIGHT, PANEL_GAP = 170, 78  # pixels of each panel, and between two rows of panels
 BAR_PAD, BAR_SHARE = 38, 0.3  # of the color bar: pixels below it for titles of panels, and its share of the width
 TOP, BOTTOM = 78, 66  # pixels above the panels for the color bar and the first titles, and below for the legend
 TITLE = 66  # pixels of the title of the figure

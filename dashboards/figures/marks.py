@@ -10,7 +10,7 @@ from ravenlab.dashboards.figures import style
 
 EDGE = "#1f2328"
 MARKS: dict[str, dict[str, Any]] = {
-    "recommended": {"symbol": "circle", "size": 11.5, "color": style.BLUE, "line": {"color": EDGE, "width": 1.5}},
+    "recommended": {"symbol": "circle", "size": 12, "color": style.BLUE, "line": {"color": EDGE, "width": 1.5}},
     "paper": {"symbol": "square", "size": 13, "color": style.ORANGE, "line": {"color": EDGE, "width": 1.5}},
     "defaults": {"symbol": "diamond", "size": 14, "color": style.GREY, "line": {"color": EDGE, "width": 1.5}},
     "lowest": {"symbol": "circle-open", "size": 22, "color": style.GREY, "line": {"width": 2.5}},
@@ -70,6 +70,7 @@ def make_color_bar(places: Sequence[float], labels: Sequence[str], pad: int = 6,
         "len": share,
         "xpad": 0,
         "ypad": pad,
+        "tickangle": 0,
         "tickvals": style.round_numbers(places),
         "ticktext": list(labels),
     }

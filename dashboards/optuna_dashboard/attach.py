@@ -235,11 +235,21 @@ def _describe_study(study: optuna.Study) -> _Content | None:
         document = Document("No recommendation yet", "", [progress], problem=problem)
 
     def draw() -> dict[str, Figure]:
-        if not isinstance(spec.source, ScenarioSource) or SCENARIOS.is_missing(spec.scenario):
-            return {}
-        return {"world": plots.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)}
+        drawn = {} if recommendation is None else _draw_map(recommendation)
+        if isinstance(spec.source, ScenarioSource) and not SCENARIOS.is_missing(spec.scenario):
+            drawn["world"] = plots.plot_world(spec.source.open(), spec.horizon, spec.arms, seed=spec.seed)
+        return drawn
 
     return _Content(parse_objective(spec.objective).label(), document, draw)
+
+
+def _draw_map(recommendation: Recommendation) -> dict[str, Figure]:
+    """Draw the sensitivity map of a study; that of one parameter is a line."""
+    grid = recommendation.sensitivity
+    if grid is None:
+        return {}
+    lines = {"lines": plots.plot_sensitivity_lines(grid, recommendation)}
+    return lines if grid.mean.ndim < 2 else {"heat-map": plots.plot_heat_map(grid, recommendation), **lines}
 
 
 def _describe_grid(study: optuna.Study) -> _Content | None:

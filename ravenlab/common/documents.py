@@ -208,11 +208,12 @@ def _markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], capti
 
 
 class IntervalRow(NamedTuple):
-    """A mean with its interval; `label` is the row, `hover` its description."""
+    """A mean with its interval; `label` is the row, `hover` its description, `kind` what its mark means in figures."""
 
     label: str
     interval: Interval
     hover: str
+    kind: str = ""
 
     @staticmethod
     def of(label: str, interval: Interval) -> IntervalRow:

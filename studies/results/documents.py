@@ -135,7 +135,7 @@ def recommendation_card(recommendation: Recommendation, better: BetterPolicy | N
             label = format_difference(comparison, interval=comparison.relation not in UNDECIDED)
             difference = f"difference {format_interval(comparison.difference)}"
             hover = f"{comparison.short_title}: {format_number(shifted.mean)}, {difference}"
-            rows.append(IntervalRow(f"{comparison.short_title}: {label}", shifted, hover))
+            rows.append(IntervalRow(f"{comparison.short_title}: {label}", shifted, hover, comparison.name))
     hints = []
     if better is not None:
         less = "less" if better.reduction is None else f"{format_percent(better.reduction)} less"

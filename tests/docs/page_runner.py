@@ -109,7 +109,7 @@ class PageRunner:
             assert dry_run.returncode == 0, dry_run.stderr
             if known == "make demo":
                 lines = [line for line in dry_run.stdout.splitlines() if line.startswith(".venv/bin/ravenlab")]
-                assert len(lines) == 3, dry_run.stdout
+                assert len(lines) == 2, dry_run.stdout
                 for line in lines:
                     self._ravenlab(shlex.split(line)[1:])
         elif known == "pip install":

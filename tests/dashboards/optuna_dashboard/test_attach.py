@@ -36,9 +36,11 @@ from tests.studies.examples import (
     LINES,
     WILD,
     make_comparison,
+    make_map,
     make_recommendation,
     snapshot,
     store_comparison,
+    store_recommendations,
     store_study,
     url,
 )
@@ -87,6 +89,19 @@ def storage(tmp_path: Path) -> optuna.storages.RDBStorage:
 
 def load_search(storage: optuna.storages.RDBStorage) -> optuna.Study:
     return optuna.load_study(study_name=HARD, storage=storage)
+
+
+def test_the_sensitivity_map_is_attached(tmp_path: Path) -> None:
+    recommendation = make_recommendation()
+    mapped = recommendation.model_copy(update={"sensitivity": make_map(recommendation)})
+    storage = open_storage(store_recommendations(tmp_path / "s.sqlite3", mapped), create=False)
+    study = optuna.load_study(study_name=mapped.study, storage=storage)
+    attach(study)
+    assert attached_figures(study) == {f"ravenlab-{name}" for name in ("card", "heat-map", "lines", "world")}
+    for name in ("heat-map", "lines"):
+        traces = load_figure(study, f"ravenlab-{name}")["data"]
+        marks = [trace["marker"].get("symbol") for trace in traces if trace.get("mode") == "markers"]
+        assert "circle" in marks, "the recommended parameters"
 
 
 def test_attaching_to_a_study(storage: optuna.storages.RDBStorage) -> None:
