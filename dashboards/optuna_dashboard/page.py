@@ -55,10 +55,7 @@ LAYOUT = f"""
     fill: currentColor !important;
 }}
 .MuiCard-root:has([id="{FIGURE}card"]) {{ height: 100%; background: {BACKGROUND}; }}
-.MuiCardContent-root:has(> [id="{FIGURE}card"]) {{
-    display: flex; align-items: center; height: 100%; padding: 0 !important;
-}}
-[id="{FIGURE}card"] {{ flex: 1; min-width: 0; }}
+.MuiCardContent-root:has(> [id="{FIGURE}card"]) {{ padding: 12px 0 !important; }}
 {BEST_TRIAL} .MuiTypography-root {{ font-size: 1.25rem; color: inherit; }}
 {BEST_TRIAL} .MuiCardContent-root::after {{
     display: block; margin-top: 16px;
