@@ -14,10 +14,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ravenlab.common.documents import IntervalRow
+from ravenlab.common.documents import IntervalRow, Result
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_interval
 from ravenlab.dashboards import figures
+from ravenlab.dashboards.figures.style import escape_text, format_sizes
 from ravenlab.dashboards.pages.report.data import play_recommendation, simulate_recommendation
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.recorded.log_file import Log
@@ -45,6 +46,7 @@ __all__ = [
     "apply_theme",
     "get_alt_text",
     "plot",
+    "plot_card",
     "plot_comparison_curves",
     "plot_critical_difference",
     "plot_curves",
@@ -58,6 +60,7 @@ __all__ = [
     "plot_relative_regret",
     "plot_replays",
     "plot_sensitivity_lines",
+    "plot_sensitivity_panels",
     "plot_standings",
     "plot_trace",
     "plot_world",
@@ -109,6 +112,9 @@ def _load(result: Any, kind: type[T], storage: str | None) -> T:
 
 
 def _check_kind(result: Any, kind: type[T]) -> T:
+    """Return a result of the expected kind; a recommendation has a grid, its sensitivity map."""
+    if kind is Grid and isinstance(result, Recommendation) and result.sensitivity is not None:
+        result = result.sensitivity
     if not isinstance(result, kind):
         raise InputError(f"the figure needs a result of kind {kind.__name__} but got {type(result).__name__}.")
     return result
@@ -182,10 +188,43 @@ def plot(result: list[Any]) -> go.Figure:
 def _plot_parameters(result: RecommendedParameters) -> go.Figure:
     """Plot the regret of parameters for a problem: measured by a study with its baselines, or expected."""
     if result.study is not None:
-        return figures.plot_recommendations([result.study])
+        source = "a short search" if result.kind == "searched" else "a stored study"
+        return figures.plot_recommendations([result.study], source)
+    context = [escape_text(result.policy), escape_text(result.scenario), *format_sizes(result.horizon, result.arms)]
+    if result.simulated is not None:
+        row = IntervalRow.of("no parameters", result.simulated)
+        title = "Mean regret in simulated worlds; there is nothing to set"
+        return figures.plot_scores([row], title, "mean regret, 95 % CI", *context)
     params = format_params(result.params)
     row = IntervalRow(params, result.regret, f"{params}<br>expected mean regret {format_interval(result.regret)}")
-    return figures.plot_scores([row], f"Expected regret of {result.policy} in {result.scenario}", "mean regret")
+    title = "Expected regret of the parameters of the law"
+    return figures.plot_scores([row], title, "mean regret, 95 % interval", *context, f"{result.kind}, not measured")
+
+
+@loading(result=object)
+def plot_card(result: Any) -> go.Figure:
+    """Plot the card of the dashboard: the answer in large type with its parameters and an interval plot.
+
+    Args:
+        result: A recommendation, a robust recommendation or a comparison.
+    """
+    card = result.to_document().card if isinstance(result, Result) else None
+    if card is None:
+        raise InputError(f"there is no card of {type(result).__name__!r}.")
+    return figures.plot_card(card)
+
+
+@loading(recommendations=[Recommendation])
+def plot_sensitivity_panels(recommendations: list[Recommendation]) -> go.Figure:
+    """Plot the sensitivity maps of several studies as panels: scenarios × horizons, one line per value.
+
+    Args:
+        recommendations: Recommendations with sensitivity maps over the same parameters.
+    """
+    axes = {tuple(each.sensitivity.spec.axes) for each in recommendations if each.sensitivity is not None}
+    if len(axes) != 1:
+        raise InputError("panels need sensitivity maps over the same parameters.")
+    return figures.plot_sensitivity_panels(recommendations)
 
 
 @loading(grid=Grid, recommendation=Recommendation)

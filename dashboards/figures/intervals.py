@@ -1,10 +1,12 @@
 """Means with their 95 % intervals: recommended parameters and baselines, and scores of replayed policies."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ravenlab.common.documents import IntervalRow
 from ravenlab.common.text import format_interval, format_number, join_words
 from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.results.baselines import TITLES, format_difference
 from ravenlab.studies.results.describe import list_baselines
@@ -12,13 +14,15 @@ from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
 
 SETTINGS = ("recommended", *TITLES)
-SYMBOLS = ("diamond", "square", "circle")
+CONSTRUCTED = {"symbol": "triangle-up", "size": 12, "color": style.PINK}
+"""Mark of the class as constructed."""
+SCORE = {"symbol": "circle", "size": 10, "color": style.BLUE}
 
 ROW_HEIGHT = 34
 MAX_RECOMMENDATIONS = 40
 
 
-def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
+def plot_recommendations(recommendations: Sequence[Recommendation], source: str = "") -> Figure:
     """Plot the mean regret of the recommended parameters and of the baselines, of one or several studies.
 
     Intervals of baselines are those of the paired difference from the recommendation: a baseline whose interval does
@@ -26,6 +30,7 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
 
     Args:
         recommendations: One or several recommendations.
+        source: What the regrets of a single one were measured by, if it is not a stored study.
     """
     title = "Mean regret of the recommended parameters and the baselines"
     if not recommendations:
@@ -43,13 +48,16 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
             rows[name].append((len(labels), row))
             labels.append(label)
     traces = [
-        _interval_trace(_name(name, *drawn), found, place) for place, (name, found) in enumerate(rows.items()) if found
+        _interval_trace(_name(name, *drawn), found, MARKS.get(name, CONSTRUCTED))
+        for name, found in rows.items()
+        if found
     ]
     every = [value for found in rows.values() for _, row in found for value in row.interval]
     first = drawn[0]
     context = [style.escape_text(first.policy)]
     if single:
         context += [style.escape_text(first.scenario), *style.format_sizes(first.horizon, first.arms)]
+        context += [source] if source else []
     worlds = sorted({each.regret.replications for each in drawn})
     alt = f"Mean regret with 95 % intervals: {'; '.join(map(_describe, drawn[:6]))}."
     return style.make_figure(
@@ -65,12 +73,15 @@ def plot_recommendations(recommendations: Sequence[Recommendation]) -> Figure:
     )
 
 
-def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str) -> Figure:
-    """Plot means with their 95 % intervals, one row each; rows without a mean are left out."""
+def plot_scores(rows: Sequence[IntervalRow], title: str, axis: str, *context: str) -> Figure:
+    """Plot means with their 95 % intervals, one row each; rows without a mean are left out.
+
+    The context, which says where they come from, is below the title; it is escaped.
+    """
     alt = "; ".join(f"{row.label} {format_interval(row.interval)}" for row in rows)
     return style.make_figure(
-        [_interval_trace("", list(enumerate(rows)), 0)],
-        style.format_title(title),
+        [_interval_trace("", list(enumerate(rows)), SCORE)],
+        style.format_title(title, *context),
         f"{title}: {alt}.",
         height=150 + ROW_HEIGHT * max(3, len(rows)),
         xaxis=style.make_axis(axis),
@@ -98,16 +109,15 @@ def _name(setting: str, *recommendations: Recommendation) -> str:
     return setting if setting == "recommended" else f"the {list_baselines(recommendations)[setting]}"
 
 
-def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], place: int) -> PlotlyTrace:
-    color = style.get_color(place)
+def _interval_trace(name: str, rows: Sequence[tuple[int, IntervalRow]], mark: Mapping[str, Any]) -> PlotlyTrace:
     intervals = [row.interval for _, row in rows]
     return style.make_markers(
         [interval.mean for interval in intervals],
         [position for position, _ in rows],
         name,
-        {"color": color, "size": 10, "symbol": SYMBOLS[place % len(SYMBOLS)]},
+        mark,
         [row.hover for _, row in rows],
-        error_x=style.make_error_bars(intervals, color),
+        error_x=style.make_error_bars(intervals, mark["color"]),
     )
 
 

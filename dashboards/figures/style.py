@@ -143,7 +143,7 @@ def make_figure(
     `top` and `right` are pixels for what is drawn beside the axes, such as a color bar or labels of lines. `panels`
     tells the report how to arrange panels in fewer columns on narrow screens.
     """
-    import plotly.graph_objects as go
+    from ravenlab.dashboards.figures.notebook import NotebookFigure  # imports Plotly
 
     lines = title.count("<br>") + 1
     settings: dict[str, Any] = {
@@ -180,7 +180,7 @@ def make_figure(
             "font": {"size": 11},
         },
     }
-    figure = go.Figure(data=list(traces))
+    figure = NotebookFigure(data=list(traces))
     figure.layout.template = None
     figure.update_layout(settings)
     figure.update_layout({key.replace(".", "_"): value for key, value in THEMES["either"].items()})

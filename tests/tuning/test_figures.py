@@ -9,10 +9,13 @@ import pytest
 
 import ravenlab
 from ravenlab import figures
+from ravenlab.common.errors import InputError
+from ravenlab.dashboards import figures as dashboards_figures
+from ravenlab.studies.laws.recommendation import RecommendedParameters
 from ravenlab.studies.storage.database import open_storage
 from tests.dashboards.storages import store_search, store_search_grid
-from tests.messages import raises_naming
-from tests.studies.examples import make_recommendation
+from tests.messages import assert_names, raises_naming
+from tests.studies.examples import make_map, make_recommendation
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +49,7 @@ STUDY, GRID = "raven-ucb/variance-drift", "grid/raven-ucb/variance-drift"
         ("plot_params_by_horizon", STUDY),
         ("plot_heat_map", GRID),
         ("plot_sensitivity_lines", GRID),
+        ("plot_card", STUDY),
     ],
 )
 def test_figures_of_stored_studies(name: str, study: str, storage: str) -> None:
@@ -106,3 +110,40 @@ def test_unsuitable_results_are_refused(storage: str) -> None:
         ravenlab.plot("unfinished", storage=storage)
     with raises_naming(ravenlab.InputError, "int"):
         ravenlab.plot(5)
+
+
+def test_every_figure_can_be_drawn_from_results() -> None:
+    drawn = {name for names in dashboards_figures._MODULES.values() for name in names if name.startswith("plot_")}
+    assert drawn - set(figures.__all__) == {"plot_scores"}  # of scores of any kind; `plot_replays` draws it
+    assert all(callable(getattr(figures, name)) for name in figures.__all__)
+
+
+def test_a_recommendation_stands_for_its_sensitivity_map() -> None:
+    results = [
+        result.model_copy(update={"sensitivity": make_map(result)})
+        for result in (make_recommendation(), make_recommendation(horizon=400))
+    ]
+    lines = figures.plot_sensitivity_lines(results[0])
+    assert lines.to_json() == figures.plot_sensitivity_lines(results[0].sensitivity).to_json()
+    assert figures.plot_heat_map(results[0]).data
+    assert figures.plot_sensitivity_panels(results).data
+    with raises_naming(InputError, "sensitivity"):
+        figures.plot_sensitivity_panels(make_recommendation())
+    with raises_naming(InputError, "Grid", "Recommendation"):
+        figures.plot_sensitivity_lines(make_recommendation())
+
+
+def test_figures_of_recommended_parameters_say_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    law = figures.plot(ravenlab.recommend("blips", horizon=3000))
+    title = law.layout.title.text
+    assert_names(title, "Expected regret of the parameters of the law", "raven-ucb", "blips", "T = 3,000", "K = 10")
+    assert_names(title, "interpolated, not measured")
+    assert "replications" not in law.layout.xaxis.title.text
+    study = make_recommendation()
+    problem = {name: getattr(study, name) for name in ("policy", "scenario", "settings", "horizon", "arms", "params")}
+    sources: dict[Any, str] = {"stored": "a stored study", "searched": "a short search"}
+    for kind, source in sources.items():
+        drawn = figures.plot(RecommendedParameters(kind=kind, study=study, **problem))
+        assert_names(drawn.layout.title.text, source)
+        assert_names(drawn.layout.xaxis.title.text, "2,000 held-out replications")

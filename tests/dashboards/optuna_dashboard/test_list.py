@@ -49,7 +49,7 @@ def test_decisions_are_listed(place: str, browser: Browser, tmp_path: Path) -> N
         answer = send_request(site.port, "GET", "/ravenlab/studies")
         lines = json.loads(answer.body)
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert ["Use α₀ 0.25, β₀ 4, ε 0.0001", "Mean regret 41.5 (95 % CI 40.25 to 42.75)"] in lines.values()
+        assert ["Use α₀ 0.25, β₀ 4, ε 0.0001", "Mean regret 41.5 (95 % CI 40.2 to 42.8)"] in lines.values()
         assert len(lines) == 3
         assert send_request(site.port, "GET", "/ravenlab/studies", headers={"Host": "evil.example"}).status == 403
         problems = record_problems(page, local=(site.url, "data:", "blob:"))
@@ -57,7 +57,7 @@ def test_decisions_are_listed(place: str, browser: Browser, tmp_path: Path) -> N
         cards = page.locator("a[href^='/dashboard/studies/']")
         tuned = cards.filter(has_text="raven-ucb/variance-drift/T1000/K10").filter(has_not_text="grid/")
         assert_visible(tuned.get_by_text("Use α₀ 0.25, β₀ 4, ε 0.0001"))
-        assert_visible(tuned.get_by_text("Mean regret 41.5 (95 % CI 40.25 to 42.75)"))
+        assert_visible(tuned.get_by_text("Mean regret 41.5 (95 % CI 40.2 to 42.8)"))
         assert not tuned.get_by_text("Direction").is_visible()
         assert_visible(cards.filter(has_text="grid/").get_by_text("Grid, interrupted"))
         assert_visible(cards.filter(has_text="hostile").get_by_text(HOSTILE))
