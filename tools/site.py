@@ -9,11 +9,13 @@ import inspect
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ravenlab
+from tools.docs.play_example import write_example
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -33,6 +35,11 @@ CONTENTS = "contents.md"
 """Name of docs/README.md on the site, whose start page is docs/index.md."""
 
 NOTEBOOK = "examples/notebook.ipynb"
+
+PLAY_EXAMPLE = "guides/play-example.html"
+"""The page that `ravenlab play` writes, linked from its guide."""
+
+PLAY_MARK = "<!-- play example -->"
 
 LICENSE_PAGE = "https://opensource.org/license/mit"
 
@@ -84,9 +91,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages |= {site: (ROOT / source).read_text(encoding="utf-8") for source, site in ROOT_PAGES.items()}
     pages |= {f"api/{name}.md": write_reference(name) for name in REFERENCE}
     pages[NOTEBOOK.replace(".ipynb", ".md")] = "\n\n".join(write_notebook(DOCS / NOTEBOOK))
+    pages[PLAY_EXAMPLE] = write_play_example()
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def write_play_example() -> str:
+    """Return the page of the recording in the guide of `ravenlab play`."""
+    with tempfile.TemporaryDirectory() as folder:
+        return write_example(Path(folder) / "play.html").read_text(encoding="utf-8")
 
 
 def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: Files) -> str:
@@ -94,6 +108,7 @@ def on_page_markdown(markdown: str, page: Any, config: MkDocsConfig, files: File
     sources = {name: path for path, name in _moved_pages().items()}
     name = page.file.src_uri
     source = sources.get(name, DOCS / name)
+    markdown = markdown.replace(PLAY_MARK, f"[Play it]({Path(PLAY_EXAMPLE).name}).")
     return re.sub(
         r"\]\(([^)#\s]+)(#[^)\s]*)?\)",
         lambda match: f"]({_link_on_site(match[1], source, name)}{match[2] or ''})",
@@ -114,6 +129,8 @@ def _link_on_site(link: str, source: Path, name: str) -> str:
     target = (source.parent / link).resolve()
     if target == ROOT / "LICENSE":
         return LICENSE_PAGE
+    if target == ROOT / "README.md":
+        target = DOCS / "index.md"
     place = _moved_pages().get(target) or target.relative_to(DOCS).as_posix()
     return os.path.relpath(place, Path(name).parent)
 

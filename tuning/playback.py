@@ -167,7 +167,7 @@ def make_players(
             for entry in find_entries(Path(word), source.open().name, horizon):
                 policy = find_policy(entry.policy)
                 params = policy.resolve(entry.params, arms, horizon)
-                players.append(Player(f"{policy.name} ({Path(word).name})", policy, params))
+                players.append(Player(f"{policy.name} ({Path(word).stem})", policy, params))
         else:
             policy = find_policy(load_policy_plugin(word))
             params = scale_defaults(policy, policy.resolve({}, arms, horizon), scale)

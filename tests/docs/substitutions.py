@@ -29,6 +29,7 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
     "tune_robust": SMALL_FIELDS,
     "grid": {"replications": 4},
     "simulate": {"replications": 5},
+    "play": {"replications": 5},
     "compare": {"tune": 2, "search_replications": 2, "replications": 4},
     "reproduce": {"replications": 2},
 }

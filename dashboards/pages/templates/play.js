@@ -29,6 +29,7 @@
   }
   const percent = (share) => `${Math.round(100 * share)} %`;
   const armName = (arm) => run.arms[arm];
+  const shortName = (name) => name.replace(/ \(.*\)$/, ""); // without the file of its parameters
   const regretText = (policy, column) => number(world.regret[policy][column], look.highest);
   const hitShare = (policy, column) => world.hits[policy][column] / run.ends[column];
   function stepText(column) {
@@ -113,23 +114,21 @@
 
   // ---- drawing ----
   function grid(area, low, high, y) {
-    const { context, width } = area, { values, step } = ticks(low, high, 5);
+    const { context, width } = area;
+    context.fillStyle = look.line;
+    for (const value of ticks(low, high, 5).values) context.fillRect(0, Math.round(y(value)), width, 1);
+  }
+  function scale(area, low, high, y) {
+    const { context } = area, { values, step } = ticks(low, high, 5), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    context.textAlign = "left";
+    context.lineWidth = 4;
+    context.strokeStyle = look.card; // the text remains readable where a line crosses it
+    context.fillStyle = look.soft;
     for (const value of values) {
-      context.strokeStyle = look.line;
-      context.lineWidth = 1;
-      context.beginPath();
-      context.moveTo(0, Math.round(y(value)) + 0.5);
-      context.lineTo(width, Math.round(y(value)) + 0.5);
-      context.stroke();
-      if (!value && !low) continue; // the axis of steps has a label there
-      context.fillStyle = look.soft;
-      context.textAlign = "left";
-      const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-      const text = minus(new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value));
-      context.strokeStyle = look.card; // the text remains readable where a line crosses it
-      context.lineWidth = 3;
-      context.strokeText(text, 0, y(value) - 7);
-      context.fillText(text, 0, y(value) - 7);
+      if ((!value && !low) || y(value) < 12) continue; // at the bottom, the axis of steps has a label
+      context.strokeText(minus(format.format(value)), 0, y(value) - 7);
+      context.fillText(minus(format.format(value)), 0, y(value) - 7);
     }
   }
   function dotted(area, top, bottom) {
@@ -204,6 +203,7 @@
     context.clip();
     paint();
     context.restore();
+    scale(area, low - room, high + room, y);
     const named = world.drawn.map((arm, place) => ({ arm, value: world.means[place][at] })).filter((each) => each.value !== null);
     const places = spread(named.map((each) => y(each.value)), 13, 7, height - 7);
     named.forEach((each, index) => {
@@ -220,15 +220,20 @@
   }
   function drawRibbon(canvas, policy) {
     const area = open(canvas), { context, width } = area, { pulls, best } = look.bands[policy];
-    const x = edge(at, width), many = at + 1;
+    const band = (arms, top, high) => context.drawImage(arms, 0, 0, last + 1, 1, 0, top, width, high);
     context.imageSmoothingEnabled = false;
     context.globalAlpha = 0.16;
-    context.drawImage(best, 0, 0, last + 1, 1, 0, 0, width, 5);
-    context.drawImage(best, 0, 0, last + 1, 1, 0, 27, width, 5);
+    band(best, 0, 5);
+    band(best, 27, 5);
     context.globalAlpha = 1;
-    context.drawImage(best, 0, 0, many, 1, 0, 0, x, 5);
-    context.drawImage(best, 0, 0, many, 1, 0, 27, x, 5);
-    context.drawImage(pulls, 0, 0, many, 1, 0, 6, x, 20);
+    context.save();
+    context.beginPath();
+    context.rect(0, 0, edge(at, width), 32);
+    context.clip(); // drawn as a whole, so that columns never move between pixels
+    band(best, 0, 5);
+    band(best, 27, 5);
+    band(pulls, 6, 20);
+    context.restore();
     dotted(area, 0, 32);
     if (chosen >= 0) bracket(area, policy);
     const arm = world.pulls[policy][at];
@@ -276,6 +281,7 @@
       context.stroke();
     });
     context.setLineDash([]);
+    scale(area, low, high, y);
     cursor(area, 0, bottom);
     const x = edge(at, width), heads = world.regret.map((line) => y(line[at]));
     heads.forEach((place, policy) => {
@@ -292,7 +298,10 @@
       context.font = context.font.replace(/^(bold )?/, policy ? "" : "bold ");
       context.fillStyle = policy ? look.soft : look.ink;
       const value = regretText(policy, at), room = area.full - x - 14;
-      const name = clip(context, run.policies[policy], room - context.measureText(` ${value}`).width - 2);
+      const left = room - context.measureText(` ${value}`).width - 2, names = run.policies.map(shortName);
+      const unique = names.indexOf(names[policy]) === names.lastIndexOf(names[policy]);
+      const fits = context.measureText(run.policies[policy]).width <= left;
+      const name = clip(context, unique && !fits ? names[policy] : run.policies[policy], left);
       const text = inGutter || room > 110 ? `${name} ${value}` : value;
       context.lineWidth = 3;
       context.strokeStyle = look.card;

@@ -47,7 +47,7 @@ def test_an_exported_file_stands_for_its_policy(here: Path) -> None:
     (here / "tuned.json").write_text(ravenlab.export(recommended, "json"))
     printed("play", "localized-jump", *SMALL, "--policies=tuned.json,raven-ucb,ucb1")
     run = read_run(here / "play.html")
-    assert run["policies"] == ["raven-ucb (tuned.json)", "raven-ucb", "ucb1"]
+    assert run["policies"] == ["raven-ucb (tuned)", "raven-ucb", "ucb1"]
     tuned = ravenlab.simulate(
         "raven-ucb", "localized-jump", horizon=300, arms=4, replications=30, params=recommended.params, jobs=1
     )
