@@ -142,12 +142,14 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
         return
     from ravenlab.studies.results.baselines import describe_baseline
     from ravenlab.studies.results.documents import recommendation_document
+    from ravenlab.studies.results.recommendation import FIXED_ARM, LOGGING_POLICY
 
     document = recommendation_document(result.study, result.better)
     print_document(replace(document, label="", problem="", tables=()), short=True)
     compared = sorted(result.study.alternative_comparisons, key=lambda each: each.difference.mean)
-    sentences = [describe_baseline(alternative) for alternative in compared[:MAX_ALTERNATIVES]]
-    for sentence in sentences:
+    references = [each for each in compared if each.name in (FIXED_ARM, LOGGING_POLICY)]
+    policies = [each for each in compared if each not in references]
+    for sentence in map(describe_baseline, [*references, *policies[:MAX_ALTERNATIVES]]):
         if sentence not in document.facts:
             print_line(sentence)
     if result.kind == "stored":
