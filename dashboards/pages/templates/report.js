@@ -283,11 +283,12 @@ window.ravenlabReport = (() => {
 
   // ---- figures ----
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => dark.matches && !printing;
   const plots = [...document.querySelectorAll(".plot")];
   const near = new Set();
   const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const themes = held("themes");
-  let drawing = false;
+  let drawing = false, printing = false;
 
   const drawn = (plot) => plot.dataset.state === "drawn";
   const away = (plot) => {
@@ -296,16 +297,17 @@ window.ravenlabReport = (() => {
   };
   function spec(plot) {
     let text = document.querySelector(`script[data-for="${plot.dataset.figure}"]`).textContent;
-    if (dark.matches) for (const [light, replacement] of Object.entries(themes.colors)) text = text.replaceAll(light, replacement);
+    if (isDark()) for (const [light, replacement] of Object.entries(themes.colors)) text = text.replaceAll(light, replacement);
     const figure = JSON.parse(text);
     const layout = figure.layout;
-    for (const [path, value] of Object.entries(themes[dark.matches ? "dark" : "light"])) {
+    for (const [path, value] of Object.entries(themes[isDark() ? "dark" : "light"])) {
       const keys = path.split("."), last = keys.pop();
       keys.reduce((part, key) => (part[key] ??= {}), layout)[last] = value;
     }
     layout.modebar = { bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,0.6)", activecolor: "rgb(128,128,128)" };
     layout.autosize = true;
     delete layout.width;
+    if (printing && !plot.closest(".picture")) layout.height = Math.min(layout.height, PRINTED_HEIGHT);
     if (layout.meta && layout.meta.link) {
       plot.ownShapes = layout.shapes || [];
       const ring = { symbol: "circle-open", size: 20, color: "#d55e00", line: { width: 3 } };
@@ -350,6 +352,28 @@ window.ravenlabReport = (() => {
     clearTimeout(resized);
     resized = setTimeout(() => redraw(plots.filter((plot) => drawn(plot) && maps.isOutdated(plot))), 200);
   });
+
+  // ---- print: the maps are drawn in light colors and in the width of the paper, all parts are open ----
+  const PRINTED_HEIGHT = 375; // pixels, so that a page has two studies
+  const PRINTED = '.panels.picture .plot, .panels.map > .panel:first-child .plot, .panel[id^="map-"] .plot';
+  let opened = [];
+  function beginPrint() {
+    printing = true;
+    document.documentElement.classList.add("printing");
+    opened = [...document.querySelectorAll("details.study, .finding details")].filter((part) => !part.open);
+    for (const part of opened) part.open = true;
+    for (const plot of plots.filter((each) => each.matches(PRINTED) && !each.closest("[hidden]"))) {
+      if (drawn(plot)) Plotly.react(plot, ...spec(plot), CONFIG);
+      else draw(plot);
+    }
+  }
+  function endPrint() {
+    printing = false;
+    document.documentElement.classList.remove("printing");
+    for (const part of opened) part.open = false;
+    redraw(plots.filter((plot) => drawn(plot) && plot.matches(PRINTED)));
+  }
+
   function begin() {
     beginFilters();
     markCurrent();
@@ -367,10 +391,8 @@ window.ravenlabReport = (() => {
     plots.forEach((plot) => watch.observe(plot));
     dark.addEventListener("change", retheme);
     (window.requestIdleCallback || setTimeout)(loadPlotly);
-    addEventListener("beforeprint", () => {
-      for (const part of sections()) part.open = true;
-      for (const plot of plots) if (!drawn(plot)) draw(plot);
-    });
+    addEventListener("beforeprint", beginPrint);
+    addEventListener("afterprint", endPrint);
   }
   return { begin };
 })();
