@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ravenlab.common.text import escape_unprintable, format_ends, format_number, format_percent
+from ravenlab.common.text import escape_unprintable, format_ends, format_mean, format_number, format_percent
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.studies.results.describe import word_verdict
 from ravenlab.studies.results.expected import Advice, describe_deployment
@@ -62,7 +62,7 @@ def _format_entry(recommendation: Advice) -> list[str]:
     horizon = int(float(values.pop("horizon", recommendation.horizon)))
     name, estimate = recommendation.stated  # the regret, score or price
     format_value = format_percent if recommendation.export_key == "robust" else format_number
-    stated = f"{name} {format_value(estimate.mean)}, 95 % CI {format_ends(estimate, format_value)}"
+    stated = f"{name} {format_mean(estimate, format_value)}, 95 % CI {format_ends(estimate, format_value)}"
     return [
         f"    # {recommendation.scenario!a}, horizon {recommendation.horizon}: {stated}",
         _format_verdict(recommendation),
