@@ -56,6 +56,7 @@ __all__ = [
     "plot_log",
     "plot_params_by_horizon",
     "plot_prices",
+    "plot_ranking",
     "plot_recommendations",
     "plot_relative_regret",
     "plot_replays",
@@ -123,6 +124,7 @@ def _check_kind(result: Any, kind: type[T]) -> T:
 plot_recommendations = loading(recommendations=[Recommendation])(figures.plot_recommendations)
 plot_params_by_horizon = loading(recommendations=[Recommendation])(figures.plot_params_by_horizon)
 plot_sensitivity_lines = loading(grid=Grid)(figures.plot_sensitivity_lines)
+plot_ranking = loading(result=ComparisonResult)(figures.plot_ranking)
 plot_standings = loading(result=ComparisonResult)(figures.plot_standings)
 plot_comparison_curves = loading(result=ComparisonResult)(figures.plot_comparison_curves)
 plot_critical_difference = loading(result=ComparisonResult)(figures.plot_critical_difference)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ravenlab.dashboards.figures.card import plot_card as plot_card
     from ravenlab.dashboards.figures.comparison import plot_comparison_curves as plot_comparison_curves
     from ravenlab.dashboards.figures.comparison import plot_critical_difference as plot_critical_difference
+    from ravenlab.dashboards.figures.comparison import plot_ranking as plot_ranking
     from ravenlab.dashboards.figures.comparison import plot_relative_regret as plot_relative_regret
     from ravenlab.dashboards.figures.comparison import plot_standings as plot_standings
     from ravenlab.dashboards.figures.curves import plot_curves as plot_curves
@@ -32,7 +33,13 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "card": ("plot_card",),
-    "comparison": ("plot_comparison_curves", "plot_critical_difference", "plot_relative_regret", "plot_standings"),
+    "comparison": (
+        "plot_comparison_curves",
+        "plot_critical_difference",
+        "plot_ranking",
+        "plot_relative_regret",
+        "plot_standings",
+    ),
     "curves": ("plot_curves",),
     "diagnosis": ("plot_diagnosis",),
     "distributions": ("plot_distributions",),

@@ -1,11 +1,12 @@
-"""Figures of a comparison: standings, curves, relative regret and mean ranks."""
+"""Figures of a comparison: ranking, standings, curves, relative regret and mean ranks."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import describe_p_value, format_interval, format_number, format_percent
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import describe_p_value, format_interval, format_number, format_p_value, format_percent
 from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.view import change_steps
@@ -19,6 +20,96 @@ ROW_HEIGHT = 30  # pixels per policy
 
 SYMBOLS = {"tuned": "circle", "defaults": "circle-open"}
 OFFSET = 0.14  # vertical distance of two marks of a policy from the middle of its row
+
+
+LINEAR_SHARE = 0.1  # excess regret up to which the axis of a ranking is about linear; beyond, it is logarithmic
+SHARE_TICKS = (-1.0, -0.2, 0.0, 0.2, 1.0, 5.0, 20.0, 100.0)  # about equally far apart on that axis
+
+
+def plot_ranking(result: ComparisonResult, *, order: Sequence[str] = ()) -> Figure:
+    """Plot the excess regret of every policy over the best one, with the interval and the p-value of the same test.
+
+    Intervals are simultaneous for all pairs: one contains 0 exactly if the corrected test does not reject.
+
+    Args:
+        result: A comparison.
+        order: Policies in the order of the colors; by default that of this figure alone.
+    """
+    order = order or order_by_relative_regret([result])
+    spec = result.comparison.spec
+    standings = result.main.standings
+    relative = all(each.behind is None or each.behind.share is not None for each in standings)
+    nothing = Interval(0.0, 0.0, 0.0)
+    excess = [_excess(each, relative) or nothing for each in standings]
+    wide = relative and max(each.high for each in excess) > 1.0
+    dots = []
+    for row, (each, shown) in enumerate(zip(standings, excess, strict=True)):
+        color = style.get_color(order.index(each.policy))
+        text = f"<b>{style.escape_text(each.policy)}</b><br>{_describe_excess(each, relative)}<br>"
+        text += f"mean regret {format_interval(each.regret)}<br>"
+        text += style.escape_text(format_params(each.entry.shown_params()), 120)
+        ends = Interval(*map(_stretch, shown)) if wide else shown
+        bars = {} if each.behind is None else {"error_x": style.make_error_bars([ends], color)}
+        marker = {"color": color, "size": 10}
+        dots.append(style.make_markers([ends.mean], [row], None, marker, [text], showlegend=False, **bars))
+    low, high = (pick([end for each in excess for end in each]) for pick in (min, max))
+    ticks = style.choose_ticks(low, high, 5) or [0.0]
+    axis = style.make_axis("excess regret", ticks=ticks, zeroline=True, zerolinecolor=style.CHANGE_COLOR)
+    if relative:
+        near = [tick for tick in SHARE_TICKS if 1.2 * low <= tick <= 1.2 * high]
+        ticks = near if wide or not ticks[1:] else ticks
+        places = map(_stretch, ticks) if wide else ticks
+        axis |= {
+            "tickvals": style.round_numbers(places),
+            "ticktext": [format_percent(tick).replace(".0", "") for tick in ticks],
+        }
+    tests = [{"text": "p (Holm)", "y": -1.0}]
+    tests += [{"text": _show_test(each), "y": row} for row, each in enumerate(standings)]
+    beside = {"xref": "paper", "x": 1.01, "xanchor": "left", "showarrow": False}
+    tied = ", ".join(each.policy for each in standings[1:] if each.among_the_best) or "none"
+    return style.make_figure(
+        dots,
+        style.format_title(
+            "Ranking: regret above the best policy",
+            style.escape_text(spec.scenario),
+            result.main.description,
+            *style.format_sizes(spec.horizon, spec.arms, result.comparison.worlds, spec.replications_name),
+        ),
+        f"Regret above {result.main.best.policy}, the best of {len(result.main.ranked)} policies in {spec.scenario},"
+        f" {result.main.description}, with simultaneous 95 % intervals. Indistinguishable from it: {tied}."
+        f" {'; '.join(f'{each.policy}: {_describe_excess(each, relative)}' for each in standings[1:])}.",
+        height=150 + ROW_HEIGHT * len(standings),
+        margin={"r": 78, "b": 60, "l": 60},
+        annotations=[{**beside, **test} for test in tests],
+        xaxis=axis,
+        yaxis=style.make_row_axis(
+            [f"{style.escape_text(each.policy, 30)} {mark_standing(each)}".strip() for each in standings],
+            range=[len(standings) - 0.4, -1.3],
+        ),
+    )
+
+
+def _stretch(share: float) -> float:
+    return math.asinh(share / LINEAR_SHARE)
+
+
+def _excess(each: Standing, relative: bool) -> Interval | None:
+    """Return the difference of a policy from the best, as a share if possible; None for the best itself."""
+    if each.behind is None:
+        return None
+    return each.behind.share if relative else each.behind.difference
+
+
+def _describe_excess(each: Standing, relative: bool) -> str:
+    excess = _excess(each, relative)
+    if each.behind is None or excess is None:
+        return "the best"
+    format_value = format_percent if relative else format_number
+    return f"{format_interval(excess, format_value=format_value)} above the best, {describe_p_value(each.behind.holm)}"
+
+
+def _show_test(each: Standing) -> str:
+    return "best" if each.behind is None else format_p_value(each.behind.holm)
 
 
 def plot_standings(result: ComparisonResult, *, order: Sequence[str] = ()) -> Figure:
@@ -77,6 +168,7 @@ def _mark(setting: SettingKind, color: str) -> dict[str, Any]:
     return {"color": color, "symbol": SYMBOLS[setting], "size": 9, "line": {"width": 2, "color": color}}
 
 
+MAX_LEVEL_LABELS = 4  # labels of more columns are turned
 MAX_TEXT_COLUMNS = 16  # with more columns, cells only contain marks
 
 LEAST_SHARE, MAX_SHARE = 0.2, 10.0  # excess regret of the darkest color; larger ones have the same color
@@ -98,7 +190,9 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
     most = min(max(largest, LEAST_SHARE), MAX_SHARE)
     ticks = [share for share in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if share <= most]
     ticks = ticks if len(ticks) < 5 else [ticks[0], *ticks[3:]]
-    bottom = 150 if len(results) > 2 else 40
+    few = len(results) <= MAX_LEVEL_LABELS
+    labels = [style.escape_text(result.label) for result in results]
+    bottom = 70 if few else 150
     cells = style.make_heat_map(
         [[_depth(share) for share in row] for row in shares],
         [
@@ -135,8 +229,8 @@ def plot_relative_regret(results: Sequence[ComparisonResult]) -> Figure:
         height=220 + bottom + ROW_HEIGHT * len(policies),
         margin={"t": 130, "r": 16, "b": bottom, "l": 60},
         xaxis=style.make_category_axis(
-            [style.escape_text(result.label) for result in results],
-            tickangle=-90 if len(results) > 2 else 0,
+            [label.replace("-", "-<br>", 1).replace(", ", ",<br>") for label in labels] if few else labels,
+            tickangle=0 if few else -90,
             showgrid=False,
         ),
         yaxis=style.make_row_axis([style.escape_text(policy, 30) for policy in policies]),

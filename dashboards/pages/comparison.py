@@ -13,6 +13,7 @@ from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.studies.results.comparison import ComparisonResult
 from ravenlab.studies.results.describe_comparison import (
     board_table,
+    comparison_card,
     describe_overview,
     describe_result,
     describe_search,
@@ -42,8 +43,10 @@ class CaseSection:
     id: str
     title: str
     meaning: str
+    answer: str
     results: list[str]
     note: str | None
+    ranking: Panel
     standings: Panel
     boards: list[BoardSection]
     command: str
@@ -56,7 +59,7 @@ class ComparisonPage:
     title: str
     subtitle: str
     version: str
-    lead: list[str]
+    lead: str
     overview: Table | None
     no_tuning: Table | None
     """Policies that are not tuned, relative to the best tuned one."""
@@ -71,7 +74,7 @@ class ComparisonPage:
         """All figures in the order of the page."""
         panels = [] if self.winners is None else [self.winners]
         for case in self.cases:
-            panels += [case.standings, *(panel for board in case.boards for panel in board.panels)]
+            panels += [case.ranking, case.standings, *(panel for board in case.boards for panel in board.panels)]
         return panels
 
 
@@ -93,7 +96,7 @@ def build_comparison(document: ComparisonDocument) -> ComparisonPage:
         title="Comparison of policies" + ("" if several else f" in {results[0].comparison.spec.scenario}"),
         subtitle=_subtitle(results, policies),
         version=project_version(),
-        lead=[describe_overview(results)] if several else describe_result(results[0]),
+        lead=describe_overview(results) if several else cases[0].answer,
         overview=overview_table(results) if several else None,
         no_tuning=untuned[0] if untuned else None,
         winners=winners,
@@ -130,7 +133,7 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
             BoardSection(
                 id=slugs.new(f"{name}-{board.setting}"),
                 title=capitalize_first(board.description),
-                table=board_table(result, board).without("Search"),
+                table=_show_parameters(board_table(result, board)),
                 panels=drawn,
             )
         )
@@ -138,12 +141,26 @@ def _case_section(slugs: Slugs, result: ComparisonResult, order: Sequence[str]) 
         id=name,
         title=f"{spec.scenario}, T = {spec.horizon:,}, K = {spec.arms}",
         meaning=_describe_source(spec),
+        answer=_answer(result),
         results=describe_result(result),
         note=describe_search(result),
+        ranking=make_panel(slugs, f"{name}-ranking", figures.plot_ranking(result, order=order)),
         standings=make_panel(slugs, f"{name}-standings", figures.plot_standings(result, order=order)),
         boards=boards,
         command=_command(spec),
     )
+
+
+def _answer(result: ComparisonResult) -> str:
+    """State the decision in one sentence."""
+    card = comparison_card(result)
+    return f"{card.headline}: {card.explanation}" if card.explanation else f"{card.headline}."
+
+
+def _show_parameters(table: Table) -> Table:
+    """Put the parameters beside the policy, and leave out the search budget, which the page states once."""
+    rest = [name for name in table.columns if name not in ("Policy", "Parameters", "Search")]
+    return table.select("Policy", "Parameters", *rest)
 
 
 def _describe_source(spec: ComparisonSpec) -> str:

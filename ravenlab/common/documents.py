@@ -89,8 +89,8 @@ class Table:
         return [list(map(str, row)) for row in self.rows]
 
     def select(self, *names: str) -> Table:
-        """Return the table with some of its columns, in their order here."""
-        kept = [place for place, name in enumerate(self.columns) if name in names]
+        """Return the table with some of its columns, in the given order; names that it does not have are ignored."""
+        kept = [self.columns.index(name) for name in names if name in self.columns]
         rows = [[row[place] for place in kept] for row in self.rows]
         return replace(self, columns=[self.columns[place] for place in kept], rows=rows)
 

@@ -342,7 +342,11 @@ def no_tuning_table(results: Sequence[ComparisonResult]) -> list[Table]:
     rows = [cells for _, _, cells in sorted(ordered, key=lambda row: row[:2])]
     columns = ["Policy", "Parameters to set", "Worst excess (95 %)", "Worst case", "Mean excess", "Failures"]
     caption = "No tuning: policies at their defaults, relative to the best tuned policy of each case"
-    return [Table(columns, rows, caption, TEXT_COLUMNS)] if rows else []
+    if len(results) == 1:
+        columns[2] = "Excess (95 %)"
+        caption = "No tuning: policies at their defaults, relative to the best tuned policy"
+    table = Table(columns, rows, caption, TEXT_COLUMNS)
+    return [table if len(results) > 1 else table.without("Worst case", "Mean excess")] if rows else []
 
 
 def _excess_over_tuned(result: ComparisonResult, policy: str) -> tuple[Interval, str, float | None]:

@@ -69,7 +69,8 @@ def test_the_recommendation_is_marked_on_the_grid(storage: str) -> None:
 def test_figures_of_comparisons(comparison: tuple[Any, str]) -> None:
     result, url = comparison
     assert ravenlab.load_result(result.comparison.study, storage=url).to_frame().equals(result.to_frame())
-    for draw in (figures.plot_standings, figures.plot_comparison_curves, figures.plot_critical_difference):
+    rankings = figures.plot_ranking, figures.plot_standings, figures.plot_critical_difference
+    for draw in (*rankings, figures.plot_comparison_curves):
         assert draw(result).to_json() == draw(result.comparison.study, storage=url).to_json()
     assert ravenlab.plot(result).to_json() == figures.plot_standings(result).to_json()
     assert ravenlab.plot([result, result]).to_json() == figures.plot_relative_regret([result, result]).to_json()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
 
+from ravenlab.common.interval import ERROR_RATE
+from ravenlab.common.text import format_p_value
+from ravenlab.dashboards.figures import plot_ranking
 from ravenlab.dashboards.pages.comparison import build_comparison, render_comparison
 from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
 from ravenlab.studies.results.describe_comparison import order_by_relative_regret
 from ravenlab.studies.results.ranking import analyze_comparison
 from ravenlab.studies.spec.comparison import ComparisonSpec
+from tests.dashboards.browser import find_violations
 from tests.messages import assert_names
 
 if TYPE_CHECKING:
@@ -62,7 +66,7 @@ def test_the_page_is_drawn_offline_and_fits(page_file: Path, document: Compariso
     page = offline_page
     page.goto(page_file.as_uri())
     plots = page.locator(".plot")
-    assert plots.count() == 1 + 3 * (1 + 2 * 2)
+    assert plots.count() == 1 + 3 * (2 + 2 * 2)
     for i in range(plots.count()):
         assert len(plots.nth(i).get_attribute("aria-label") or "") > 60
     for i in (0, 1, 2, 3):
@@ -87,6 +91,60 @@ def test_the_page_is_drawn_offline_and_fits(page_file: Path, document: Compariso
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 400, "height": 900})
     page.wait_for_function("() => document.documentElement.scrollWidth <= 400")
+
+
+@pytest.fixture(scope="module")
+def single_file(document: ComparisonDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "compare.html"
+    path.write_text(render_comparison(ComparisonDocument(document.results[:1])), encoding="utf-8")
+    return path
+
+
+def test_one_case_begins_with_its_decision_and_ranking(
+    single_file: Path, document: ComparisonDocument, offline_page: Page
+) -> None:
+    page = offline_page
+    page.goto(single_file.as_uri())
+    board = document.results[0].main
+    (lead,) = page.locator(".lead").all_inner_texts()
+    assert_names(lead, *(each.policy for each in board.standings if each.among_the_best))
+    assert lead.count(".") == 1
+    following = page.locator(".lead + figure .plot")
+    assert following.bounding_box()["y"] < 450  # type: ignore[index]
+    page.wait_for_function("() => document.querySelector('.plot').dataset.state === 'drawn'")
+    texts = following.locator("text").all_text_contents()
+    for each in board.standings[1:]:
+        assert each.behind is not None
+        assert format_p_value(each.behind.holm) in texts
+    tables = page.locator("table")
+    headings = [table.locator("thead th").all_inner_texts() for table in tables.all()]
+    assert not any("Worst case" in columns for columns in headings)
+    assert [columns[:2] for columns in headings if "p (Holm)" in columns] == [["Policy", "Parameters"]] * 2
+    curves = page.locator(".plot[data-figure$='over-time']").first
+    curves.scroll_into_view_if_needed()
+    ticks = curves.locator(".xtick text")
+    ticks.last.wait_for()
+    assert ticks.last.text_content() == "1,000"
+    assert ticks.last.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible(single_file: Path, offline_page: Page, scheme: Literal["light", "dark"]) -> None:
+    offline_page.emulate_media(color_scheme=scheme)
+    offline_page.goto(single_file.as_uri())
+    offline_page.wait_for_function("() => document.querySelector('.plot').dataset.state === 'drawn'")
+    assert find_violations(offline_page) == []
+
+
+def test_intervals_of_a_ranking_belong_to_the_tests_beside_them(document: ComparisonDocument) -> None:
+    for result in document.results:
+        figure = plot_ranking(result)
+        beside = {note.y: note.text for note in figure.layout.annotations}
+        for row, (standing, dot) in enumerate(zip(result.main.standings, figure.data, strict=True)):
+            assert (standing.behind is None) == (dot.error_x.array is None) == (beside[row] == "best")
+            if standing.behind is not None:
+                contains = dot.x[0] - dot.error_x.arrayminus[0] <= 0.0 <= dot.x[0] + dot.error_x.array[0]
+                assert contains == (standing.behind.holm >= ERROR_RATE)
 
 
 def test_a_policy_looks_the_same_in_every_figure(document: ComparisonDocument) -> None:
