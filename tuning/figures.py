@@ -18,8 +18,10 @@ from ravenlab.common.documents import IntervalRow, Result
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_interval
 from ravenlab.dashboards import figures
+from ravenlab.dashboards.figures.grid_marks import PlayedPoint
 from ravenlab.dashboards.figures.style import escape_text, format_sizes
 from ravenlab.dashboards.pages.report.data import play_recommendation, simulate_recommendation
+from ravenlab.dashboards.pages.report.maps import group_alike
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.recorded.log_file import Log
 from ravenlab.environments.recorded.log_world import LogScenario, open_log
@@ -113,9 +115,6 @@ def _load(result: Any, kind: type[T], storage: str | None) -> T:
 
 
 def _check_kind(result: Any, kind: type[T]) -> T:
-    """Return a result of the expected kind; a recommendation has a grid, its sensitivity map."""
-    if kind is Grid and isinstance(result, Recommendation) and result.sensitivity is not None:
-        result = result.sensitivity
     if not isinstance(result, kind):
         raise InputError(f"the figure needs a result of kind {kind.__name__} but got {type(result).__name__}.")
     return result
@@ -123,7 +122,6 @@ def _check_kind(result: Any, kind: type[T]) -> T:
 
 plot_recommendations = loading(recommendations=[Recommendation])(figures.plot_recommendations)
 plot_params_by_horizon = loading(recommendations=[Recommendation])(figures.plot_params_by_horizon)
-plot_sensitivity_lines = loading(grid=Grid)(figures.plot_sensitivity_lines)
 plot_ranking = loading(result=ComparisonResult)(figures.plot_ranking)
 plot_standings = loading(result=ComparisonResult)(figures.plot_standings)
 plot_comparison_curves = loading(result=ComparisonResult)(figures.plot_comparison_curves)
@@ -216,29 +214,53 @@ def plot_card(result: Any) -> go.Figure:
     return figures.plot_card(card)
 
 
-@loading(recommendations=[Recommendation])
-def plot_sensitivity_panels(recommendations: list[Recommendation]) -> go.Figure:
-    """Plot the sensitivity maps of several studies as panels: scenarios × horizons, one line per value.
-
-    Args:
-        recommendations: Recommendations with sensitivity maps over the same parameters.
-    """
-    axes = {tuple(each.sensitivity.spec.axes) for each in recommendations if each.sensitivity is not None}
-    if len(axes) != 1:
-        raise InputError("panels need sensitivity maps over the same parameters.")
-    return figures.plot_sensitivity_panels(recommendations)
-
-
-@loading(grid=Grid, recommendation=Recommendation)
-def plot_heat_map(grid: Grid, recommendation: Recommendation | None = None) -> go.Figure:
+@loading(grid=object, recommendation=Recommendation)
+def plot_heat_map(grid: Grid | Recommendation, recommendation: Recommendation | None = None) -> go.Figure:
     """Plot by how much the regret of every cell exceeds the lowest, and outline the cells that are as good.
 
     Args:
-        grid: A grid.
-        recommendation: The recommendation for the same problem, or its name; it is played in the worlds of the grid and
-            marked.
+        grid: A grid, or the recommendation of a study, whose sensitivity map is drawn.
+        recommendation: The recommendation for the same problem as a grid, or its name; it is played in the worlds of
+            the grid and marked.
     """
-    return figures.plot_heat_map(grid, recommendation, play_recommendation(grid, recommendation))
+    return figures.plot_heat_map(*_find_map(grid, recommendation))
+
+
+@loading(grid=object, recommendation=Recommendation)
+def plot_sensitivity_lines(grid: Grid | Recommendation, recommendation: Recommendation | None = None) -> go.Figure:
+    """Plot the regret against the first parameter of a grid or sensitivity map, one line per value of the second.
+
+    Args:
+        grid: A grid, or the recommendation of a study, whose sensitivity map is drawn.
+        recommendation: The recommendation for the same problem as a grid, or its name; it is played in the worlds of
+            the grid and marked.
+    """
+    return figures.plot_sensitivity_lines(*_find_map(grid, recommendation))
+
+
+def _find_map(
+    grid: Any, recommendation: Recommendation | None
+) -> tuple[Grid, Recommendation | None, PlayedPoint | None]:
+    """Return the grid, or the map of a study, with what is marked in it."""
+    if isinstance(grid, Recommendation):
+        if grid.sensitivity is None:
+            raise InputError(f"{grid.study!r} has no sensitivity map; compute a grid of the same problem.")
+        return grid.sensitivity, grid, None
+    found = _check_kind(grid, Grid)
+    return found, recommendation, play_recommendation(found, recommendation)
+
+
+@loading(recommendations=[Recommendation])
+def plot_sensitivity_panels(recommendations: list[Recommendation]) -> go.Figure:
+    """Plot the sensitivity maps of several studies as in the paper's Figure 3: a panel per scenario and horizon.
+
+    Args:
+        recommendations: At least two recommendations with sensitivity maps that differ only in scenario and horizon.
+    """
+    groups = group_alike(recommendations)
+    if len(groups) != 1 or len(groups[0]) != len(recommendations):
+        raise InputError("panels need several sensitivity maps of studies that differ only in scenario and horizon.")
+    return figures.plot_sensitivity_panels(recommendations)
 
 
 @loading(results=[object])

@@ -5,6 +5,7 @@ format needs is imported in its function.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,10 @@ from ravenlab.studies.results.robust import RobustRecommendation
 from ravenlab.studies.spec.fields import FrozenModel
 
 SCHEMA_FILE = Path(__file__).resolve().parent.parent / "spec" / "schemas" / "recommendations.json"
+
+_ITEM = r"(?:-?\d[\d.e+-]*+|true|false)"
+ROW = re.compile(rf"(?<=\[)\n *{_ITEM}(?:,\n *{_ITEM}){{2,}}\n *(?=\])")
+"""Rows of at least three numbers, such as those of a sensitivity map, which are written in one line of JSON."""
 
 NO_LIMIT = 10**9  # line width of YAML; wrapped names would be hard to find
 
@@ -52,7 +57,7 @@ class RecommendationsDocument(FrozenModel):
 def write_json(recommendations: Sequence[Advice]) -> str:
     """Write the document as indented JSON."""
     document = json.dumps(make_document(recommendations), indent=2, ensure_ascii=False, allow_nan=False)
-    return f"{escape_in_strings(document)}\n"
+    return f"{escape_in_strings(ROW.sub(lambda row: ' '.join(row[0].split()), document))}\n"
 
 
 def write_toml(recommendations: Sequence[Advice]) -> str:

@@ -231,6 +231,7 @@ class LogFacts(FrozenModel):
     scale: float = Field(description="Factor applied to ranges and defaults that depend on the reward scale.")
 
 
+MAP_ARRAYS = ("mean", "stderr", "low", "high", "tied")
 StoredMap = Annotated[
     Grid,
     PlainValidator(Grid.read_map),
@@ -241,6 +242,14 @@ StoredMap = Annotated[
             "description": "Mean regret over two parameters and its standard error, with the others at `fixed`, and the"
             " ends of the 95 % interval of the difference from the cell with the indices `recommended`. Cells are in"
             " the order of `axes`; `tied` are those that cost at most 2 %.",
+            "properties": {
+                "axes": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "number"}}},
+                "fixed": {"type": "object", "additionalProperties": {"type": ["number", "string"]}},
+                "replications": {"type": "integer"},
+                "recommended": {"type": "array", "items": {"type": "integer"}},
+                **{name: {"type": "array"} for name in MAP_ARRAYS},
+            },
+            "required": ["axes", "fixed", "replications", "recommended", *MAP_ARRAYS],
         }
     ),
 ]

@@ -101,8 +101,12 @@ def test_intervals_of_several_recommendations() -> None:
 
 
 def test_unsuitable_results_are_refused(storage: str) -> None:
-    with raises_naming(ravenlab.InputError, "Grid", "Recommendation"):
+    with raises_naming(ravenlab.InputError, "'raven-ucb/variance-drift/T1000/K10'", "no sensitivity map"):
         figures.plot_heat_map(STUDY, storage=storage)
+    with raises_naming(ravenlab.InputError, "Grid", "int"):
+        figures.plot_sensitivity_lines(5)
+    with raises_naming(ravenlab.InputError, "scenario and horizon"):
+        figures.plot_sensitivity_panels([STUDY, STUDY], storage=storage)
     with raises_naming(ravenlab.InputError, "different kinds"):
         ravenlab.plot([make_recommendation(), ravenlab.find_scenario("blips")])
     with raises_naming(ravenlab.InputError, "empty"):
@@ -124,14 +128,15 @@ def test_a_recommendation_stands_for_its_sensitivity_map() -> None:
         result.model_copy(update={"sensitivity": make_map(result)})
         for result in (make_recommendation(), make_recommendation(horizon=400))
     ]
-    lines = figures.plot_sensitivity_lines(results[0])
-    assert lines.to_json() == figures.plot_sensitivity_lines(results[0].sensitivity).to_json()
-    assert figures.plot_heat_map(results[0]).data
-    assert figures.plot_sensitivity_panels(results).data
+    for draw in (figures.plot_heat_map, figures.plot_sensitivity_lines):
+        whole, alone = draw(results[0]), draw(results[0].sensitivity)
+        assert whole.data[0] == alone.data[0]
+        assert "recommended" in {trace.name for trace in whole.data} & {trace.name for trace in alone.data}
+    lines = [trace for trace in figures.plot_sensitivity_lines(results[0]).data if trace.mode == "lines+markers"]
+    assert len(lines) == 7
+    assert "T = 1,000" in figures.plot_sensitivity_panels(results).layout.annotations[1].text
     with raises_naming(InputError, "sensitivity"):
         figures.plot_sensitivity_panels(make_recommendation())
-    with raises_naming(InputError, "Grid", "Recommendation"):
-        figures.plot_sensitivity_lines(make_recommendation())
 
 
 def test_figures_of_recommended_parameters_say_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

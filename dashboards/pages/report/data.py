@@ -317,7 +317,7 @@ def _simulate_oracle(defaults: Simulation, scenario: Scenario, seed: int) -> dic
 def play_recommendation(grid: Grid, recommendation: Recommendation | None) -> PlayedPoint | None:
     """Play the recommended parameters and the lowest cell in the worlds of a grid; None if that would take too long."""
     spec = grid.spec
-    if recommendation is None or spec.replications * spec.horizon > MAX_POINT_STEPS:
+    if recommendation is None or grid.recommended or spec.replications * spec.horizon > MAX_POINT_STEPS:
         return None
     i, j = grid.best
     lowest = {"alpha0": spec.alpha0[i], "beta0": spec.beta0[j], "epsilon": spec.epsilon}

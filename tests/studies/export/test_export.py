@@ -24,7 +24,7 @@ from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.tables import make_table, to_csv, to_csv_cell
 from tests.messages import assert_names, raises_naming
 from tests.project import python
-from tests.studies.examples import LINES, WILD, make_recommendation, make_trace_facts
+from tests.studies.examples import LINES, WILD, make_map, make_recommendation, make_trace_facts
 
 NAMES = ["=1", "0", "nörth\n"]
 RECOMMENDATIONS = [
@@ -66,6 +66,17 @@ def test_json_is_valid_against_its_schema() -> None:
     for broken in ({**document, "schema": 1}, {**document, "more": 1}, {"schema": 2}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, schema, jsonschema.Draft202012Validator)
+
+
+def test_rows_of_a_sensitivity_map_are_lines_of_json() -> None:
+    recommendation = make_recommendation()
+    grid = make_map(recommendation)
+    text = export([recommendation.model_copy(update={"sensitivity": grid})], "json")
+    exported = json.loads(text)["recommendations"][0]["sensitivity"]
+    assert exported == grid.as_object()
+    assert json.dumps(exported["mean"][0]) in text
+    assert json.dumps(exported["tied"][0]) in text
+    jsonschema.validate(json.loads(text), json.loads(json_schema()))
 
 
 def test_the_shipped_schema_is_current() -> None:
