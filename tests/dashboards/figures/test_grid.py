@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ravenlab.common.interval import Z95, Difference, Interval
-from ravenlab.common.text import format_number, format_percent
+from ravenlab.common.text import format_interval, format_percent
 from ravenlab.dashboards.figures import get_alt_text, plot_heat_map, plot_sensitivity_lines
-from ravenlab.dashboards.figures.grid_marks import PlayedPoint, find_cell, list_marks
+from ravenlab.dashboards.figures.grid_marks import PlayedPoint, find_cell, format_regret, list_marks
 from ravenlab.dashboards.figures.grid_panels import arrange, plot_sensitivity_panels
 from ravenlab.dashboards.pages.report.maps import group_alike
 from ravenlab.studies.registry import GridDefaults
@@ -56,7 +56,7 @@ def test_cells_have_their_position_and_all_values() -> None:
     mean, params, regret, difference = cells["customdata"][1][2]
     assert mean == pytest.approx(grid.mean[2, 1], rel=1e-4)
     assert params == "α₀ 100, β₀ 10"
-    assert_names(regret, *map(format_number, Interval.from_error(grid.mean[2, 1], grid.stderr[2, 1])))
+    assert regret == format_interval(Interval.from_error(float(grid.mean[2, 1]), float(grid.stderr[2, 1])))
     assert difference == format_percent(grid.mean[2, 1] / grid.mean.min() - 1)
     for word in ("mean regret", "above the lowest cell", "R = 500"):
         assert word in cells["hovertemplate"]
@@ -182,7 +182,7 @@ def test_marks_of_a_map_are_in_the_middle_of_their_cells() -> None:
         trace = find(figure, mark.name)
         assert (trace.x[0], trace.y[0]) == cell
         assert trace.marker.symbol == symbol
-        assert_names(trace.text[0], format_number(grid.mean[cell]))
+        assert_names(trace.text[0], format_regret(grid, cell))
     shown = [cell for row in out["data"][0]["customdata"] for cell in row]
     assert sum(cell[3] == "none" for cell in shown) == 1
     worst = grid.difference((8, 6)) / grid.mean[grid.reference]
