@@ -10,15 +10,17 @@ import numpy as np
 
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
-from ravenlab.common.text import capitalize_first, format_count, format_number, join_words
+from ravenlab.common.text import capitalize_first, format_count, format_number, format_settings, join_words
 from ravenlab.dashboards.pages.play import PlayedWorld, render_play
 from ravenlab.environments.catalog import load_scenario_plugin
 from ravenlab.environments.recorded.collection import CollectionScenario
+from ravenlab.environments.recorded.trace_world import TraceScenario
+from ravenlab.environments.scenario import Scenario
 from ravenlab.environments.streams import Stream
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.loading import FORMATS, find_entries, scale_defaults
-from ravenlab.policies.engine.plugins import POLICY_PLUGINS, load_policy_plugin
-from ravenlab.policies.engine.timeline import Player, Timeline, record_timeline
+from ravenlab.policies.engine.plugins import load_policy_plugin
+from ravenlab.policies.engine.timeline import Player, record_timeline
 from ravenlab.studies.registry import PAPER_KEYWORD, PlayDefaults, StudyDefaults
 from ravenlab.studies.spec.comparison import MAX_WORLDS, PAPER_POLICIES
 from ravenlab.studies.spec.source import ScenarioSource, TraceSource
@@ -31,6 +33,7 @@ MOST_POLICIES = 12
 REASONS = {
     "median": "Of {worlds} worlds, {policy} has its median regret in this one.",
     "worst": "Of {worlds} worlds, {policy} has its highest regret in this one.",
+    "trace": "All rows of the trace.",
     "failing": "{policy} fails: its regret in the last tenth of the steps exceeds half that of uniform choice.",
 }
 """Why a world is shown, by what it is for the first policy."""
@@ -89,64 +92,52 @@ def play(
     check_integer("seed", seed, least=0)
     if (scenario is None) == (trace is None):
         raise InputError("scenario or trace must be given, not both.")
-    if trace is not None:
-        text = _render_trace(TraceSource(str(trace), minimize, settings or {}), policies, horizon, arms, seed)
+    if minimize and trace is None:
+        raise InputError("minimize requires a trace.", field="minimize")
+    if scenario is not None:
+        source: ScenarioSource | TraceSource = ScenarioSource(load_scenario_plugin(scenario), settings or {})
     else:
-        assert scenario is not None
-        if minimize:
-            raise InputError("minimize requires a trace.", field="minimize")
-        source = ScenarioSource(load_scenario_plugin(scenario), settings or {})
-        text = _render_scenario(source, policies, horizon, arms, replications, seed, jobs)
-    write_text(path, text)
+        source = TraceSource(str(trace), minimize, settings or {})
+    content, steps, names = _open(source, horizon, arms)
+    players = make_players(policies, source, len(names), steps)
+    first = players[0]
+    count = len(names) - content.extra_arms
+    chosen = {0: ["trace"]}
+    if isinstance(content, Scenario):
+        problem = Problem(first.policy.name, content, steps, count, seed, burn_in=0)
+        with open_workers(jobs) as workers:
+            played = Evaluator(problem, workers).play_with_failures([first.params], Stream.SIMULATE, 0, replications)
+        chosen = choose_worlds(played.regret[0], played.failed[0] > 0)
+    worlds = []
+    for replication, kinds in chosen.items():
+        timeline = record_timeline(content, players, steps, count, seed, replication)
+        reasons = [REASONS[kind].format(worlds=format_count(replications), policy=first.name) for kind in kinds]
+        final = timeline.regret[:, -1]
+        lowest = f"Lowest regret: {players[final.argmin()].name}, {format_number(final.min())}."
+        title = f"{capitalize_first(join_words(kinds, 'and'))} world"
+        worlds.append(PlayedWorld(title, " ".join([*reasons, lowest]), timeline))
+    where = content.name if scenario is not None else Path(str(trace)).name
+    context = [f"seed {seed}", *([format_settings(settings)] if settings else [])]
+    write_text(path, render_play(where, players, names, worlds, horizon=steps, context=context))
     return path
 
 
-def _render_trace(
-    source: TraceSource, policies: str | Sequence[str], horizon: int | None, arms: int | None, seed: int
-) -> str:
+def _open(
+    source: ScenarioSource | TraceSource, horizon: int | None, arms: int | None
+) -> tuple[Scenario | TraceScenario, int, Sequence[str]]:
+    """Return what is played, the number of steps, and the names of the arms."""
     content = source.open()
+    count = content.arms if arms is None else arms
+    if isinstance(content, Scenario):
+        steps = content.horizon if horizon is None else horizon
+        content.check(steps, count)
+        return content, steps, [f"arm {arm + 1}" for arm in range(count + content.extra_arms)]
     if isinstance(content, CollectionScenario):
-        raise InputError(f"trace must be a single file but {source.path} has {len(content.files)} traces.")
+        raise InputError(f"trace must be a single file but {content.name} has {len(content.files)} traces.")
     if horizon is not None:
-        raise InputError("horizon can't be combined with a trace, all of whose rows are played.")
-    content.check(content.horizon, content.arms if arms is None else arms)
-    rows = content.trace.rows
-    players = make_players(policies, source, content.arms, rows)
-    timeline = record_timeline(content, players, rows, content.arms, seed, 0)
-    world = PlayedWorld("Trace", _describe_end("All rows of the trace.", players, timeline), timeline)
-    name = Path(source.path).name
-    return render_play(name, players, content.trace.names, [world], horizon=rows, context=[f"seed {seed}"])
-
-
-def _render_scenario(
-    source: ScenarioSource,
-    policies: str | Sequence[str],
-    horizon: int | None,
-    arms: int | None,
-    replications: int,
-    seed: int,
-    jobs: int | None,
-) -> str:
-    scenario = source.open()
-    steps = scenario.horizon if horizon is None else horizon
-    count = scenario.arms if arms is None else arms
-    scenario.check(steps, count)
-    players = make_players(policies, source, count + scenario.extra_arms, steps)
-    first = players[0]
-    plugin = POLICY_PLUGINS.source(first.policy.name)
-    problem = Problem(first.policy.name, scenario, steps, count, seed, burn_in=0, source=plugin)
-    with open_workers(jobs) as workers:
-        played = Evaluator(problem, workers).play_with_failures([first.params], Stream.SIMULATE, 0, replications)
-    worlds = []
-    for replication, kinds in choose_worlds(played.regret[0], played.failed[0] > 0).items():
-        timeline = record_timeline(scenario, players, steps, count, seed, replication)
-        reasons = [REASONS[kind].format(worlds=format_count(replications), policy=first.name) for kind in kinds]
-        note = _describe_end(" ".join(reasons), players, timeline)
-        worlds.append(PlayedWorld(f"{capitalize_first(join_words(kinds, 'and'))} world", note, timeline))
-    names = [f"arm {arm + 1}" for arm in range(count + scenario.extra_arms)]
-    return render_play(
-        scenario.name, players, names, worlds, horizon=steps, context=[f"seed {seed}"], settings=dict(source.settings)
-    )
+        raise InputError("horizon can't be combined with a trace, all of whose rows are played.", field="horizon")
+    content.check(content.horizon, count)
+    return content, content.trace.rows, content.trace.names
 
 
 def make_players(
@@ -196,10 +187,3 @@ def choose_worlds(regret: np.ndarray[Any, Any], failed: np.ndarray[Any, Any]) ->
     for kind, replication in chosen.items():
         worlds.setdefault(int(replication), []).append(kind)
     return worlds
-
-
-def _describe_end(reason: str, players: Sequence[Player], timeline: Timeline) -> str:
-    """Add the policy with the lowest regret to why a world is shown."""
-    regret = timeline.regret[:, -1]
-    best = int(regret.argmin())
-    return f"{reason} Lowest regret: {players[best].name}, {format_number(regret[best])}."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ravenlab.common.text import format_count, format_settings, join_words
+from ravenlab.common.text import format_count, join_words
 from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.world import ARMS, arms_to_draw
 from ravenlab.dashboards.pages.html import escape_json, render_page
@@ -41,19 +41,8 @@ def render_play(
     *,
     horizon: int,
     context: Sequence[str] = (),
-    settings: dict[str, Any] | None = None,
 ) -> str:
-    """Render the page as one self-contained HTML file.
-
-    Args:
-        source: Name of the scenario or trace.
-        players: The policies.
-        arms: Names of the arms.
-        worlds: The worlds to choose from, the first of which is shown.
-        horizon: Number of steps.
-        context: Further facts of the subtitle.
-        settings: Parameters of the scenario.
-    """
+    """Render the page of a scenario or trace as one self-contained HTML file; the first world is shown at once."""
     names = [player.name for player in players]
     title = join_words(names, "and") if len(names) <= MOST_NAMED else f"{len(names)} policies"
     facts = [f"T = {format_count(horizon)} steps", f"K = {len(arms)} arms", *context]
@@ -70,7 +59,7 @@ def render_play(
         "play",
         [],
         title=f"{title} in {source}",
-        subtitle=", ".join(facts + ([format_settings(settings)] if settings else [])),
+        subtitle=", ".join(facts),
         policies=[(player.name, _format_searched(player)) for player in players],
         horizon=format_count(horizon),
         worlds=worlds,

@@ -124,13 +124,18 @@ class CollectionScenario(TraceScenario):
 
 def is_collection(path: str | Path) -> bool:
     """Whether a path is a folder, a pattern such as "runs/*.csv", or a file with a column `series`."""
-    if Path(path).is_dir() or glob.has_magic(str(path)):
+    if Path(path).is_dir() or _is_pattern(path):
         return True
     try:
         with open_table(Path(path), "trace", must="name the arms") as table:
             return SERIES in [name.strip().lower() for name in table.names]
     except InputError:
         return False  # reading the trace says what is wrong
+
+
+def _is_pattern(path: str | Path) -> bool:
+    """Whether a path is a pattern and not the name of a file, such as data[1].csv."""
+    return glob.has_magic(str(path)) and not Path(path).is_file()
 
 
 def stamp_collection(path: str | Path) -> object:
@@ -142,7 +147,7 @@ def _find_files(path: str | Path) -> dict[str, Path]:
     """Return the files of a folder or a pattern by name; none for a single file."""
     if Path(path).is_dir():
         found = [file for file in Path(path).iterdir() if file.suffix.lower() in FORMATS]
-    elif glob.has_magic(str(path)):
+    elif _is_pattern(path):
         found = list(map(Path, glob.glob(str(path))))
     else:
         return {}

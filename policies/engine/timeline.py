@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,15 @@ class Player:
 
 @dataclass(frozen=True)
 class Change:
-    """A step at which another arm becomes the best, and the steps until each policy recovers.
-
-    None if a policy does not recover before the next change.
-    """
+    """A step at which another arm becomes the best."""
 
     step: int
+    lasting: int
+    """Number of steps to the next change."""
     before: int
     after: int
     recovery: list[int | None]
+    """Steps until each policy recovers; None if it does not before the next change."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Timeline:
     """[P, C] number of pulls of a best arm up to the end of the column."""
     changes: list[Change]
     all_changes: int
-    """Number of changes, of which at most `MOST_CHANGES` are listed: those with the longest time to the next one."""
+    """Number of changes, of which at most `MOST_CHANGES` are listed: those that last longest."""
 
 
 def record_timeline(
@@ -93,8 +94,9 @@ def record_timeline(
         worlds: AnyWorlds = scenario.draw_run(0)
     else:
         worlds = draw_any(scenario, horizon, arms, seed, replication, 1, Stream.SIMULATE)
-    check_memory((24 + 6 * len(players)) * horizon, f"the pulls of {len(players)} policies in {horizon} steps")
     columns = min(MOST_COLUMNS, horizon)
+    size = (24 + 6 * len(players)) * horizon + 24 * columns * arms
+    check_memory(size, f"the pulls of {len(players)} policies in {horizon} steps")
     ends = np.arange(1, columns + 1, dtype=np.int64) * horizon // columns
     played: list[Played] = [
         play(player.policy, player.params, worlds, seed, replication, Stream.SIMULATE, ends, pulls=True, fast=False)
@@ -110,7 +112,7 @@ def record_timeline(
     best = keep_lasting(best)
     hits = ties | (pulls == best)
     changes = find_changes(best, hits)
-    kept = sorted(sorted(changes, key=lambda change: -change[1])[:MOST_CHANGES])
+    kept = sorted(changes, key=lambda change: -change.lasting)[:MOST_CHANGES]
     return Timeline(
         ends=ends,
         means=means,
@@ -118,7 +120,7 @@ def record_timeline(
         pulls=np.stack([_most_frequent(row, ends, means.shape[1]) for row in pulls]),
         regret=np.concatenate([each.regret_curve for each in played]),
         hits=hits.cumsum(axis=1)[:, ends - 1],
-        changes=[change for *_, change in kept],
+        changes=sorted(kept, key=lambda change: change.step),
         all_changes=len(changes),
     )
 
@@ -168,22 +170,18 @@ def keep_lasting(best: Ints, shortest: int = SHORTEST_BEST) -> Ints:
     return np.repeat(best[starts][chosen], lengths)
 
 
-def find_changes(best: Ints, hits: Bools) -> list[tuple[int, int, Change]]:
-    """Return each change of the best arm [T], with its step and the number of steps to the next one."""
-    starts = np.flatnonzero(best[1:] != best[:-1]) + 1
-    stops = [*starts, best.size][1:]
+def find_changes(best: Ints, hits: Bools) -> list[Change]:
+    """Return the changes of the best arm [T], with the recovery of each policy from its pulls of a best arm [P, T]."""
+    starts = (np.flatnonzero(best[1:] != best[:-1]) + 1).tolist()
     return [
-        (
-            int(start) + 1,
-            int(stop - start),
-            Change(
-                step=int(start) + 1,
-                before=int(best[start - 1]),
-                after=int(best[start]),
-                recovery=[count_recovery(row[start:stop]) for row in hits],
-            ),
+        Change(
+            step=start + 1,
+            lasting=stop - start,
+            before=int(best[start - 1]),
+            after=int(best[start]),
+            recovery=[count_recovery(row[start:stop]) for row in hits],
         )
-        for start, stop in zip(starts, stops, strict=True)
+        for start, stop in pairwise([*starts, best.size])
     ]
 
 

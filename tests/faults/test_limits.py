@@ -50,6 +50,7 @@ def test_excessive_budget_is_refused(words: str, field: str, value: int, limit: 
 
 SIMULATING = [
     ["simulate"],
+    ["play", "--replications=1"],
     ["grid", "--alpha0=1", "--beta0=1", "--quiet"],
     ["tune", "--trials=1", "--quiet"],
     ["compare", "--tune=0", "--policies=raven-ucb", "--quiet"],

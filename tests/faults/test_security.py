@@ -155,12 +155,14 @@ def store_hostile_studies(folder: Path) -> None:
         ["tune", f"--log={log.name}", "--selection=128", "--report=128", *few],
         ["diagnose", trace.name, "--halves=0", "--output=diagnosis.html"],
         ["diagnose", log.name, "--halves=0", "--output=log.html"],
+        ["play", f"--trace={trace.name}", policies, "--output=play.html"],
+        ["play", f"{plugin.name}:world", policies, "--output=worlds.html", "--horizon=20", "--arms=3", "--jobs=1"],
         ["report", "--output=report.html"],
     ):
         printed(*words)
 
 
-PAGES = ("report.html", "fight/compare.html", "diagnosis.html", "log.html")
+PAGES = ("report.html", "fight/compare.html", "diagnosis.html", "log.html", "play.html", "worlds.html")
 
 
 def test_names_are_escaped_on_every_page(here: Path, browser: Browser) -> None:

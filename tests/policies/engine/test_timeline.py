@@ -78,9 +78,8 @@ def test_recovery_in_a_world_made_by_hand() -> None:
         lambda first, count: means[first - 1 : first - 1 + count], np.arange(20, 201, 20), pulls
     )
     np.testing.assert_allclose(averages, means[::20])
-    ((step, length, change),) = find_changes(keep_lasting(best), hits)
-    assert (step, length) == (101, 100)
-    assert (change.step, change.before, change.after) == (101, 0, 1)
+    (change,) = find_changes(keep_lasting(best), hits)
+    assert (change.step, change.lasting, change.before, change.after) == (101, 100, 0, 1)
     assert change.recovery == [30, None]
 
 
