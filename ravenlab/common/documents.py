@@ -246,7 +246,7 @@ class Document:
     """The parts of a result that people read, most important first."""
 
     answer: str
-    """One or a few sentences."""
+    """One or a few sentences; empty if others give the answer."""
     label: str = ""
     """The kind of result, and the study it belongs to."""
     facts: Sequence[str] = ()

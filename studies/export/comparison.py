@@ -75,8 +75,8 @@ class ComparisonDocument(ResultList[ComparisonResult]):
 
     def to_documents(self) -> list[Document]:
         """Return an overview of several results, each result, and what holds for all of them."""
-        facts = describe_untuned_policies(self)
-        closing = Document(describe_marks(self), facts=facts, tables=no_tuning_table(self))
+        facts = [describe_marks(self), *describe_untuned_policies(self)]
+        closing = Document("", facts=facts, tables=no_tuning_table(self))
         return [*self._overview(), *map(describe_boards, self), closing]
 
     def _overview(self) -> list[Document]:

@@ -11,7 +11,7 @@ from ravenlab.common.terminal import print_line
 from ravenlab.common.text import format_count, join_words, plural
 from ravenlab.studies.storage.urls import storage_url
 from ravenlab.tuning.cli.fields import drop_unset, option_names
-from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_message
+from ravenlab.tuning.cli.output import describing_interrupts, print_json, print_warning
 from ravenlab.tuning.workers.local import BACKENDS, DEFAULT_BACKEND, open_workers
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def run(
 def print_warnings(plan: Plan) -> None:
     """Print the warnings of a plan to stderr."""
     for warning in plan.warnings():
-        print_message(f"ravenlab: warning: {warning}")
+        print_warning(warning)
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

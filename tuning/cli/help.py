@@ -4,7 +4,6 @@ Typer's own help pages have no place for examples, and importing what draws them
 `ravenlab --help` does. The pages are therefore formatted here, from the same declarations.
 """
 
-import os
 import re
 import shutil
 import sys
@@ -19,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ravenlab.common.errors import unknown_name
 from ravenlab.studies.symbols import to_encoding
+from ravenlab.tuning.cli.output import has_colors
 from ravenlab.tuning.interrupts import Interrupted
 
 MAX_WIDTH = 100  # columns of a page on a wide terminal
@@ -97,9 +97,8 @@ def format_usage(command: Any, ctx: Any) -> str:
 def format_page(command: Any, ctx: Any) -> str:
     """Return the help page of a command, in color on a terminal that has colors."""
     width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
-    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     page = "\n".join(_page_lines(command, ctx, width))
-    return to_encoding(page if color else re.sub(r"\x1b\[\d+m", "", page), sys.stdout.encoding)
+    return to_encoding(page if has_colors(sys.stdout) else re.sub(r"\x1b\[\d+m", "", page), sys.stdout.encoding)
 
 
 def _page_lines(command: Any, ctx: Any, width: int) -> Iterator[str]:

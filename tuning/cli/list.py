@@ -117,7 +117,7 @@ def list_policies(
 
 def _paragraphs(described: object) -> list[str]:
     """Return the paragraphs of a docstring, each on one line."""
-    return [" ".join(paragraph.split()) for paragraph in (getdoc(described) or "").split("\n\n")]
+    return [" ".join(paragraph.replace("`", "").split()) for paragraph in (getdoc(described) or "").split("\n\n")]
 
 
 def _print_names(pairs: list[tuple[str, str]], what: str) -> None:

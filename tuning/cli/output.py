@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -23,11 +24,22 @@ MAX_NAMED_STUDIES = 3  # an interrupt names at most so many studies, and counts 
 COMMAND = "ravenlab"
 
 
-def print_message(text: str) -> None:
-    """Print a line for people to stderr, wrapped if it is a terminal."""
+def print_message(text: str, color: str | None = None) -> None:
+    """Print a line for people to stderr, wrapped and with its color if it is a terminal."""
     text = escape_unprintable(text)
     lines = wrap_words(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else [text]
-    typer.echo("\n".join(lines), err=True)
+    shown = "\n".join(lines)
+    typer.echo(typer.style(shown, fg=color) if color and has_colors(sys.stderr) else shown, err=True)
+
+
+def print_warning(text: str) -> None:
+    """Print a warning to stderr, in yellow on a terminal."""
+    print_message(f"ravenlab: warning: {text}", "yellow")
+
+
+def has_colors(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal with colors, and the user has not declined them."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def print_json(document: Any, indent: int | None = None) -> None:

@@ -10,7 +10,7 @@ from ravenlab.studies.registry import StudyDefaults
 from ravenlab.tuning.cli import completion, options
 from ravenlab.tuning.cli.fields import SETTINGS_FIELDS, assignments, takes_fields
 from ravenlab.tuning.cli.options import option
-from ravenlab.tuning.cli.output import print_json, print_message
+from ravenlab.tuning.cli.output import print_json, print_warning
 from ravenlab.tuning.workers.local import worker_count
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def simulate(
         **fields,
     )
     for warning in find_scenario(result.scenario, result.settings).warnings(result.horizon, result.arms):
-        print_message(f"ravenlab: warning: {warning}")
+        print_warning(warning)
     if pulls is not None and result.pulls is not None:
         _write_pulls(result.pulls, pulls)
     if as_json:

@@ -57,7 +57,7 @@ def test_other_commands_support_comparisons(tmp_path: Path) -> None:
     (row,) = json.loads(printed("studies", storage, "--json"))
     assert (row["name"], row["kind"], row["finished"], row["planned"]) == (comparison["study"], "comparison", 3, 3)
     assert json.loads(printed("show", "compare", storage, "--json"))["comparison"] == comparison
-    assert_names(printed("show", "compare", storage).splitlines()[-1], "comparison", "3 of 3")
+    assert_names(printed("show", "compare", "--all", storage).splitlines()[-1], "comparison", "3 of 3")
     assert_names(refused("export", "compare*", storage), "comparison", "ravenlab compare")
     printed("copy", "compare", "--as=copied", f"--to=sqlite:///{tmp_path}/copy.sqlite3", storage)
     assert json.loads(printed("show", "copied", f"--storage=sqlite:///{tmp_path}/copy.sqlite3", "--json"))[

@@ -292,6 +292,13 @@ def test_decisions_are_bold_and_warnings_yellow(several: str) -> None:
     assert "\x1b" not in run_command(words)[1]
 
 
+def test_warnings_on_stderr_are_yellow() -> None:
+    words = ["simulate", "blips", "--horizon=100", "--arms=3", "--set=every=500", "--replications=2", "--jobs=1"]
+    assert "\x1b[33mravenlab: warning: " in run_in_terminal(words, 80)
+    assert not COLOR.search(run_in_terminal(words, 80, NO_COLOR="1"))
+    assert "\nravenlab: warning: " in f"\n{run_command(words)[2]}"
+
+
 def test_a_run_of_many_studies_states_each_result_once_and_ends_with_counts(
     monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
