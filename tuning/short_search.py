@@ -10,6 +10,7 @@ from typing import Any
 
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import capitalize_first, format_duration, plural
+from ravenlab.environments.recorded.collection import is_collection
 from ravenlab.environments.recorded.recording import is_binary
 from ravenlab.policies.engine.ahead import compile_ahead
 from ravenlab.studies.diagnosis.analysis import diagnose, read_rewards
@@ -97,9 +98,9 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     if kind == "log" and question.horizon is not None:
         raise InputError(f"the horizon follows from the events of {path}, so it can't be given.", field="horizon")
     given = {"horizon": question.horizon, "keep_state": question.keep_state, "columns": question.columns}
-    spec = parse_study_spec({**problem, **budget, **{name: value for name, value in given.items() if value}})
-    with open_progress(f"Diagnosing {path.name} and searching {spec.trials} candidates on it ...") as listener:
-        answer = _run(spec, jobs, SILENT if listener is None else listener)
+    fields = {**problem, **budget, **{name: value for name, value in given.items() if value}}
+    with open_progress(f"Diagnosing {path.name} and searching {CANDIDATES} candidates on it ...") as listener:
+        answer = _answer_on_file(fields, jobs, SILENT if listener is None else listener)
     rewards = (1.0 if is_binary(values) else 0.0) - values if question.minimize else values
     diagnosis = diagnose(rewards, names, halves=HALVES, check=True)
     understood = (
@@ -108,6 +109,21 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
         + "".join(f" {capitalize_first(note)}." for note in notes)
     )
     return answer.with_understanding(understood)
+
+
+def _answer_on_file(fields: Mapping[str, Any], jobs: int | None, listener: Listener) -> RecommendedParameters:
+    """Answer on a file; a trace without a horizon is for a policy that keeps running for as many steps as rows.
+
+    Parameters for windows are other ones: a policy that keeps running with them had eight times the regret of the one
+    that is recommended for it (traces of the example "regions"). Windows are used if the rows can't be simulated.
+    """
+    if "trace" in fields and "horizon" not in fields and not is_collection(fields["trace"]):
+        try:
+            return _run(parse_study_spec({**fields, "keep_state": True}), jobs, listener)
+        except InputError:
+            if "keep_state" in fields:
+                raise
+    return _run(parse_study_spec(dict(fields)), jobs, listener)
 
 
 def _run(

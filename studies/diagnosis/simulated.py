@@ -46,7 +46,7 @@ def resembling_scenario(diagnosis: Diagnosis, horizon: int) -> Scenario:
     settings: dict[str, Any] = {**diagnosis.base, "noise": diagnosis.noise}
     for finding in found:
         rates = dict(finding.settings)
-        if "every" in rates:
+        if "every" in rates and not {"affected", "size"} & {*rates}:  # outages of some arms have no random times
             rates["times"] = RANDOM_TIMES
         for key, value in rates.items():
             full = f"{finding.kind}.{key}"

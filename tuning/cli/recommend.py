@@ -106,6 +106,8 @@ def recommend(
     result = answer_question(
         question, storage, lambda note: _open_progress(note, quiet), internal=show_all, search=not no_search, jobs=jobs
     )
+    if result.study is not None and result.study.kept is not None:
+        question = replace(question, keep_state=True)
     if as_json:
         command = question.next_command(storage) if result.kind not in ("stored", "nothing to set") else None
         print_json({**result.as_object(), "command": command})

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ravenlab.common.errors import InputError
-from ravenlab.common.interval import Interval
+from ravenlab.common.interval import CONFIDENCE_LEVEL, Interval
 from ravenlab.common.threads import run_in_threads
 from ravenlab.environments import Scenario
 from ravenlab.environments.recorded.trace_world import TraceScenario
@@ -25,7 +25,7 @@ from ravenlab.policies.engine.parameters import Value, Values
 from ravenlab.policies.engine.play import play_windows
 from ravenlab.studies.diagnosis.result import Diagnosis
 from ravenlab.studies.diagnosis.simulated import resample_diagnosis, resembling_scenario
-from ravenlab.studies.results.recommendation import Estimate, KeptState, Recommendation
+from ravenlab.studies.results.recommendation import FIXED_ARM, Estimate, KeptState, Recommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.source import TraceSource
 from ravenlab.studies.spec.study import StudySpec
@@ -80,6 +80,7 @@ class KeptStateData(SimulatedWorlds):
                 selection = replace(selection, best=finalists[-1], choice=ChosenParameters(defaults))
                 verdict = Verdict(decision="keep the defaults", set=[])
         scenarios = self._refit()
+        arm = self._compare_arm(runs[make_key(selection.choice.values)])
         facts = KeptState(
             file=Path(self.source.path).name,
             digest=self.trace.digest,
@@ -94,7 +95,7 @@ class KeptStateData(SimulatedWorlds):
             **difference.as_object("difference"),
             decidable=enough,
         )
-        recommendation = make_recommendation(self, selection, self._simulate(selection, scenarios, facts))
+        recommendation = make_recommendation(self, selection, self._simulate(selection, scenarios, facts, arm))
         return recommendation if verdict is None else recommendation.model_copy(update={"verdict": verdict})
 
     def _replay(self, candidates: Sequence[Values]) -> list[Floats]:
@@ -118,6 +119,19 @@ class KeptStateData(SimulatedWorlds):
         interval = sum_interval(total, series, dependence, self.spec.seed).as_difference()
         return interval, dependence.enough
 
+    def _compare_arm(self, chosen: Floats) -> Rival:
+        """Compare the best arm of the search segment with the chosen parameters on the rows, scaled to the horizon."""
+        from scipy.special import stdtrit
+
+        arm = self.trace.best_searched_arm
+        regret = self.trace.play_fixed_arm(self.trace.draw_run(self.first), arm).regret_by_row[self.first :]
+        interval, enough = self._compare(regret - chosen)
+        times = self.spec.horizon / self.trace.segment(Stream.REPORT).rows
+        degrees = MAX_BLOCKS - 1.0
+        error = interval.half_width / float(stdtrit(degrees, 0.5 + CONFIDENCE_LEVEL / 2.0))
+        difference = StudentEstimate(times * interval.mean, times * error, degrees)
+        return Rival(FIXED_ARM, difference, enough, arm=self.trace.trace.names[arm])
+
     def _refit(self) -> list[Scenario]:
         """Return scenarios that resemble diagnoses of resampled rows."""
         calls = [(self.trace, self.spec.seed + number) for number in range(REFITS)]
@@ -138,7 +152,7 @@ class KeptStateData(SimulatedWorlds):
             )
         return scenarios
 
-    def _simulate(self, selection: Selection, scenarios: Sequence[Scenario], facts: KeptState) -> Report:
+    def _simulate(self, selection: Selection, scenarios: Sequence[Scenario], facts: KeptState, arm: Rival) -> Report:
         """Estimate regret and differences in worlds of each refit; their spread is the error of the diagnosis."""
         horizon = self.spec.horizon
         worlds = min(self.spec.report // WORLDS_SHARE, MAX_STEPS // (horizon * len(scenarios)))
@@ -162,7 +176,7 @@ class KeptStateData(SimulatedWorlds):
             ],
             scale=scale.model_copy(update={"mean": -scale.mean}) if self.trace.minimize else scale,
             kept=facts,
-            alternatives=list_alternatives(rivals),
+            alternatives=list_alternatives([arm, *rivals]),
         )
 
     def _play_refits(

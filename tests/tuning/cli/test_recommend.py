@@ -175,5 +175,7 @@ def test_a_file_is_diagnosed_and_answered(tmp_path: Path) -> None:
     path.write_text("a,b,c\n" + "\n".join(",".join(f"{cost:.3f}" for cost in row) for row in costs.tolist()))
     out = printed("recommend", "costs.csv", "--minimize")
     assert_names(out, "costs.csv is a trace of 1,500 steps and 3 arms; less is better", "search of 64 candidates")
-    assert_names(out, "'a'", "ravenlab tune --trace costs.csv --minimize")
+    assert_names(
+        out, "'a'", "keeps its state over 1,500 steps", "ravenlab tune --trace costs.csv --minimize --keep-state"
+    )
     assert [item.name for item in tmp_path.iterdir()] == ["costs.csv"]

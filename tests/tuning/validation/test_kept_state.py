@@ -9,6 +9,7 @@ import pytest
 
 import ravenlab
 from ravenlab.environments.world import Floats
+from ravenlab.studies.diagnosis.result import Diagnosis, Finding
 from ravenlab.studies.diagnosis.simulated import resample_diagnosis, resembling_scenario
 from ravenlab.studies.export import export
 from ravenlab.studies.spec.files import load_study_file
@@ -96,6 +97,23 @@ def test_the_simulated_scenario_has_the_rate_of_the_trace_at_any_horizon() -> No
     every = [resembling_scenario(diagnosis, horizon).parameters()["every"] for horizon in (ROWS, 50 * ROWS)]
     assert every[0] == every[1]
     assert 0.5 * ROWS < every[0] < ROWS
+
+
+def test_outages_of_single_arms_are_simulated_at_the_times_that_their_effect_allows() -> None:
+    base = {"mean_low": 40.0, "mean_high": 51.0, "variance_low": 20.0, "variance_high": 40.0}
+    outage = {"every": "50%", "lasting": "1%", "affected": 0.2, "size": 40.0}
+    finding = Finding("blips", found=True, p=0.001, strength="", settings=outage)
+    scenario = resembling_scenario(Diagnosis(("a", "b", "c"), 4000, (finding,), base=base), 8000)
+    assert scenario.parameters()["size"] == 40.0
+    scenario.check(8000, 3)
+
+
+def test_the_best_arm_is_compared_on_the_replayed_rows(file: Path) -> None:
+    result = ravenlab.recommend(file, minimize=True, progress=False, jobs=1)
+    assert result.study is not None
+    assert result.study.kept is not None
+    arm = next(each for each in result.study.alternatives if each.name == "fixed arm")
+    assert arm.arm in result.study.kept.arms
 
 
 def test_study_files_state_the_horizon(file: Path, tmp_path: Path) -> None:
