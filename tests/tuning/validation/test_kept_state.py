@@ -103,7 +103,7 @@ def test_outages_of_single_arms_are_simulated_at_the_times_that_their_effect_all
     base = {"mean_low": 40.0, "mean_high": 51.0, "variance_low": 20.0, "variance_high": 40.0}
     outage = {"every": "50%", "lasting": "1%", "affected": 0.2, "size": 40.0}
     finding = Finding("blips", found=True, p=0.001, strength="", settings=outage)
-    scenario = resembling_scenario(Diagnosis(("a", "b", "c"), 4000, (finding,), base=base), 8000)
+    scenario = resembling_scenario(Diagnosis(("a", "b", "c"), 4000, ("blips",), (finding,), base=base), 8000)
     assert scenario.parameters()["size"] == 40.0
     scenario.check(8000, 3)
 
