@@ -29,7 +29,7 @@ from tests.faults.template import COMPARE, GRID, ROBUST, SMALL_TUNE, make_storag
 from tests.messages import assert_names
 from tests.project import python
 
-COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "150"))
+COMMANDS_RUN = int(os.environ.get("RAVENLAB_DAMAGED", "300"))
 """Number of commands, each on a storage with other damage."""
 MAX_SECONDS = 60  # of a command; a signal then has to end it
 END_SECONDS = 90  # after which the process is ended if the signal did not end the command
