@@ -179,12 +179,21 @@ def with_counts(function: Callable[..., Any], counts: dict[str, int]) -> Callabl
 
 
 def shape(text: str) -> list[str]:
-    """Return lines with normalized numbers, spaces and rules, which do not depend on the budget.
+    """Return lines with normalized numbers, decisions, spaces and rules, which do not depend on the budget.
 
     >>> shape("┏━━━┓\\n│ T10000  │ 79.5 (75.3 to 85.3) │")
     ['┏━┓', '│ T# │ # (# to #) │']
+    >>> shape("Keep the defaults: …\\nThe defaults: regret 5 higher (95 % CI −1 to 6; inconclusive)")
+    ['(decision)', 'The defaults: regret # other (# % CI # to #)']
     """
-    return [re.sub(r"[-+−]?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line) for line in exact(text)]
+    return [_normalize(line) for line in exact(text)]
+
+
+def _normalize(line: str) -> str:
+    line = re.sub(r"[-+−]?\d+(,\d{3})*(\.\d+)?(e[-+]?\d+)?", "#", line)
+    line = re.sub(r"^(Use|Keep|Set only|Always use|Inconclusive)\b.*", "(decision)", line)
+    line = re.sub(r"[,;] (tied|inconclusive)\b", "", line)
+    return re.sub(r"\b(higher|lower)\b", "other", line)
 
 
 def exact(text: str) -> list[str]:

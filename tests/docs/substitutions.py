@@ -53,6 +53,7 @@ WORDS: dict[tuple[str, str], str] = {
     ("tune --log", "FILE.csv"): "a_log.csv",
     ("diagnose", "FILE.csv"): "a_trace.csv",
     ("diagnose", "latency.csv"): "a_trace.csv",
+    ("recommend", "carriers-log.csv"): "a_log.csv",
     ("tune", "./mine.py:Mine"): "./docs/examples/falling_greedy.py:FallingGreedy",
     ("compare", "all"): "localized-jump,stationary",
     ("compare --policies", "all"): "raven-ucb,ucb1",
