@@ -6,6 +6,7 @@ On a trace the answer is checked by its regret on the report segment, relative t
 selected by their regret on these rows, so the check has no selection bias. The diagnosis itself uses all rows.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +14,18 @@ from typing import Any
 
 from ravenlab.common.checks import parse_steps
 from ravenlab.common.interval import Interval
-from ravenlab.common.text import format_count, format_ends, format_number, join_words
+from ravenlab.common.text import format_count, format_ends, format_number, format_percent, join_words
+from ravenlab.dashboards.pages.diagnosis import NextStep
 from ravenlab.policies.engine.parameters import Value
 from ravenlab.studies.diagnosis.findings import NEVER
 from ravenlab.studies.diagnosis.result import STATIONARY, Diagnosis
 from ravenlab.studies.laws.axes import NoLawError
-from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
+from ravenlab.studies.laws.recommendation import (
+    RecommendationQuery,
+    RecommendedParameters,
+    describe_excess,
+    recommend_parameters,
+)
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.symbols import format_params
 from ravenlab.tuning.validation.trace import TraceData
@@ -110,6 +117,49 @@ def _ask_law(
             length = parse_steps(name, settings[name], diagnosis.rows)
             settings[name] = min(length, max(1, int(most * steps)))
     return recommend_parameters(RecommendationQuery(kind, steps, arms=arms, settings=settings), [])
+
+
+def suggest_next(
+    diagnosis: Diagnosis,
+    file: Path,
+    study_file: Path | None = None,
+    recommendation: RecommendedParameters | None = None,
+    minimize: bool = False,
+) -> NextStep | None:
+    """Suggest the command that makes the most of a diagnosis; None if there are too few data for any.
+
+    Args:
+        diagnosis: The diagnosis.
+        file: The trace or log.
+        study_file: The written proposal of a study, if any.
+        recommendation: The law's answer for the diagnosis, if any.
+        minimize: Whether the file holds costs.
+
+    >>> suggest_next(Diagnosis(("a", "b"), 1000, (), mismatch="it has waves"), Path("my log.csv")).command
+    "ravenlab tune --trace 'my log.csv'"
+    """
+    if not diagnosis.conclusive:
+        return None
+    if not diagnosis.proposes:
+        words = ["ravenlab", "tune", f"--{diagnosis.kind}", str(file), *(["--minimize"] if minimize else [])]
+        effect = "no scenario resembles the data, so parameters are searched on the rows themselves and compared with"
+        return NextStep(shlex.join(words), f"{effect} the defaults on held-out rows.")
+    law = None if recommendation is None else recommendation.law
+    if recommendation is not None and law is not None and law.better is not None:
+        better = law.better
+        asked = recommendation.scenario, recommendation.horizon, better.policy
+        query = RecommendationQuery(*asked, arms=recommendation.arms, settings=recommendation.settings)
+        regret = format_number(recommendation.regret.mean)
+        share = format_percent(1.0 - better.regret.mean / recommendation.regret.mean)
+        effect = f"a regret of {format_number(better.regret.mean)} instead of {regret} with {recommendation.policy}"
+        return NextStep(query.tune_command(), f"{effect}, which is {share} less.")
+    name = "proposed.toml" if study_file is None else str(study_file)
+    effect = "not known in advance, because there is no law for this scenario; the study states it beside the defaults."
+    if law is not None and law.answer.excess is not None:
+        excess = describe_excess(law.answer.excess)
+        effect = f"little, because the parameters below need no search. Their excess regret over {excess}."
+    command = shlex.join(["ravenlab", "tune", "--study", name])
+    return NextStep(command, effect, to_save="" if study_file is not None else name)
 
 
 def check_on_trace(diagnosis: Diagnosis, path: Path, minimize: bool = False) -> TraceCheck:

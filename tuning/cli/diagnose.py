@@ -65,6 +65,7 @@ def diagnose(
     from ravenlab.dashboards.pages.diagnosis import render_diagnosis
     from ravenlab.environments.recorded.log_file import parse_columns
     from ravenlab.studies.diagnosis.proposal import propose_study
+    from ravenlab.tuning.diagnosed import suggest_next
     from ravenlab.tuning.files import check_file_writable, write_text
     from ravenlab.tuning.queries import diagnose as diagnose_file
 
@@ -83,7 +84,8 @@ def diagnose(
     parameters += [] if check is None else [check.describe()]
     parameters += [f"{reason}."] if reason else []
     if output is not None:
-        write_text(output, render_diagnosis(diagnosis, file.name, proposal, parameters))
+        step = suggest_next(diagnosis, file, study_file, recommendation, minimize)
+        write_text(output, render_diagnosis(diagnosis, file.name, proposal, parameters, step))
     if study_file is not None and proposal:
         write_text(study_file, proposal)
     if as_json:
