@@ -46,7 +46,8 @@ def test_commands_agree_on_a_robust_search(tmp_path: Path, capsys: Captured) -> 
         assert "robust/" in printed("export", "robust/*", f"--format={form}", url)
     assert_names(printed("show", "robust", url), "stationary")
     shown = json.loads(printed("show", "robust", url, "--json"))["robust"]
-    assert {**shown, "feedback": "rewards", "extra_arms": 0} == entry
+    assumptions = ["Holds for immediate rewards: each one is known before the next choice."]
+    assert {**shown, "feedback": "rewards", "extra_arms": 0, "assumptions": assumptions} == entry
     assert run(["copy", "robust", "--as=copied", f"--to=sqlite:///{tmp_path}/t.sqlite3", url]) == 0
     assert json.loads(
         printed("show", "copied", f"--storage=sqlite:///{tmp_path}/t.sqlite3", "--json").splitlines()[-1]
