@@ -39,6 +39,9 @@ def make_page(document: Mapping[str, Any]) -> str:
         "python -m tools.reproduction_docs reproduction   # writes this page",
         "```",
         "",
+        "![The page of a reproduction: a tile per claim and protocol, confirmed, within sampling noise, refuted or"
+        " inconclusive](../images/reproduction.png)",
+        "",
         *table(["claim", "place", "paper", *(f"as {protocol}" for protocol in PROTOCOLS)], map(_row, claims.values())),
     ]
     return "\n".join(lines) + "\n"
@@ -66,7 +69,7 @@ def _format_measurement(measurement: Mapping[str, float], unit: str) -> str:
 
 
 def main() -> None:
-    """Write the page and take a screenshot of the verdicts on Figure 2."""
+    """Write the page and take a screenshot of the scoreboard."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="output folder of ravenlab reproduce")
     folder = parser.parse_args().folder
@@ -77,9 +80,6 @@ def main() -> None:
     with launch_browser(browser_path) as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto((folder / "reproduction.html").resolve().as_uri())
-        row = ".line[data-claim='figure2-above-80']"
-        page.evaluate(f"() => document.querySelector(\"{row}\").scrollIntoView({{behavior: 'instant'}})")
-        page.evaluate("() => scrollBy(0, -60)")
         page.wait_for_timeout(500)
         page.screenshot(path=IMAGES / "reproduction.png")
 

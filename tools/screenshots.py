@@ -1,4 +1,4 @@
-"""Pictures for the README: python -m tools.screenshots [report] [dashboard] [figure3].
+"""Pictures for README and docs: python -m tools.screenshots [report] [dashboard] [figure3].
 
 Without names, all pictures are taken.
 """
@@ -24,7 +24,7 @@ IMAGES = DOCS / "images"
 
 
 def take_report_screenshots(browser: Browser, folder: Path) -> None:
-    """Run the quick studies, and save the top of their report and a sensitivity map."""
+    """Run the quick studies, and save the top of their report."""
     url = f"sqlite:///{folder}/report.sqlite3"
     for spec in load_study_file(find_study_file("quick")):
         run_study(spec, url)
@@ -33,13 +33,6 @@ def take_report_screenshots(browser: Browser, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(path.as_uri())
     page.screenshot(path=IMAGES / "report.png")
-    page.goto(f"{path.as_uri()}#study-quick-variance-drift")
-    figure = page.locator("#study-quick-variance-drift .linked figure.panel").first
-    figure.scroll_into_view_if_needed()
-    plot = "#study-quick-variance-drift .linked .plot"
-    page.wait_for_function(f"() => document.querySelector('{plot}').dataset.state === 'drawn'")
-    page.wait_for_timeout(1000)
-    figure.screenshot(path=IMAGES / "grid.png")
 
 
 def take_dashboard_screenshot(browser: Browser, folder: Path) -> None:
@@ -73,7 +66,7 @@ def take_figure3(browser: Browser, folder: Path) -> None:
 
 
 PICTURES = {
-    "report": (take_report_screenshots, ("report.png", "grid.png")),
+    "report": (take_report_screenshots, ("report.png",)),
     "dashboard": (take_dashboard_screenshot, ("dashboard.png",)),
     "figure3": (take_figure3, ("figure3.png",)),
 }
