@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ravenlab.common.text import format_number
+from ravenlab.common.interval import Interval
+from ravenlab.common.text import format_ends, format_mean, format_number
 from ravenlab.studies.paper.claims import ClaimVerdict
 from tests.dashboards.browser import find_browser, launch_browser
 from tools.docs.marks import table
@@ -62,10 +63,10 @@ def _cell(verdict: Mapping[str, Any], unit: str) -> str:
 
 
 def _format_measurement(measurement: Mapping[str, float], unit: str) -> str:
-    value = f"{format_number(measurement['value'])}{unit}"
-    if measurement["low"] == measurement["high"]:
-        return value
-    return f"{value} ({format_number(measurement['low'])} to {format_number(measurement['high'])})"
+    interval = Interval(measurement["value"], measurement["low"], measurement["high"])
+    if interval.low == interval.high:
+        return f"{format_number(interval.mean)}{unit}"
+    return f"{format_mean(interval)}{unit} ({format_ends(interval)})"
 
 
 def main() -> None:
