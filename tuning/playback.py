@@ -33,7 +33,7 @@ MOST_POLICIES = 12
 REASONS = {
     "median": "Of {worlds} worlds, {policy} has its median regret in this one.",
     "worst": "Of {worlds} worlds, {policy} has its highest regret in this one.",
-    "trace": "All rows of the trace.",
+    "trace": "All rows of the trace; means are averages over nearby rows.",
     "failing": "{policy} fails: its regret in the last tenth of the steps exceeds half that of uniform choice.",
 }
 """Why a world is shown, by what it is for the first policy."""
@@ -118,7 +118,7 @@ def play(
         worlds.append(PlayedWorld(title, " ".join([*reasons, lowest]), timeline))
     where = content.name if scenario is not None else Path(str(trace)).name
     context = [f"seed {seed}", *([format_settings(settings)] if settings else [])]
-    write_text(path, render_play(where, players, names, worlds, horizon=steps, context=context))
+    write_text(path, render_play(where, players, names, worlds, horizon=steps, costs=minimize, context=context))
     return path
 
 

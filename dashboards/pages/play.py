@@ -40,6 +40,7 @@ def render_play(
     worlds: Sequence[PlayedWorld],
     *,
     horizon: int,
+    costs: bool = False,
     context: Sequence[str] = (),
 ) -> str:
     """Render the page of a scenario or trace as one self-contained HTML file; the first world is shown at once."""
@@ -53,6 +54,7 @@ def render_play(
         "dashes": style.DASHES,
         "ends": worlds[0].timeline.ends.tolist(),
         "policies": names,
+        "costs": costs,
         "worlds": [_world_data(world) for world in worlds],
     }
     return render_page(
@@ -62,6 +64,7 @@ def render_play(
         subtitle=", ".join(facts),
         policies=[(player.name, _format_searched(player)) for player in players],
         horizon=format_count(horizon),
+        costs=costs,
         worlds=worlds,
         run=Markup(escape_json(json.dumps(run, separators=(",", ":"), allow_nan=False))),
         version=project_version(),

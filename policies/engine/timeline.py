@@ -104,7 +104,7 @@ def record_timeline(
     ]
     pulls = np.concatenate([each.pulls for each in played])
     if isinstance(scenario, TraceScenario):
-        table = scenario.means
+        table = smooth_folds(scenario.means, 2 * (scenario.nearby.gap + 1))
         means, best, ties = summarize_means(lambda first, count: table[first - 1 : first - 1 + count], ends, pulls)
     else:
         assert isinstance(worlds, Worlds)
@@ -130,6 +130,17 @@ def _open_means(worlds: Worlds, first: int, count: int) -> Floats:
     fill_rewards(worlds, 0, first, means, np.empty_like(means))
     steps = np.arange(first, first + count)[:, None]
     return np.where((worlds.opens[0] <= steps) & (steps < worlds.closes[0]), means, np.nan)
+
+
+def smooth_folds(means: Floats, rows: int) -> Floats:
+    """Average means [T, K] over so many rows, which contain both folds of a trace; NaN where an arm is closed."""
+    kernel = np.ones(rows)
+    averages = np.full_like(means, np.nan)
+    for values, average in zip(means.T, averages.T, strict=True):
+        known = ~np.isnan(values)
+        sums, counts = (np.convolve(each, kernel)[rows // 2 :][: len(means)] for each in (np.nan_to_num(values), known))
+        np.divide(sums, counts, out=average, where=known)
+    return averages
 
 
 def summarize_means(means_of: MeansOf, ends: Ints, pulls: Ints) -> tuple[Floats, Ints, Bools]:

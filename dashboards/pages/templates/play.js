@@ -118,7 +118,7 @@
     context.fillStyle = look.line;
     for (const value of ticks(low, high, 5).values) context.fillRect(0, Math.round(y(value)), width, 1);
   }
-  function scale(area, low, high, y) {
+  function scale(area, low, high, y, sign = 1) {
     const { context } = area, { values, step } = ticks(low, high, 5), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
     context.textAlign = "left";
@@ -127,8 +127,8 @@
     context.fillStyle = look.soft;
     for (const value of values) {
       if ((!value && !low) || y(value) < 12) continue; // at the bottom, the axis of steps has a label
-      context.strokeText(minus(format.format(value)), 0, y(value) - 7);
-      context.fillText(minus(format.format(value)), 0, y(value) - 7);
+      context.strokeText(minus(format.format(sign * value)), 0, y(value) - 7);
+      context.fillText(minus(format.format(sign * value)), 0, y(value) - 7);
     }
   }
   function dotted(area, top, bottom) {
@@ -203,7 +203,7 @@
     context.clip();
     paint();
     context.restore();
-    scale(area, low - room, high + room, y);
+    scale(area, low - room, high + room, y, run.costs ? -1 : 1);
     const named = world.drawn.map((arm, place) => ({ arm, value: world.means[place][at] })).filter((each) => each.value !== null);
     const places = spread(named.map((each) => y(each.value)), 13, 7, height - 7);
     named.forEach((each, index) => {
@@ -214,7 +214,8 @@
       context.font = context.font.replace(/^(bold )?/, best ? "bold " : "");
       context.textAlign = "left";
       const name = gutter() < 100 ? String(run.arms[each.arm]).replace(/^arm /, "") : armName(each.arm);
-      context.fillText(clip(context, best && gutter() >= 100 ? `${name}, best` : name, gutter() - 24), width + 20, places[index]);
+      const text = best && context.measureText(`${name}, best`).width <= gutter() - 24 ? `${name}, best` : name;
+      context.fillText(clip(context, text, gutter() - 24), width + 20, places[index]);
     });
     cursor(area, 0, height);
   }
@@ -373,6 +374,8 @@
         cell.textContent = steps === null ? "–" : count(steps);
       });
     });
+    const notes = [run.costs && "lowest at the top", world.drawn.length < run.arms.length && `${world.drawn.length} of ${count(run.arms.length)} arms, the others are grey below`];
+    byId("drawn").textContent = notes.filter(Boolean).join("; ");
     byId("all-recoveries").hidden = byId("back").disabled = byId("next").disabled = !world.changes.length;
     placeChanges();
     choose(-1);
@@ -474,7 +477,7 @@
   function hover(event) {
     pointed = columnAt(event);
     const best = world.best[pointed], place = world.drawn.indexOf(best), mean = place < 0 ? null : world.means[place][pointed];
-    const value = mean === null ? "" : number(mean, Math.max(...look.means.map(Math.abs)));
+    const value = mean === null ? "" : number(run.costs ? -mean : mean, Math.max(...look.means.map(Math.abs)));
     tip.replaceChildren(
       line("", stepText(pointed)),
       line(colorOf(best), `best: ${armName(best)}`, value && `mean ${value}`),

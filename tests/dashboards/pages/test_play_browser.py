@@ -245,6 +245,20 @@ def test_reduced_motion_and_touch(page_file: Path, browser: Browser) -> None:
         context.close()
 
 
+def test_costs_are_shown_as_they_are(tmp_path: Path, offline_page: Page) -> None:
+    path = tmp_path / "costs.csv"
+    values = np.random.default_rng(0).normal([5.0, 3.0], 0.1, (300, 2))
+    np.savetxt(path, values, delimiter=",", header="a,b", comments="", fmt="%.4f")
+    ravenlab.play(policies="raven-ucb,ucb1", output=tmp_path / "play.html", trace=path, minimize=True)
+    offline_page.goto((tmp_path / "play.html").as_uri())
+    assert_names(offline_page.locator("#means-title").inner_text(), "Mean cost of each arm", "lowest at the top")
+    x, y = point(offline_page, "#means", 0.5)
+    offline_page.mouse.move(x, y)
+    found = re.search(r"best: b\s+mean (\S+)", offline_page.locator("#tip").inner_text())
+    assert found is not None
+    assert float(found[1]) == pytest.approx(3.0, abs=0.1)
+
+
 def test_names_are_text(tmp_path: Path, offline_page: Page) -> None:
     names = "</script><b>x</b>", "a&amp;b"
     values = np.random.default_rng(0).normal([1.0, 3.0], 0.1, (300, 2))

@@ -17,6 +17,7 @@ from ravenlab.policies.engine.timeline import (
     find_changes,
     keep_lasting,
     record_timeline,
+    smooth_folds,
     summarize_means,
 )
 
@@ -102,6 +103,14 @@ def test_equal_arms_are_all_best() -> None:
     )
     assert set(best) == {0}
     assert hits.all()
+
+
+def test_both_folds_are_averaged_where_the_arm_is_open() -> None:
+    means = np.array([[1.0, 4.0], [3.0, np.nan], [1.0, np.nan], [3.0, 6.0], [1.0, 8.0]])
+    averages = smooth_folds(means, 2)
+    np.testing.assert_allclose(averages[:-1, 0], 2.0)
+    np.testing.assert_array_equal(np.isnan(averages), np.isnan(means))
+    np.testing.assert_allclose(averages[[0, 3], 1], [4.0, 7.0])
 
 
 def test_a_trace_is_played_from_its_first_to_its_last_row() -> None:
