@@ -21,9 +21,10 @@ from ravenlab.policies import find_policy
 from ravenlab.policies.engine.loading import FORMATS, find_entries, scale_defaults
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.timeline import Player, record_timeline
-from ravenlab.studies.registry import PAPER_KEYWORD, PlayDefaults, StudyDefaults
-from ravenlab.studies.spec.comparison import MAX_WORLDS, PAPER_POLICIES
+from ravenlab.studies.registry import ALL_KEYWORD, PAPER_KEYWORD, PlayDefaults, StudyDefaults
+from ravenlab.studies.spec.comparison import MAX_WORLDS
 from ravenlab.studies.spec.source import ScenarioSource, TraceSource
+from ravenlab.tuning.comparison.run import parse_policies
 from ravenlab.tuning.files import check_file_writable, write_text
 from ravenlab.tuning.workers.local import open_workers
 from ravenlab.tuning.workers.problem import Evaluator, Problem
@@ -149,8 +150,8 @@ def make_players(
     ['ucb1', 'raven-ucb']
     """
     words = [word.strip() for word in policies.split(",")] if isinstance(policies, str) else list(policies)
-    if words == [PAPER_KEYWORD]:
-        words = list(PAPER_POLICIES)
+    if words in ([PAPER_KEYWORD], [ALL_KEYWORD]):
+        words = list(parse_policies(words))
     players = []
     scale = source.reward_scale(horizon)
     for word in words:

@@ -9,6 +9,7 @@ from ravenlab.studies.registry import PlayDefaults
 from ravenlab.tuning.cli import arguments, completion, options
 from ravenlab.tuning.cli.fields import PLAY_FIELDS, takes_fields
 from ravenlab.tuning.cli.options import option
+from ravenlab.tuning.cli.output import print_message
 
 
 @takes_fields(PLAY_FIELDS)
@@ -55,6 +56,7 @@ def play(
         # all rows of a file of costs
         ravenlab play --trace latency.csv --minimize -o latency.html
     """
+    from ravenlab.environments.recorded.trace_world import open_trace
     from ravenlab.tuning.playback import play as write_play
 
     if scenario is None and "trace" not in fields:
@@ -64,4 +66,7 @@ def play(
     if "trace" in fields:
         arguments.set_recorded(fields, scenario is not None, horizon=False)
     path = write_play(scenario, policies, output, horizon=horizon, replications=replications, jobs=jobs, **fields)
+    if "trace" in fields:
+        for note in open_trace(fields["trace"], "minimize" in fields).notes:
+            print_message(f"{Path(fields['trace']).name}: {note}.")
     print_line(f"Wrote {path}. Open it in a browser.")

@@ -76,6 +76,7 @@ def test_a_trace_is_one_world_with_escaped_names(here: Path) -> None:
         (["blips", "--policies=broken.toml"], "broken.toml"),
         (["blips", "--policies=ucb1,,"], "policy"),
         (["blips", "--policies=" + ",".join(ravenlab.policy_names()[:13])], "13"),
+        (["blips", "--policies=all"], "12"),
         (["blips", "--minimize"], "--minimize"),
         (["blips", "--trace=costs.csv"], "SCENARIO"),
         (["--trace=costs.csv", "--horizon=10"], "--horizon"),
