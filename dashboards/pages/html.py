@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ravenlab.common.cells import Cell, Values
 from ravenlab.common.text import capitalize_first, format_range, keep_pairs_together
@@ -204,6 +204,15 @@ def keep_equations(text: str) -> str:
     return text.replace(" = ", f"{space}={space}").replace(" %", f"{space}%")
 
 
+def code_spans(text: str) -> Markup:
+    """Escape text, and show what is between backticks as code.
+
+    >>> code_spans("`times` < 1")
+    Markup('<code>times</code> &lt; 1')
+    """
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def keep_values(decision: str) -> str:
     """Prevent line breaks between a parameter and its value.
 
@@ -231,6 +240,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["capitalize_first"] = capitalize_first
+    environment.filters["code_spans"] = code_spans
     environment.filters["format_cell"] = format_cell
     environment.filters["keep_equations"] = keep_equations
     environment.filters["keep_values"] = keep_values

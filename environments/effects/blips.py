@@ -1,8 +1,7 @@
 """At t = every, 2·every, … all arms get a new base draw for the steps t … t+lasting−1.
 
 Afterwards they are exactly as without the blip: other effects continue meanwhile. With `times` geometric or jittered,
-the times are random and differ between worlds (see `Draft.change_times`); blips never overlap. With `times` = "once"
-there is only the first.
+the times are random and differ between worlds; blips never overlap. With `times` = "once" there is only the first.
 
 With `affected` below 100 %, only that share of the arms changes, at least one; which ones is random. If `size` is not
 0, their means change by it instead of being drawn anew. In both cases the times are the same in all worlds, variances

@@ -1,8 +1,7 @@
 """At t = every, 2·every, … a random ⌊fraction·K⌋ of the arms gets a new base draw of μ and σ².
 
 At least 1 arm jumps; the arms are distinct and independent of earlier jumps. K does not count the extra arms of other
-effects, but these can jump as well. With `times` geometric or jittered, the times are random and differ between worlds
-(see `Draft.change_times`).
+effects, but these can jump as well. With `times` geometric or jittered, the times are random and differ between worlds.
 """
 
 import math

@@ -3,7 +3,7 @@
 import json
 import re
 
-from ravenlab.dashboards.pages.html import Slugs, escape_json, slugify
+from ravenlab.dashboards.pages.html import Slugs, code_spans, escape_json, slugify
 from tests.studies.examples import LINES, WILD
 
 
@@ -15,3 +15,9 @@ def test_slugs_are_unique_and_safe() -> None:
     assert all(re.fullmatch(r"[a-z0-9-]{1,100}", each) for each in ids)
     assert slugify(WILD) == slugify(WILD)
     assert json.loads(escape_json(json.dumps(WILD + "\u2028</script>", ensure_ascii=False))) == WILD + "\u2028</script>"
+
+
+def test_code_is_marked_up_and_nothing_else() -> None:
+    assert code_spans("With `times` = <b>") == "With <code>times</code> = &lt;b&gt;"
+    assert code_spans("`<script>`") == "<code>&lt;script&gt;</code>"
+    assert code_spans("one ` only") == "one ` only"
