@@ -217,8 +217,10 @@ def recommendations_documents(recommendations: Sequence[Recommendation]) -> list
         if result.edge
     ]
     warnings = [f"Better values may lie outside the search range: {'; '.join(edges)}."] if edges else []
-    if any(map(_warn_of_failures, recommendations)):
-        warnings.append("! Failures are rare, so the mean regret may be too low; use more report worlds.")
+    unreliable = sum(map(bool, map(_warn_of_failures, recommendations)))
+    if unreliable:
+        few = f"Too few report worlds for rare failures in {plural(unreliable, 'study', 'studies')}"
+        warnings.append(f"{few}, marked !: mean regrets may be too low.")
     table = replace(_tabulate_briefly(recommendations), caption=caption)
     summary = summarize_decisions(recommendations)
     return [Document("", facts=facts, tables=[table]), Document(summary, warnings=warnings)]

@@ -136,5 +136,6 @@ def _print_next_steps(studies: Sequence[str], storage: str | None) -> None:
     typer.echo("\nNext, to use the parameters in a program:", err=True)
     typer.echo(f"  {command} export{study}{where} -o recommended.json", err=True)
     typer.echo("or to view the results:", err=True)
+    typer.echo(f"  {command} show{study or ' STUDY'}{where}", err=True)
     typer.echo(f"  {command} report{where}", err=True)
     typer.echo(f"  {command} dashboard{where}", err=True)
