@@ -339,7 +339,7 @@
       row.cells[1].textContent = armName(world.pulls[policy][at]);
       row.cells[2].textContent = share;
       row.cells[3].textContent = regretText(policy, at);
-      document.querySelector(`[data-now="${policy}"]`).textContent = `best arm in ${share} of pulls`;
+      document.querySelector(`[data-now="${policy}"]`).textContent = `best arm in ${share}${gutter() < 100 ? "" : " of pulls"}`;
     });
   }
 
