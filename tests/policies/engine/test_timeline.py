@@ -1,5 +1,7 @@
 """Timelines: regret is that of `simulate`, columns summarize steps, and recovery is counted as defined."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -82,6 +84,24 @@ def test_recovery_in_a_world_made_by_hand() -> None:
     (change,) = find_changes(keep_lasting(best), hits)
     assert (change.step, change.lasting, change.before, change.after) == (101, 100, 0, 1)
     assert change.recovery == [30, None]
+
+
+def test_chunks_do_not_change_the_summary(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    means = rng.normal(size=(1000, 3))
+    means[rng.random(means.shape) < 0.1] = np.nan
+    means[:, 0] = 0.0
+    pulls = rng.integers(0, 3, (2, 1000))
+    ends = np.arange(1, 301) * 1000 // 300
+
+    def summarize() -> tuple[Any, ...]:
+        return summarize_means(lambda first, count: means[first - 1 : first - 1 + count].copy(), ends, pulls)
+
+    whole = summarize()
+    monkeypatch.setattr("ravenlab.policies.engine.timeline.CHUNK_CELLS", 100)
+    for expected, found in zip(whole, summarize(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(whole[1], np.nan_to_num(means, nan=-np.inf).argmax(axis=1))
 
 
 def test_recovery_needs_most_of_the_next_pulls() -> None:
