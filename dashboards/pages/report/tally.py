@@ -8,26 +8,14 @@ from dataclasses import dataclass
 
 from ravenlab.studies.results.baselines import TITLES, Relation
 from ravenlab.studies.results.describe import name_defaults
+from ravenlab.studies.results.documents import SUMMARIES
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation
 
-DECISIONS = {
-    "better": "better than the defaults",
-    "keep": "keep the defaults",
-    "other": "better without this policy",
-    "inconclusive": "inconclusive",
-    "none": "without a recommendation",
-    "edge": "at the edge of the range",
-}
+MISSING = "without a recommendation"
+EDGE = "at the edge of the search range"
+DECISIONS = [*dict.fromkeys(words for _, words in SUMMARIES.values()), MISSING, EDGE]
 """Labels of the chips. A study at the edge of its search range is also counted under its decision."""
-
-GROUPS = {
-    "set one parameter": "better",
-    "use these values": "better",
-    "keep the defaults": "keep",
-    "inconclusive": "inconclusive",
-}
-"""Chip of each decision; the remaining decisions are against the tuned policy."""
 
 RELATIONS: dict[Relation, str] = {
     "worse": "better",
@@ -63,24 +51,26 @@ class Tally:
 
 
 def list_decisions(recommendation: Recommendation | RobustRecommendation | None) -> list[str]:
-    """List the chips that show a study.
+    """List the keys of the chips that show a study.
 
     >>> list_decisions(None)
-    ['none']
+    ['without-a-recommendation']
     """
     if recommendation is None:
-        return ["none"]
-    return [GROUPS.get(recommendation.verdict.decision, "other"), *(["edge"] if recommendation.edge else [])]
+        return [_key(MISSING)]
+    _, words = SUMMARIES[recommendation.verdict.decision]
+    return [_key(words), *([_key(EDGE)] if recommendation.edge else [])]
 
 
 def count_decisions(filters: Iterable[Mapping[str, Sequence[str]]]) -> list[Count]:
     """Count the studies of each decision; decisions without a study are left out.
 
-    >>> [(count.number, count.label) for count in count_decisions([{"decision": ["keep", "edge"]}])]
-    [(1, 'keep the defaults'), (1, 'at the edge of the range')]
+    >>> [(count.number, count.label) for count in count_decisions([{"decision": ["keep-the-defaults"]}])]
+    [(1, 'keep the defaults')]
     """
     found = [key for values in filters for key in values["decision"]]
-    return [Count(key, label, found.count(key)) for key, label in DECISIONS.items() if key in found]
+    counts = [Count(_key(label), label, found.count(_key(label))) for label in DECISIONS]
+    return [count for count in counts if count.number]
 
 
 def count_relations(recommendations: Sequence[Recommendation]) -> list[Tally]:
@@ -97,3 +87,8 @@ def count_relations(recommendations: Sequence[Recommendation]) -> list[Tally]:
         if counts:
             tallies.append(Tally(name, titles[name], counts))
     return tallies
+
+
+def _key(label: str) -> str:
+    """Return the key of a chip, for the address and the style sheet."""
+    return label.replace(" ", "-")

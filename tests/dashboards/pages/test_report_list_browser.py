@@ -90,7 +90,7 @@ def read_counts(page: Page) -> str:
 
 def test_chips_filter_and_all_counts_follow_the_filters(page: Page) -> None:
     everything = (
-        "12 all | 6 better than the defaults | 4 keep the defaults | 2 inconclusive | 1 at the edge of the range"
+        "12 all | 6 better than the defaults | 4 keep the defaults | 2 inconclusive | 1 at the edge of the search range"
     )
     compared = "Compared with the defaults in 12 studies: 6 better 2 inconclusive 4 identical"
     assert read_counts(page) == f"{everything} | {compared}"
@@ -100,13 +100,13 @@ def test_chips_filter_and_all_counts_follow_the_filters(page: Page) -> None:
     page.get_by_role("combobox", name="Scenario").select_option("periodic")
     assert page.locator(SHOWN).count() == 3
     assert read_counts(page) == (
-        "4 all | 3 better than the defaults | 1 inconclusive | 1 at the edge of the range"
+        "4 all | 3 better than the defaults | 1 inconclusive | 1 at the edge of the search range"
         " | Compared with the defaults in 3 studies: 3 better"
     )
     assert page.locator("details.study[data-study]:visible").count() == 3
     assert page.locator("#recommended tbody tr:visible").count() == 3
-    assert page.url.endswith("#?decision=better&scenario=periodic") or page.url.endswith(
-        "#?scenario=periodic&decision=better"
+    assert page.url.endswith("#?decision=better-than-the-defaults&scenario=periodic") or page.url.endswith(
+        "#?scenario=periodic&decision=better-than-the-defaults"
     )
     page.reload()
     assert page.locator(SHOWN).count() == 3
