@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from ravenlab.dashboards.figures import THEMES, apply_theme, plot_heat_map, style
+from ravenlab.dashboards.figures.marks import MARKS, RAMP
 from ravenlab.dashboards.pages.html import TEMPLATES
 from tests.dashboards.figure_checks import make_grid
 
@@ -44,7 +45,9 @@ def test_marks_and_text_of_pages_have_enough_contrast(dark: bool) -> None:
     """WCAG: 3:1 for marks and lines, 4.5:1 for text."""
     page = css_colors(dark)
     marks = [*(style.DARK_COLORS.values() if dark else style.COLORS), style.CHANGE_COLOR]
+    marks += RAMP  # the same on either kind of page
     assert set(style.DARK_COLORS) == set(style.COLORS)
+    assert {mark["color"] for mark in MARKS.values()} <= set(style.COLORS)
     for mark, ground in product(marks, ("card", "paper")):
         assert contrast(mark, page[ground]) >= 3.0, (mark, ground)
     for text, ground in product(("ink", "soft", "accent", "warn-ink"), ("card", "paper", "wash")):
