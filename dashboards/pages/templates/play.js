@@ -528,7 +528,7 @@
   const KEYS = { ArrowLeft: (size) => move(at - size), ArrowRight: (size) => move(at + size), Home: () => move(0), End: () => move(last), ",": () => jump(-1), ".": () => jump(1) };
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
-    if (event.ctrlKey || event.altKey || event.metaKey || target.matches("select, [type=radio]")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || target.closest("select, [type=radio], .wide")) return; // which use these keys
     if (key === " " && !target.closest("button, summary, a")) toggle();
     else if (KEYS[key]) KEYS[key](event.shiftKey ? 10 : 1);
     else return;
