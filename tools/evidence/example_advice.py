@@ -2,8 +2,8 @@
 
 Each problem is brought as a user would bring it, by several routes: a description, a log, a trace. What
 `ravenlab recommend` answers is played for the whole horizon on new rewards with the true expected values, and compared
-with the class as constructed, the best fixed arm chosen beforehand (the arm with the best mean in the recorded data),
-the logging policy, and policies that need no tuning. Criteria:
+with the class as constructed, the best fixed arm chosen beforehand (the arm with the best mean in recorded data, if
+there are any), the logging policy, and policies that need no tuning. Criteria:
 
 - The advice is worse than one of the first three by more than 5 % of the reference and three standard errors in no more
   cases than a binomial variable with probability 5 % exceeds with 1 %.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
 ROUTES = {
     "carriers": ("description", "log", "trace"),
     "headlines": ("description", "uniform-log", "log"),
-    "regions": ("description", "trace", "kept-trace"),
+    "regions": ("description", "trace"),
 }
 
 Player = Callable[[Floats, np.random.Generator], Ints]
@@ -98,10 +98,8 @@ def advise(problem: ExampleProblem, route: str, folder: Path) -> ravenlab.Recomm
         return ravenlab.recommend(
             scenario, len(problem.means), arms=len(problem.names), progress=False, jobs=1, **described
         )
-    kept = route == "kept-trace"
-    file = folder / f"{problem.name}-{'trace' if kept else route}.csv"
-    horizon = len(problem.means) if kept else None
-    return ravenlab.recommend(file, horizon, minimize=problem.minimize, keep_state=kept, progress=False, jobs=1)
+    file = folder / f"{problem.name}-{route}.csv"
+    return ravenlab.recommend(file, minimize=problem.minimize, progress=False, jobs=1)
 
 
 def player_of(problem: ExampleProblem, result: ravenlab.RecommendedParameters, logger: Player | None) -> Player:
@@ -160,7 +158,8 @@ def run_seed(task: tuple[str, int]) -> list[dict[str, Any]]:
     rows = []
     for route in ROUTES[name]:
         own = np.array(regrets[route])
-        references = [CONSTRUCTED, FIXED, *([f"{LOGGER} of {route}"] if route.endswith("log") else [])]
+        references = [CONSTRUCTED, *([] if route == "description" else [FIXED])]
+        references += [f"{LOGGER} of {route}"] if route.endswith("log") else []
         worse = []
         for reference in references:
             difference = own - np.array(regrets[reference])
@@ -199,14 +198,32 @@ def describe_row(row: Mapping[str, Any]) -> str:
     return f"{row['problem']} {row['seed']} {row['route']}: {row['regret']:.4g} ({known}){worse}\n    {row['answer']}"
 
 
+def format_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Format the table of the docs: median regrets by problem and route."""
+    yield "| problem | route | seeds | advice | class as constructed | best fixed arm | logging policy | worse |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for name, routes in ROUTES.items():
+        for route in routes:
+            some = [row for row in rows if (row["problem"], row["route"]) == (name, route)]
+            if some:
+                cells = [f"{np.median([row['regret'] for row in some]):,.4g}"]
+                for reference in (CONSTRUCTED, FIXED, f"{LOGGER} of {route}"):
+                    regrets = [row["references"][reference] for row in some if reference in row["references"]]
+                    cells.append(f"{np.median(regrets):,.4g}" if regrets else "–")
+                worse = sum(len(row["worse"]) for row in some)
+                total = sum(row["compared"] for row in some)
+                yield f"| {name} | {route} | {len(some)} | {' | '.join(cells)} | {worse} of {total} |"
+
+
 def main() -> None:
     """Run the seeds that the file lacks, and print the criteria and a row per problem and route."""
     parser = make_parser(__doc__, first=True, seeds=10, jobs=True)
     parser.add_argument("--file", type=Path, default=Path("example_advice.jsonl"))
+    parser.add_argument("--problems", nargs="*", choices=list(ROUTES), default=list(ROUTES))
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     known = {(rows[0]["problem"], rows[0]["seed"]) for rows in read_lines(options.file)}
-    tasks = [(name, seed) for seed in seeds for name in ROUTES if (name, seed) not in known]
+    tasks = [(name, seed) for seed in seeds for name in options.problems if (name, seed) not in known]
     parallel_map(partial(append_seed, file=options.file), tasks, options.jobs)
     rows = [row for rows in read_lines(options.file) for row in rows if row["seed"] in seeds]
     compared = sum(row["compared"] for row in rows)
@@ -219,6 +236,7 @@ def main() -> None:
             tried = [CONSTRUCTED, *UNTUNED]
             best = min(tried, key=lambda policy: np.mean([other["references"][policy] for other in others]))
             excess.append(row["regret"] / row["references"][best] - 1.0)
+    print("\n".join(format_table(rows)))
     print(f"worse in {worse_cases} of {compared} comparisons; {allowed} allowed")
     if excess:
         print(f"excess over the best of the tried policies: median {np.median(excess):+.1%}; at most 5 % wanted")
