@@ -4,6 +4,7 @@ A stored study or the law answers at once. Everything else is answered by a shor
 only then.
 """
 
+import glob
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ravenlab.common.errors import InputError
-from ravenlab.environments import find_scenario
+from ravenlab.environments import find_scenario, scenarios
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, find_parameters
 from ravenlab.studies.registry import StudyDefaults
 from ravenlab.studies.spec.quantities import Quantities
@@ -47,14 +48,17 @@ class Question:
 
     @property
     def file(self) -> Path | None:
-        """The file that the question is about.
+        """The file that the question is about, or the folder or pattern of several traces.
 
         >>> Question("costs.csv").file, Question("blips").file
         (PosixPath('costs.csv'), None)
         """
-        if self.about is None or not self.about.lower().endswith(FILE_ENDINGS):
+        if self.about is None:
             return None
-        return Path(self.about)
+        path = Path(self.about)
+        if self.about.lower().endswith(FILE_ENDINGS) or glob.has_magic(self.about):
+            return path
+        return path if path.is_dir() and self.about not in scenarios() else None
 
     def query(self) -> tuple[RecommendationQuery, str]:
         """Return the query for a scenario, and what a description was understood to be.

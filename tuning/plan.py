@@ -12,7 +12,7 @@ from typing import Any
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import format_approximate
 from ravenlab.environments.catalog import load_scenario_plugin
-from ravenlab.environments.recorded.recording import write_frame
+from ravenlab.environments.recorded.recording import are_frames, write_frame
 from ravenlab.policies import find_policy
 from ravenlab.policies.engine.plugins import PlainPolicy, load_policy_plugin
 from ravenlab.studies.kinds import ROBUST, StudyKind, kind_of
@@ -102,7 +102,7 @@ def store_frames(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Write data frames to files in the current folder, from which a study can be resumed."""
     stored = dict(fields)
     for kind in ("trace", "log"):
-        if hasattr(stored.get(kind), "to_csv"):
+        if are_frames(stored.get(kind)):
             stored[kind] = str(write_frame(stored[kind], Path.cwd(), kind))
             warnings.warn(f"The data frame is stored in {stored[kind]}.", UserWarning, stacklevel=5)
     return stored

@@ -186,7 +186,7 @@ def simulate(
 
 
 def diagnose(
-    data: str | Path | Trace | Log | DataFrame | Floats,
+    data: str | Path | Trace | Log | DataFrame | list[DataFrame] | Floats,
     names: Sequence[str] = (),
     *,
     columns: Columns | None = None,
@@ -224,7 +224,7 @@ def diagnose(
     import pandas
 
     from ravenlab.environments.recorded.collection import CollectionScenario, is_collection
-    from ravenlab.environments.recorded.recording import write_frame
+    from ravenlab.environments.recorded.recording import are_frames, write_frame
     from ravenlab.environments.recorded.trace_world import open_trace
     from ravenlab.studies.diagnosis.analysis import RecordedRewards, read_rewards, tabulate_log
     from ravenlab.studies.diagnosis.analysis import diagnose as diagnose_table
@@ -232,6 +232,9 @@ def diagnose(
     check_integer("halves", halves, least=0, most=1000)
     check_integer("seed", seed, least=0)
     files: dict[str, str] = {}
+    if isinstance(data, list) and are_frames(data):
+        with tempfile.TemporaryDirectory() as folder:
+            return diagnose(write_frame(data, Path(folder), "data"), minimize=minimize, halves=halves, seed=seed)
     if isinstance(data, pandas.DataFrame):
         with tempfile.TemporaryDirectory() as folder:
             rewards = read_rewards(write_frame(data, Path(folder), "data"), columns)

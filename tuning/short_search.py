@@ -11,9 +11,8 @@ from typing import Any
 from ravenlab.common.errors import InputError
 from ravenlab.common.text import capitalize_first, format_duration, plural
 from ravenlab.environments.recorded.collection import is_collection
-from ravenlab.environments.recorded.recording import is_binary
 from ravenlab.policies.engine.ahead import compile_ahead
-from ravenlab.studies.diagnosis.analysis import diagnose, read_rewards
+from ravenlab.studies.diagnosis.analysis import is_log
 from ravenlab.studies.diagnosis.result import describe_diagnosis
 from ravenlab.studies.laws.law import nearest_params
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters
@@ -22,6 +21,7 @@ from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.advice import OpenProgress, Question
 from ravenlab.tuning.listener import SILENT, Listener
+from ravenlab.tuning.queries import diagnose
 from ravenlab.tuning.study_run import run_study
 from ravenlab.tuning.workers.local import LocalWorkers, open_workers, worker_count
 
@@ -92,7 +92,7 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     assert path is not None
     if question.quantities or question.settings or question.arms is not None:
         raise InputError(f"{path} states arms and rewards, so they can't be given as well.")
-    kind, names, values, notes = read_rewards(path, question.columns)
+    kind = "log" if question.columns is not None or is_log(path) else "trace"
     budget = {"trials": CANDIDATES, "candidates": FINALISTS}
     problem = {kind: str(path), "minimize": question.minimize, "policy": question.policy}
     if kind == "log" and question.horizon is not None:
@@ -101,12 +101,14 @@ def recommend_for_file(question: Question, jobs: int | None, open_progress: Open
     fields = {**problem, **budget, **{name: value for name, value in given.items() if value}}
     with open_progress(f"Diagnosing {path.name} and searching {CANDIDATES} candidates on it ...") as listener:
         answer = _answer_on_file(fields, jobs, SILENT if listener is None else listener)
-    rewards = (1.0 if is_binary(values) else 0.0) - values if question.minimize else values
-    diagnosis = diagnose(rewards, names, halves=HALVES, check=True)
+    diagnosis = diagnose(path, columns=question.columns, minimize=question.minimize, halves=HALVES)
+    size = f"{kind} of {plural(diagnosis.rows, 'step')} and {plural(len(diagnosis.names), 'arm')}"
+    if diagnosis.files:
+        size = f"collection of {len(diagnosis.files)} traces of {plural(len(diagnosis.names), 'arm')}"
     understood = (
-        f"{path.name} is a {kind} of {plural(len(values), 'step')} and {plural(len(names), 'arm')};"
-        f" {'less' if question.minimize else 'more'} is better. {' '.join(describe_diagnosis(diagnosis)[:2])}"
-        + "".join(f" {capitalize_first(note)}." for note in notes)
+        f"{path.name} is a {size}; {'less' if question.minimize else 'more'} is better."
+        f" {' '.join(describe_diagnosis(diagnosis)[:2])}"
+        + "".join(f" {capitalize_first(note)}." for note in diagnosis.notes)
     )
     return answer.with_understanding(understood)
 

@@ -5,22 +5,22 @@ A window starts at a random row of a file; by default it has as many rows as the
 """
 
 import glob
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ravenlab.common.arrays import Floats
 from ravenlab.common.checks import check_integer
 from ravenlab.common.errors import InputError
-from ravenlab.environments.recorded.log_file import MISSING
+from ravenlab.common.text import plural
 from ravenlab.environments.recorded.recording import Segment, file_stamp
-from ravenlab.environments.recorded.table_file import FORMATS, open_table, to_floats, to_texts
-from ravenlab.environments.recorded.trace_file import MAX_CELLS, TIME_COLUMNS, Trace, read_trace
+from ravenlab.environments.recorded.table_file import FORMATS, open_table
+from ravenlab.environments.recorded.trace_file import Trace, build_traces, read_trace
 from ravenlab.environments.recorded.trace_world import (
     NearbyMeans,
     NearbyRows,
@@ -186,28 +186,15 @@ def open_collection(path: str | Path, name: str, minimize: bool) -> CollectionSc
     tables = [traces[file].values[:, [traces[file].names.index(arm) for arm in arms]] for file in order]
     whole = Trace.from_values(arms, np.concatenate(tables))
     digest = sha256("".join(traces[file].digest for file in names).encode()).hexdigest()
-    whole = replace(whole, digest=digest, empty_rows=sum(trace.empty_rows for trace in traces.values()))
+    stated = Counter(note for trace in traces.values() for note in trace.notes)
+    notes = [note if not files else f"{note} ({plural(count, 'file')})" for note, count in stated.items()]
+    empty_rows = sum(trace.empty_rows for trace in traces.values())
+    whole = replace(whole, digest=digest, empty_rows=empty_rows, notes=tuple(notes))
     starts = tuple(int(end) for end in np.cumsum([0, *map(len, tables)]))
     return CollectionScenario(whole, name, minimize, files=tuple(order), starts=starts)
 
 
 def _read_series(path: str | Path) -> Mapping[str, Trace]:
-    """Read a long table: the rows of each value of the column `series`, in their order."""
+    """Read a long table: the rows of each value of the column `series`, sorted by their time."""
     with open_table(Path(path), "trace", must="name the arms") as table:
-        columns = [name.strip().lower() for name in table.names]
-        series = columns.index(SERIES)
-        kept = [i for i, name in enumerate(columns) if name not in (SERIES, *TIME_COLUMNS)]
-        converters: dict[int, Any] = {i: partial(to_floats, label=repr(table.names[i]), missing=MISSING) for i in kept}
-        converters[series] = _read_texts
-        too_long = f"it has more than {MAX_CELLS:,} cells."
-        values, _ = table.read(converters, MAX_CELLS // len(columns), too_long, texts=[series], missing=MISSING)
-        cells = np.stack([values[i] for i in kept], axis=1)
-        names = [table.names[i] for i in kept]
-        return {
-            str(name): Trace.from_values(names, cells[values[series] == name])
-            for name in dict.fromkeys(values[series].tolist())
-        }
-
-
-def _read_texts(column: Any, _row_name: object) -> Any:
-    return np.array(to_texts(column), dtype=np.str_)
+        return build_traces(table, series=[name.strip().lower() for name in table.names].index(SERIES))

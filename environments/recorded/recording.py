@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -88,8 +88,16 @@ def recording_name(kind: str, path: str | Path) -> str:
     return f"{kind}:{clean[:MAX_NAME_LETTERS] or 'unnamed'}"
 
 
-def write_frame(frame: pandas.DataFrame, folder: Path, kind: str) -> Path:
+def are_frames(data: object) -> bool:
+    """Whether data is a data frame or a sequence of data frames."""
+    frames = list(data) if isinstance(data, list | tuple) else [data]
+    return bool(frames) and all(hasattr(frame, "to_csv") for frame in frames)
+
+
+def write_frame(frame: pandas.DataFrame | Sequence[pandas.DataFrame], folder: Path, kind: str) -> Path:
     """Write a data frame as CSV, named after its contents, with its index unless that numbers the rows.
+
+    Several data frames become a long table with a column `series`.
 
     >>> import pandas, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -98,6 +106,8 @@ def write_frame(frame: pandas.DataFrame, folder: Path, kind: str) -> Path:
     """
     import pandas
 
+    if not isinstance(frame, pandas.DataFrame):
+        frame = pandas.concat([part.assign(series=number) for number, part in enumerate(frame, start=1)])
     numbered = isinstance(frame.index, pandas.RangeIndex) and frame.index.name is None
     text = frame.to_csv(index=not numbered)
     path = folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.csv"

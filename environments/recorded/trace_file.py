@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ravenlab.common.arrays import Floats
+from ravenlab.common.arrays import Floats, Ints
 from ravenlab.common.checks import LARGEST_NUMBER, number_rule
 from ravenlab.common.errors import InputError
 from ravenlab.environments.recorded.log_file import MISSING
@@ -136,8 +137,17 @@ def _find_time(columns: Sequence[str]) -> tuple[int | None, list[int]]:
 
 
 def _build_trace(table: Table) -> Trace:
+    (trace,) = build_traces(table).values()
+    return trace
+
+
+def build_traces(table: Table, series: int | None = None) -> dict[str, Trace]:
+    """Return the trace of each value of a column, or of the whole table; rows are sorted by their time."""
     columns = table.names
-    time, positions = _find_time(columns)
+    others = [position for position in range(len(columns)) if position != series]
+    found, arms = _find_time([columns[position] for position in others])
+    time = None if found is None else others[found]
+    positions = [others[k] for k in arms]
     names = [columns[position] for position in positions]
     if (
         isinstance(table, CsvTable)
@@ -154,26 +164,44 @@ def _build_trace(table: Table) -> Trace:
         position: partial(to_floats, label=repr(columns[position][:60]), missing=MISSING, hint=TIME_COLUMN_HINT)
         for position in positions
     }
-    texts = [] if time is None else [time]
+    texts = [position for position in (time, series) if position is not None]
     converters.update(dict.fromkeys(texts, to_cells))
     values, row_name = table.read(
         converters, MAX_CELLS // len(names), _too_long(len(names)), texts=texts, missing=MISSING
     )
     cells = np.stack([values[position] for position in positions], axis=1)
     notes = list(table.notes)
-    if time is not None:
-        times = read_times(columns[time], values[time], row_name)
-        if times is None:
-            label = repr(columns[time]) if columns[time] else "the first column"
-            notes.append(f"{label} has labels that are no times; rows are in the order of the file")
-        else:
-            order, sorting = sort_rows(columns[time], times, values[time], row_name=row_name, repeated=False)
+    groups = {"": np.arange(len(cells))} if series is None else _group_rows(values[series])
+    times = None if time is None else read_times(columns[time], values[time], row_name)
+    if time is not None and times is None:
+        label = repr(columns[time]) if columns[time] else "the first column"
+        notes.append(f"{label} has labels that are no times; rows are in the order of the file")
+    elif time is not None and times is not None:
+        for name, rows in groups.items():
+            order, sorting = sort_rows(
+                columns[time],
+                times[rows],
+                values[time][rows],
+                row_name=lambda row, rows=rows: row_name(int(rows[row])),  # type: ignore[misc]
+                repeated=False,
+            )
             notes += sorting
-            cells = cells if order is None else cells[order]
-    arms, odd_columns = find_arms(names, cells)
-    trace = Trace.from_values([names[k] for k in arms], cells[:, arms])
-    notes += note_rows(trace.empty_rows, "without any value dropped")
-    return replace(trace, notes=(*notes, *odd_columns))
+            groups[name] = rows if order is None else rows[order]
+    kept, odd_columns = find_arms(names, cells[np.concatenate(list(groups.values()))])
+    chosen = [names[k] for k in kept]
+    traces = {name: Trace.from_values(chosen, cells[rows][:, kept]) for name, rows in groups.items()}
+    notes += note_rows(sum(trace.empty_rows for trace in traces.values()), "without any value dropped")
+    stated = tuple(dict.fromkeys([*notes, *odd_columns]))
+    return {name: replace(trace, notes=stated) for name, trace in traces.items()}
+
+
+def _group_rows(labels: Any) -> dict[str, Ints]:
+    """Return the rows of each label, in the order of their first row."""
+    import pandas
+
+    codes, names = pandas.factorize(labels)
+    order = np.argsort(codes, kind="stable")
+    return dict(zip(map(str, names), np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True))
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import ravenlab
@@ -67,6 +68,35 @@ def test_folders_patterns_and_series_of_a_long_table_are_the_same_collection(fol
     for path in (f"{folder}/*.csv", long):
         found = opened(path)
         assert (found.files, found.starts, found.digest) == (expected.files, expected.starts, expected.digest)
+    shuffled = [lines[0], *np.random.default_rng(1).permutation(lines[1:]).tolist()]
+    long.write_text("\n".join([*shuffled, ""]))
+    found = opened(long)
+    assert "sorted by 'step'" in found.notes[0]
+    # Series are in the order of their first rows, which has changed.
+    values = dict(zip(found.files, np.split(found.trace.values, found.starts[1:-1]), strict=True))
+    for file, part in zip(expected.files, np.split(expected.trace.values, expected.starts[1:-1]), strict=True):
+        np.testing.assert_array_equal(values[file], part)
+
+
+def test_notes_of_files_are_those_of_the_collection(folder: Path) -> None:
+    for file in list(folder.iterdir())[:3]:
+        header, *rows = file.read_text().splitlines()
+        file.write_text("\n".join([f"step,{header}", *(f"{-step},{row}" for step, row in enumerate(rows))]))
+    assert opened(folder).notes == ("rows were newest first; they are sorted by 'step' (3 files)",)
+
+
+def test_data_frames_are_a_collection(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frames = [pandas.read_csv(file) for file in sorted(folder.iterdir())]
+    with pytest.warns(UserWarning, match="stored in"):
+        result = ravenlab.tune(trace=frames, minimize=True, storage="sqlite:///s.sqlite3", progress=False, **SMALL)
+    assert result.trace.files is not None
+    assert sum(map(len, result.trace.files.values())) == 15
+    assert len(ravenlab.diagnose(frames, halves=0).files) == 10
+    answer = ravenlab.recommend(folder, minimize=True, progress=False, jobs=1)
+    assert "collection of 10 traces of 3 arms" in answer.understood
+    assert answer.study is not None
+    assert answer.study.horizon == 60
 
 
 def test_recommendations_and_comparisons_state_the_files(folder: Path, tmp_path: Path) -> None:
