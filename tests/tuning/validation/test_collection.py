@@ -74,8 +74,8 @@ def test_folders_patterns_and_series_of_a_long_table_are_the_same_collection(fol
     assert "sorted by 'step'" in found.notes[0]
     # Series are in the order of their first rows, which has changed.
     values = dict(zip(found.files, np.split(found.trace.values, found.starts[1:-1]), strict=True))
-    for file, part in zip(expected.files, np.split(expected.trace.values, expected.starts[1:-1]), strict=True):
-        np.testing.assert_array_equal(values[file], part)
+    for name, part in zip(expected.files, np.split(expected.trace.values, expected.starts[1:-1]), strict=True):
+        np.testing.assert_array_equal(values[name], part)
 
 
 def test_notes_of_files_are_those_of_the_collection(folder: Path) -> None:
