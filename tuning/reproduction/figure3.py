@@ -21,6 +21,7 @@ from ravenlab.common.text import format_number, format_p_value, format_range
 from ravenlab.dashboards.figures import plot_sensitivity_lines, style
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
 from ravenlab.dashboards.figures.grid import outline_cells
+from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
@@ -598,12 +599,10 @@ def _plot_cells(
     }
     among_best = np.array([cell["among_best"] for cell in grid.cells]).reshape(shape)
 
-    def mark(cell: Row, symbol: str, label: str, shift: float) -> PlotlyTrace:
+    def mark(cell: Row, look: dict[str, Any], label: str) -> PlotlyTrace:
         i, j = places[grid.cells.index(cell)]
-        marker = {"symbol": symbol, "size": 11, **style.WHITE_MARKER}
-        return style.make_markers([i + shift], [j + MARK_OFFSET], label, marker, [f"{label}: {format_cell(cell)}"])
+        return style.make_markers([i], [j + MARK_OFFSET], label, look, [f"{label}: {format_cell(cell)}"])
 
-    distance = 0.2 if grid.lowest is grid.printed else 0.0
     axis = {"showgrid": False, "range": [-0.5, len(PAPER_VALUES) - 0.5]}
     ticks = [f"{value:g}" for value in PAPER_VALUES]
     return style.make_figure(
@@ -611,8 +610,8 @@ def _plot_cells(
             heat_map,
             *outline_cells(among_best, name="indistinguishable from the lowest cell"),
             labels,
-            mark(grid.lowest, "circle", "lowest cell", -distance),
-            mark(grid.printed, "square", "best cell printed in the paper", distance),
+            mark(grid.printed, MARKS["paper"], "best cell printed in the paper"),
+            mark(grid.lowest, MARKS["lowest"] | {"color": "#000000"}, "lowest cell"),
         ],
         "",
         "",

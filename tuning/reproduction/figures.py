@@ -14,6 +14,7 @@ from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 COLUMNS = 2  # two columns at most, so that panels stay legible on a phone
 PANEL_HEIGHT, PANEL_GAP = 216, 74  # pixels of each panel, and between two rows of panels
 TOP, BOTTOM = 116, 84  # pixels above and below all panels, for the title and for the legend with the last axis
+NOTE = 36  # pixels of the two lines above a panel
 GUTTER = 0.14  # horizontal space between panels as a share of the width
 
 
@@ -146,11 +147,29 @@ def combine_panels(figures: Sequence[tuple[str, Figure]], title: str, alt: str) 
         is_lowest = index + COLUMNS >= len(figures)
         layout[f"xaxis{number}"] = _panel_axis(content["layout"]["xaxis"], x_domain, f"y{number}", is_lowest)
         layout[f"yaxis{number}"] = _panel_axis(content["layout"]["yaxis"], y_domain, f"x{number}", column == 0)
-        notes.append(make_note(f"<b>{name}</b>", left, y_domain[1]))
-    margin = {"t": TOP, "r": 12, "b": BOTTOM, "l": 56}
+        place = {"xref": f"x{number} domain", "yref": f"y{number} domain"}
+        notes.append(make_note(f"<b>{name}</b>", 0.0, 1.0) | place)
+    right = max(int(figure.layout.margin.r) for _, figure in figures) - 4  # labels at the ends of lines
+    margin = {"t": TOP, "r": right, "b": BOTTOM, "l": 56}
     traces = style.show_names_once(traces)
+    panels = {
+        "columns": min(COLUMNS, len(figures)),
+        "height": PANEL_HEIGHT,
+        "gap": PANEL_GAP,
+        "gutter": GUTTER,
+        "count": len(figures),
+    }
+    height = inner + TOP + BOTTOM
     return style.make_figure(
-        traces, title, alt, height=inner + TOP + BOTTOM, annotations=notes, margin=margin, **layout
+        traces,
+        title,
+        alt,
+        height=height,
+        top=NOTE,
+        panels=panels,
+        annotations=notes,
+        margin=margin,
+        **layout,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ravenlab.common.text import format_count
 from ravenlab.dashboards import figures
 from ravenlab.dashboards.figures.grid_marks import format_regret
 from ravenlab.dashboards.figures.grid_panels import MAX_PANELS, name_scenario
@@ -33,6 +34,8 @@ class MapPicture:
 
     panel: Panel
     note: str
+    filters: dict[str, list[str]]
+    """Values of the filters under which it is shown."""
 
 
 def draw_map(recommendation: Recommendation, slugs: Slugs) -> StudyMap | None:
@@ -65,7 +68,12 @@ def draw_pictures(recommendations: Sequence[Recommendation], ids: Mapping[str, s
         panel = make_panel(slugs, f"sensitivity of {len(group)} studies", figure)
         left_out = len(group) - MAX_PANELS
         note = f"{left_out} further studies have their maps in their sections." if left_out > 0 else ""
-        pictures.append(MapPicture(panel, note))
+        filters = {
+            "scenario": list(dict.fromkeys(each.scenario for each in group)),
+            "horizon": list(dict.fromkeys(format_count(each.horizon) for each in group)),
+            "policy": [group[0].policy],
+        }
+        pictures.append(MapPicture(panel, note, filters))
     return pictures
 
 

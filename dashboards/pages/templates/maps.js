@@ -33,6 +33,14 @@ window.ravenlabMaps = (() => {
   }
   const isOutdated = (plot) => plot.layout !== undefined && plot.clientWidth > 0 && measure(plot.layout, plot.clientWidth) !== plot.fitted;
 
+  // ---- titles of panels: Plotly drops the addresses of links within the page, and redraws titles ----
+  document.addEventListener("click", (event) => {
+    const note = event.target.closest("a") && event.target.closest(".annotation");
+    if (!note) return;
+    const address = /href="(#[^"]*)"/.exec(note.closest(".plot").layout.annotations[note.dataset.index].text);
+    if (address) location.hash = address[1];
+  }, true);
+
   // ---- the selected cell ----
   const selected = new WeakMap(); // by group of linked figures
   const linkOf = (plot) => plot.layout && plot.layout.meta && plot.layout.meta.link;
