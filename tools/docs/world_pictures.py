@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ravenlab.common.text import format_number
+from ravenlab.common.text import format_count, format_number
 from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION
 from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.scenario import Scenario
@@ -39,7 +39,7 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
     x_scale = _scale(1, horizon, LEFT, WIDTH - RIGHT)
     parts = [
         text(LEFT, 28, scenario.name, font_size=16, font_weight=600),
-        text(LEFT, 46, f"One world: T = {horizon}, K = {arms}, seed {SEED}{note}", fill=SOFT),
+        text(LEFT, 46, f"One world: T = {format_count(horizon)}, K = {arms}, seed {SEED}{note}", fill=SOFT),
         *_legend(len(drawn_arms) < view.means.shape[1], bool(change_steps(scenario, horizon))),
     ]
     for table, name, (top, height) in zip((view.means, view.variances), ("mean μ", "variance σ²"), PANELS, strict=True):
@@ -60,7 +60,7 @@ def world_picture(scenario: Scenario, horizon: int, arms: int) -> tuple[str, str
         steps = view.steps
         best_values = table[np.arange(view.steps.size), best]
         if name != "mean μ":
-            steps, best_values = _add_vertical_steps(steps, best_values, best)
+            steps, best_values = _end_at_switches(steps, best_values, best)
         parts += _line(steps, best_values, x_scale, y_scale, stroke=VERMILION, stroke_width=3.2, stroke_opacity=0.85)
     parts += _time_axis(horizon, x_scale)
     alt = _alt(scenario, horizon, view, len(set(best.tolist())))
@@ -76,10 +76,12 @@ def _choose_arms(means: Floats, best: Ints) -> list[int]:
     return sorted(int(k) for k in longest)
 
 
-def _add_vertical_steps(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
-    """Return the line of the best arm with a vertical step where another arm becomes the best."""
+def _end_at_switches(steps: Ints, values: Floats, best: Ints) -> tuple[Ints, Floats]:
+    """Return the line of the best arm with a gap where another arm becomes the best, whose variance is another one."""
     switches = np.flatnonzero(np.diff(best)) + 1
-    return np.insert(steps, switches, steps[switches]), np.insert(values, switches, values[switches - 1])
+    ends = np.stack([values[switches - 1], np.full(switches.size, np.nan)], axis=1).ravel()
+    places = np.repeat(switches, 2)
+    return np.insert(steps, places, steps[places]), np.insert(values, places, ends)
 
 
 def _scale(low: float, high: float, first: float, last: float) -> Callable[[float], float]:
@@ -101,7 +103,7 @@ def _frame(name: str, low: float, high: float, top: float, height: float) -> lis
     for tick in _round_values(low, high, 4 if height > 100 else 2):
         y = y_scale(tick)
         parts.append(path([(LEFT, y), (WIDTH - RIGHT, y)], stroke=RULE, stroke_width=1))
-        parts.append(text(LEFT - 6, y + 4, f"{tick:g}", text_anchor="end", fill=SOFT, font_size=11))
+        parts.append(text(LEFT - 6, y + 4, format_number(tick), text_anchor="end", fill=SOFT, font_size=11))
     middle = top + height / 2
     rotation = f"rotate(-90 18 {middle:g})"
     return [*parts, text(18, middle, name, text_anchor="middle", fill=SOFT, transform=rotation)]
@@ -124,7 +126,7 @@ def _time_axis(horizon: int, x_scale: Callable[[float], float]) -> list[str]:
     for fifth in range(6):
         t = max(1, horizon * fifth // 5)
         anchor = "start" if fifth == 0 else "end" if fifth == 5 else "middle"
-        parts.append(text(x_scale(t), top + height + 16, str(t), text_anchor=anchor, fill=SOFT, font_size=11))
+        parts.append(text(x_scale(t), top + height + 16, format_count(t), text_anchor=anchor, fill=SOFT, font_size=11))
     return [*parts, text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "step t", text_anchor="middle", fill=SOFT)]
 
 
@@ -152,7 +154,9 @@ def _line(
 ) -> list[str]:
     """Return the line of an arm, interrupted where it is unavailable."""
     segments: list[list[tuple[float, float]]] = [[]]
-    for i in simplify_line(steps, values):
+    with np.errstate(invalid="ignore"):  # a gap has the step of the points beside it
+        places = simplify_line(steps, values)
+    for i in places:
         if np.isnan(values[i]):
             segments.append([])
         else:
