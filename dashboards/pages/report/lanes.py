@@ -154,7 +154,7 @@ def make_recorded_lanes(recommendation: Recommendation) -> tuple[list[Lane], Val
 def state_value(value: Interval, facts: LogFacts | None) -> str:
     """State a value in a few letters: on a log the gain in percent of the mean of the logging policy."""
     if facts is None or facts.logged.mean == 0.0:
-        return _shorten(value.mean)
+        return format_mean(value)
     return format_percent(value.mean / abs(facts.logged.mean), signed=True)
 
 
@@ -180,7 +180,7 @@ def make_lanes(recommendation: Recommendation) -> list[Lane]:
         Lane(
             "recommended",
             "Recommended",
-            format_number(regret.mean) if relative else _shorten(regret.mean),
+            format_mean(regret) if relative else _shorten(regret.mean),
             f"regret {format_interval(regret)}",
             regret / regret.mean if relative else None,
         )

@@ -64,7 +64,7 @@ def test_lines_of_a_log_are_gains_over_the_logging_policy() -> None:
 def test_lines_of_a_trace_are_regrets_per_window() -> None:
     recommendation = make_recommendation(trace=make_trace_facts(["a", "b"]))
     lanes, axis = make_recorded_lanes(recommendation)
-    assert [lane.text for lane in lanes] == ["41.5", "60", "≈ 41"]
+    assert [lane.text for lane in lanes] == ["41.5", "60.0", "≈ 41.0"]
     assert axis.title == "regret per window of 1,000 steps"
     (facts,) = describe_recorded(recommendation)
     assert facts == "Mean regret 41.5 (95 % CI 40.2 to 42.8) per window of 1,000 steps."
