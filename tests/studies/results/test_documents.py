@@ -58,6 +58,7 @@ def test_the_first_line_is_the_answer() -> None:
     first, warning, regret, baselines, assumption, label = repr(recommendation).splitlines()
     assert f"{first} {warning}" == describe_verdict(recommendation)
     assert "edge of the search range" in warning
+    assert f'<p class="warning">{warning}</p>' in recommendation._repr_html_()
     assert "41.5" in regret
     assert "+45 %" in baselines  # the paper's advice: 18.5 / 41.5
     assert "immediate rewards" in assumption
