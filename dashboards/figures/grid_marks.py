@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import PlotlyTrace
 from ravenlab.studies.paper.advice import paper_advice
-from ravenlab.studies.results.baselines import TITLES, format_difference, name_defaults, shorten_title
+from ravenlab.studies.results.baselines import TITLES, format_difference, shorten_title
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
@@ -71,9 +72,7 @@ def list_marks(
 
 def _list_points(grid: Grid, recommended: Recommendation | None, played: PlayedPoint | None) -> Iterator[GridMark]:
     """List the marks besides the lowest cell as far as they are known; a map knows its recommended cell itself."""
-    if recommended is not None and all(
-        isinstance(recommended.params.get(name), int | float) for name in grid.spec.axes
-    ):
+    if recommended is not None and _has_place(grid, recommended.params):
         lines = [] if played is None else _describe_played(played)
         lines.append(f"mean regret {format_interval(recommended.regret)}")
         lines.append(f"on {recommended.regret.replications:,} held-out worlds")
@@ -88,14 +87,13 @@ def _list_points(grid: Grid, recommended: Recommendation | None, played: PlayedP
                 yield _make_mark(grid, comparison.name, comparison.short_title, comparison.params, lines)
         return
     spec = grid.spec
-    advice = paper_advice(spec.scenario, spec.horizon, spec.policy)
-    if advice is not None and spec.unit == 1.0:
-        yield _make_mark(grid, "paper", shorten_title(TITLES["paper"]), advice)
-    try:
-        defaults = spec.resolve_params({})
-    except InputError:  # the policy or the scenario is a plugin that is not loaded
+    if spec.unit != 1.0:  # values of baselines depend on the scale of the rewards, which the study states
         return
-    yield _make_mark(grid, "defaults", name_defaults(spec.unit), defaults)
+    advice = paper_advice(spec.scenario, spec.horizon, spec.policy)
+    if advice is not None:
+        yield _make_mark(grid, "paper", shorten_title(TITLES["paper"]), advice)
+    with suppress(InputError):  # the policy or the scenario is a plugin that is not loaded
+        yield _make_mark(grid, "defaults", shorten_title(TITLES["defaults"]), spec.resolve_params({}))
 
 
 def _has_place(grid: Grid, params: Values) -> bool:
@@ -178,17 +176,11 @@ def format_regret(grid: Grid, cell: tuple[int, ...]) -> str:
 def _describe_fixed(grid: Grid, params: Values) -> str:
     """State which other values differ from those of the cells; empty if none."""
     fixed = grid.spec.fixed
-    others = {name: params[name] for name in fixed if name in params and not _equal(params[name], fixed[name])}
+    others = {name: params[name] for name, value in fixed.items() if params.get(name, value) != value}
     if not others:
         return ""
     cells = {name: fixed[name] for name in others}
     return f" ({style.escape_text(format_params(others))}; cells: {style.escape_text(format_params(cells))})"
-
-
-def _equal(one: float | str, other: float | str) -> bool:
-    if isinstance(one, str) or isinstance(other, str):
-        return one == other
-    return math.isclose(one, other)
 
 
 def _describe_played(played: PlayedPoint) -> list[str]:

@@ -15,6 +15,7 @@ from ravenlab.dashboards.pages.report.maps import group_alike
 from ravenlab.studies.registry import GridDefaults
 from ravenlab.studies.results.grid import Grid, make_map_spec
 from ravenlab.studies.results.recommendation import Baseline, Parameters, Recommendation
+from ravenlab.studies.spec.grid import GridSpec
 from tests.dashboards.figure_checks import FINE, check_figure, legend_names, make_grid
 from tests.messages import assert_names
 from tests.studies.examples import make_map, make_recommendation
@@ -187,6 +188,19 @@ def test_marks_of_a_map_are_in_the_middle_of_their_cells() -> None:
     assert sum(cell[3] == "none" for cell in shown) == 1
     worst = grid.difference((8, 6)) / grid.mean[grid.reference]
     assert_names(shown[-1][3], *(format_percent(end, signed=True) for end in worst), "95 %")
+
+
+def test_grids_on_another_scale_have_no_marks_of_unscaled_baselines() -> None:
+    settings: dict[str, int | float | str] = {
+        "mean_low": 30.0,
+        "mean_high": 80.0,
+        "variance_low": 100.0,
+        "variance_high": 900.0,
+    }
+    spec = GridSpec(scenario="variance-drift", horizon=1000, settings=settings)
+    mean = np.arange(63.0).reshape(9, 7) + 100.0
+    figure = plot_heat_map(Grid(spec, spec.study_name(), mean, mean / 50, mean < 101))
+    assert legend_names(figure)[1:] == ["lowest cell"]
 
 
 def test_marks_that_coincide_are_one_mark() -> None:
