@@ -6,13 +6,16 @@ Set RAVENLAB_UPDATE_GOLDEN=1 to rewrite the files after a change of wording, and
 import os
 from pathlib import Path
 
+import ravenlab
+
 FOLDER = Path(__file__).parent / "golden"
 UPDATE = "RAVENLAB_UPDATE_GOLDEN"
 
 
 def assert_golden(name: str, text: str) -> None:
-    """Assert that a text equals the golden file of this name; spaces at the ends of lines do not count."""
+    """Assert that a text equals the golden file of this name; spaces at the ends of lines do not count, nor does the version."""
     text = "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+    text = text.replace(ravenlab.__version__, "VERSION")
     path = FOLDER / f"{name}.txt"
     if os.environ.get(UPDATE) == "1":
         FOLDER.mkdir(exist_ok=True)
