@@ -13,7 +13,7 @@ UPDATE = "RAVENLAB_UPDATE_GOLDEN"
 
 
 def assert_golden(name: str, text: str) -> None:
-    """Assert that a text equals the golden file of this name; spaces at the ends of lines do not count, nor does the version."""
+    """Assert that a text equals the golden file of this name; spaces at line ends and the version do not count."""
     text = "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
     text = text.replace(ravenlab.__version__, "VERSION")
     path = FOLDER / f"{name}.txt"

@@ -18,6 +18,9 @@ Decision = Literal[
     "inconclusive",
 ]
 
+INSTEAD = ("use one arm", "keep the logging policy", "use another policy")
+"""Decisions against the tuned policy."""
+
 TRIALS_PER_PARAMETER = 10
 """Trials per searched parameter below which a study is too small to recommend the defaults."""
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import join_words
-from ravenlab.dashboards.figures import style
-from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.streams import Stream, generator
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy
@@ -21,13 +19,12 @@ from ravenlab.policies.engine.parameters import Value
 from ravenlab.policies.published.published_raven_ucb import NUMBERS
 from ravenlab.policies.raven_ucb import ESTIMATORS, next_variance
 from ravenlab.studies.paper.claims import Claim, ClaimResult
-from ravenlab.studies.paper.results import ExperimentResult, Facts
+from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.statistics.intervals import mean_interval, paired_interval, relative_interval, relative_shares
 from ravenlab.studies.statistics.paired import paired_tests
-from ravenlab.studies.tables import DataFrame, make_table, select, to_records, unique
+from ravenlab.studies.tables import DataFrame, make_table
 from ravenlab.tuning.reproduction import logistics
 from ravenlab.tuning.reproduction.context import Experiment, PieceData, RunContext, RunPiece
-from ravenlab.tuning.reproduction.figures import DotSeries, make_guide_line, make_interval_line, plot_dots
 from ravenlab.tuning.reproduction.logistics import (
     ARMS,
     CCB,
@@ -38,7 +35,6 @@ from ravenlab.tuning.reproduction.logistics import (
     NAMES,
     PAPER_WORLDS,
     PRINTED_COLUMNS,
-    PRINTED_MARK,
     RAVEN,
     UCB,
     describe_size,
@@ -52,7 +48,8 @@ from ravenlab.tuning.reproduction.logistics import (
     search_budget,
 )
 from ravenlab.tuning.reproduction.measurements import interval_columns
-from ravenlab.tuning.reproduction.texts import Words, judge, read_claims, read_texts
+from ravenlab.tuning.reproduction.table3_figures import ESTIMATOR_TITLES, plot_figures
+from ravenlab.tuning.reproduction.texts import judge, read_claims, read_texts
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)  # numbers of rewards at which a recursion is evaluated
 SAMPLES, WORLDS = 100, 200  # samples and worlds per recursion at the default precision
@@ -468,100 +465,6 @@ def _judge_variance_bonus(protocol: str, pieces: Mapping[str, PieceData], seed: 
     change = mean_interval(without - with_bonus, seed)
     means = {"with_bonus": with_bonus.mean(), "without": without.mean(), "worlds": with_bonus.size}
     return judge(CLAIMS["table3-because-variance"], protocol, change, **means)
-
-
-ESTIMATOR_TITLES = {
-    "welford": "sample variance (Proposition 1)",
-    "printed": "Algorithm 1 as printed",
-    "accumulated": "the logistics script's",
-    "none": "no variance bonus (β₀ = 0)",
-}
-
-ESTIMATOR_COLORS = {"welford": style.BLUE, "printed": style.ORANGE, "accumulated": style.PINK}
-
-
-def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Words) -> list[tuple[str, Figure]]:
-    """Scores beside the paper's, defaults beside tuned policies, and the variance estimators."""
-    tables = result.tables
-    facts = result.facts
-    size = style.format_sizes(facts["horizon"], facts["arms"], facts["worlds"])
-    figures: list[tuple[str, Figure]] = []
-    if "published" in protocols:
-        figures.append(("table3-published", _plot_published(tables["scores"], size)))
-    if "defined" in protocols:
-        figures.append(("table3-defined", _plot_defined(tables["scores"], size)))
-    figures.append(("table3-variances", _plot_variances(tables["variances"], words)))
-    figures.append(("table3-estimators", _plot_estimators(tables["estimators"], facts)))
-    return figures
-
-
-def _plot_published(scores: DataFrame, size: list[str]) -> Figure:
-    ours = {"symbol": "circle", "color": style.BLUE}
-    square = {"symbol": "square-open", "color": style.GREEN}
-    constant, best_arm = (
-        to_records(select(scores, comparison="published", measure=measure)) for measure in ("regret_constant", "regret")
-    )
-    series = [
-        DotSeries.from_rows("printed in the paper", constant, "paper", PRINTED_MARK),
-        DotSeries.from_rows("ours, relative to 0.8", constant, "mean", ours),
-        DotSeries.from_rows("ours, relative to the best arm", best_arm, "mean", square),
-    ]
-    labels = [NAMES[row["policy"]] for row in constant]
-    return _plot_regrets(labels, series, "Regrets of Table 3 and ours", ["as published", *size])
-
-
-def _plot_defined(scores: DataFrame, size: list[str]) -> Figure:
-    defaults, tuned = (
-        to_records(select(scores, comparison=comparison, measure="regret")) for comparison in ("defaults", "tuned")
-    )
-    series = [
-        DotSeries.from_rows("defaults", defaults, "mean", {"symbol": "circle-open", "color": style.GREY}),
-        DotSeries.from_rows("tuned on the same budget", tuned, "mean", {"symbol": "diamond", "color": style.ORANGE}),
-    ]
-    labels = [NAMES[row["policy"]] for row in tuned]
-    return _plot_regrets(labels, series, "Effect of tuning", ["as defined", *size])
-
-
-def _plot_estimators(estimators: DataFrame, facts: Facts) -> Figure:
-    """Regret of RAVEN-UCB with each estimator."""
-    styles = {
-        "published": ("as published (α₀ 0.5, β₀ 1, ε 10⁻⁶)", {"symbol": "circle", "color": style.BLUE}),
-        "defined": ("as defined, defaults", {"symbol": "square", "color": style.GREEN}),
-    }
-    series = []
-    for protocol in unique(estimators, "protocol"):
-        name, marker = styles[protocol]
-        rows = to_records(select(estimators, protocol=protocol, measure="regret"))
-        series.append(DotSeries.from_rows(name, rows, "mean", marker))
-    size = style.format_sizes(facts["horizon"], facts["arms"], int(estimators["worlds"].iloc[0]))
-    labels = [ESTIMATOR_TITLES[name] for name in unique(estimators, "estimator")]
-    return _plot_regrets(labels, series, "RAVEN-UCB with each variance estimator", size)
-
-
-def _plot_regrets(labels: list[str], series: list[DotSeries], title: str, context: list[str]) -> Figure:
-    x_axis = style.make_axis("cumulative regret", nticks=5, rangemode="tozero", tickangle=0)
-    return plot_dots(labels, series, title, context, x_axis)
-
-
-def _plot_variances(variances: DataFrame, words: Words) -> Figure:
-    """S² against the number of rewards on log axes."""
-    traces: list[PlotlyTrace] = []
-    sizes = unique(variances, "n")
-    for index, (name, color) in enumerate(ESTIMATOR_COLORS.items()):
-        rows = select(variances, estimator=name)
-        title = ESTIMATOR_TITLES[name]
-        mean, low, high = (rows[key].tolist() for key in ("mean", "mean_low", "mean_high"))
-        positive = [max(value, min(mean) / 3) for value in low]  # a log axis has no zero
-        hover = f"<b>{title}</b><br>n = %{{x}}<br>S² %{{y}}<extra></extra>"
-        traces += make_interval_line(sizes, mean, positive, high, title, color, index, hovertemplate=hover)
-    traces.append(make_guide_line([sizes[0], sizes[-1]], [1.0, 1.0], "true variance", "longdash"))
-    return style.make_figure(
-        traces,
-        *words("variances"),
-        height=430,
-        xaxis=style.make_axis("rewards n", "log", [n for n in sizes if n in (2, 10, 100, 1000)]),
-        yaxis=style.make_axis("S²", "log", [0.001, 0.01, 0.1, 1, 10]),
-    )
 
 
 CONSTANTS = {

@@ -23,7 +23,7 @@ from ravenlab.dashboards.pages.html import Panel, Slugs, make_panel
 from ravenlab.dashboards.pages.report.data import GridData, ReportData, StudyData
 from ravenlab.environments import Scenario, find_scenario
 from ravenlab.environments.base import Effect
-from ravenlab.studies.results.describe import (
+from ravenlab.studies.results.describe_recorded import (
     SAMPLE_SIZE_RULE,
     describe_needed_events,
     format_segment,

@@ -7,7 +7,6 @@ import pytest
 from ravenlab.common.text import format_number
 from ravenlab.studies.results.describe import (
     describe_edges,
-    describe_needed_events,
     describe_recommendation,
     describe_regret,
     describe_robust,
@@ -15,6 +14,7 @@ from ravenlab.studies.results.describe import (
     format_verdict,
     word_verdict,
 )
+from ravenlab.studies.results.describe_recorded import describe_needed_events
 from ravenlab.studies.results.recommendation import Estimate, LogFacts, RequiredSample
 from ravenlab.studies.results.verdict import Decision, Verdict
 from ravenlab.studies.spec.parse import parse_study_spec

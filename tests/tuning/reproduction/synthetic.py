@@ -10,8 +10,8 @@ from ravenlab.policies import find_policy
 from ravenlab.studies.paper.results import ExperimentResult, ReproductionResult
 from ravenlab.studies.spec.study import StudySpec
 from ravenlab.tuning.reproduction import PROTOCOLS, figure2, find_experiment
-from ravenlab.tuning.reproduction.bounds import CHECKPOINTS as BOUNDS_CHECKPOINTS
-from ravenlab.tuning.reproduction.bounds import DECADES
+from ravenlab.tuning.reproduction.bounds_problems import CHECKPOINTS as BOUNDS_CHECKPOINTS
+from ravenlab.tuning.reproduction.bounds_problems import DECADES
 from ravenlab.tuning.reproduction.context import PieceData, RunContext
 from ravenlab.tuning.reproduction.logistics import ARMS, CHECKPOINTS, HORIZON, POLICIES, list_comparisons, list_measures
 from ravenlab.tuning.reproduction.table3 import RECURSION, VARIANTS, run_recursions

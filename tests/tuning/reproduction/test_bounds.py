@@ -10,17 +10,15 @@ import pytest
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.paper.claims import ClaimVerdict
 from ravenlab.studies.tables import select_row
-from ravenlab.tuning.reproduction.bounds import (
+from ravenlab.tuning.reproduction.bounds import _run, _tail_columns, make_pieces
+from ravenlab.tuning.reproduction.bounds_problems import (
     CHECKPOINTS,
     DECADES,
     HORIZON,
     PROBLEMS,
     SETTINGS,
-    _run,
-    _tail_columns,
     find_crossing,
     gap_dependent,
-    make_pieces,
 )
 from tests.tuning.reproduction.synthetic import make_bounds_result, small_context
 

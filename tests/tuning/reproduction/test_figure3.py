@@ -19,7 +19,7 @@ from ravenlab.studies.spec.grid import GridSpec
 from ravenlab.studies.tables import select, select_row, to_records, unique
 from ravenlab.tuning.grid_run import grid_problem
 from ravenlab.tuning.reproduction import PROTOCOLS
-from ravenlab.tuning.reproduction.figure3 import play_grid, resample
+from ravenlab.tuning.reproduction.figure3_grids import play_grid, resample
 from ravenlab.tuning.reproduction.runner import reproduce
 from ravenlab.tuning.workers.problem import Evaluator
 from tests.tuning import plain_grid

@@ -15,7 +15,7 @@ from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.trace_world import TraceScenario
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.export import FORMATS
-from ravenlab.studies.results.describe import format_segment
+from ravenlab.studies.results.describe_recorded import format_segment
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Estimate, RewardStatistics, TraceFacts
 from ravenlab.studies.results.verdict import Excess
