@@ -8,6 +8,7 @@ from ravenlab.common.errors import InputError
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import describe_p_value, format_interval, format_number, format_p_value, format_percent
 from ravenlab.dashboards.figures import style
+from ravenlab.dashboards.figures.marks import spread_apart
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.environments.view import change_steps
 from ravenlab.studies.results.comparison import ComparisonResult, Leaderboard, Standing
@@ -328,7 +329,8 @@ def _rank_dot(each: Standing, row: int, half: float, color: str) -> PlotlyTrace:
     return style.make_markers([each.mean_rank], [row], None, {"color": color, "size": 9}, [text], **shared)
 
 
-MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend
+MAX_VISIBLE_CURVES = 7  # further curves are shown by a click in the legend; up to so many are labelled instead
+LABEL_GAP = 0.055  # distance of labels at the ends of lines, as a share of the axis
 
 
 def plot_comparison_curves(
@@ -349,10 +351,19 @@ def plot_comparison_curves(
         change_steps(source.open(), spec.horizon) if isinstance(source, ScenarioSource) else []
     )
     traces = [trace for each in board.standings for trace in _policy_curve(each, order.index(each.policy))]
+    axis = style.make_axis("cumulative regret", rangemode="tozero")
+    labelled = len(board.standings) <= MAX_VISIBLE_CURVES
+    room = 16
+    if labelled:
+        ends = [end for trace in traces for end in trace["y"]]
+        low = min(0.0, *ends)
+        axis["range"] = [low, max(ends) + 0.03 * (max(ends) - low)]
+        traces = [*(trace | {"showlegend": False} for trace in traces), _label_ends(board, order, axis["range"])]
+        room = 30 + 7 * min(16, max(len(each.policy) for each in board.standings))
     hidden = max(0, len(board.standings) - MAX_VISIBLE_CURVES)
     more = f" {hidden} more are shown by a click in the legend." if hidden else ""
     values_text = ", ".join(f"{each.policy} {format_number(each.regret.mean)}" for each in board.standings)
-    rows = -(-len(board.standings) // 3)
+    rows = 0 if labelled else -(-len(board.standings) // 3)
     return style.make_figure(
         [*traces, *entry],
         style.format_title(
@@ -365,11 +376,27 @@ def plot_comparison_curves(
         " bands."
         f" At the end: {values_text}.{more}",
         height=420 + 20 * rows,
-        margin={"r": 16, "b": 64 + 20 * rows, "l": 60},
+        margin={"r": room, "b": 64 + 20 * rows, "l": 60},
         shapes=shapes,
         xaxis=style.make_step_axis(spec.horizon),
-        yaxis=style.make_axis("cumulative regret", rangemode="tozero"),
+        yaxis=axis,
     )
+
+
+def _label_ends(board: Leaderboard, order: Sequence[str], limits: Sequence[float]) -> PlotlyTrace:
+    """Write the names of the policies at the ends of their lines, so far apart that they can be read."""
+    low, high = limits
+    gap = LABEL_GAP * (high - low)
+    ends = [each.entry.curve.mean[-1] for each in board.standings]
+    colors = [style.get_color(order.index(each.policy)) for each in board.standings]
+    texts = [
+        f' <span style="color:{color}">━</span> {style.escape_text(each.policy, 16)}'
+        for color, each in zip(colors, board.standings, strict=True)
+    ]
+    look: dict[str, Any] = {"textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip"}
+    places = spread_apart(ends, gap, low + gap / 2, high - gap / 2)
+    last = [each.entry.curve.steps[-1] for each in board.standings]
+    return style.make_scatter(last, places, "text", text=texts, showlegend=False, **look)
 
 
 def _policy_curve(each: Standing, look: int) -> list[PlotlyTrace]:

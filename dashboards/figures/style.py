@@ -103,12 +103,13 @@ def _darken(figure: Figure) -> Any:
 def dark_replacements() -> dict[str, str]:
     """Return what dark pages replace in the JSON of a figure: colors, and the beginnings of semi-transparent ones.
 
-    >>> list(dark_replacements())[:2]
-    ['"#0072B2"', '"rgba(0,114,178,']
+    >>> list(dark_replacements())[:3]
+    ['"#0072B2"', 'color:#0072B2', '"rgba(0,114,178,']
     """
     replacements = {}
     for light, dark in DARK_COLORS.items():
         replacements[f'"{light}"'] = f'"{dark}"'
+        replacements[f"color:{light}"] = f"color:{dark}"  # of a part of a text
         replacements[f'"{fade(light, 1).removesuffix("1)")}'] = f'"{fade(dark, 1).removesuffix("1)")}'
     return replacements
 

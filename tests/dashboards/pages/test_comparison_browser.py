@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,7 @@ import pytest
 
 from ravenlab.common.interval import ERROR_RATE
 from ravenlab.common.text import format_p_value
-from ravenlab.dashboards.figures import plot_ranking
+from ravenlab.dashboards.figures import plot_comparison_curves, plot_ranking
 from ravenlab.dashboards.pages.comparison import build_comparison, render_comparison
 from ravenlab.studies.export.comparison import ComparisonDocument
 from ravenlab.studies.results.comparison import Comparison, ComparisonEntry, RegretCurve
@@ -161,3 +162,17 @@ def test_a_policy_looks_the_same_in_every_figure(document: ComparisonDocument) -
     assert set(colors) == set(lines) == set(POLICIES)
     assert all(len(looks) == 1 for looks in (*colors.values(), *lines.values()))
     assert len(set.union(*lines.values())) == len(POLICIES)
+
+
+def test_few_curves_are_labelled_at_their_ends_in_their_order(document: ComparisonDocument) -> None:
+    board = document.results[0].main
+    few = replace(document.results[0], boards=(replace(board, standings=board.standings[:5]),))
+    figure = plot_comparison_curves(few, order=POLICIES)
+    assert not any(trace.showlegend is not False and trace.name in POLICIES for trace in figure.data)
+    (labels,) = (trace for trace in figure.data if trace.mode == "text")
+    ends = [standing.entry.curve.mean[-1] for standing in few.main.standings]
+    assert np.argsort(labels.y).tolist() == np.argsort(ends).tolist()
+    for standing, text in zip(few.main.standings, labels.text, strict=True):
+        assert text.endswith(standing.policy)
+    many = plot_comparison_curves(document.results[0])
+    assert not [trace for trace in many.data if trace.mode == "text"]
