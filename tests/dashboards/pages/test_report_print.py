@@ -83,6 +83,11 @@ def test_maps_are_printed_in_light_colors_and_everything_returns(offline_page: P
     assert page.evaluate("document.documentElement.scrollWidth") == 718
     for part in (".findings .facts", ".overview", "#recommended", ".methods", "details.study .evidence"):
         assert page.locator(part).first.is_visible(), part
+    ticks, marks = (
+        page.locator(part).evaluate_all("all => all.map(each => each.getBoundingClientRect().x)")
+        for part in (".finding.axis .track", ".finding .lanes .lane.defaults .track")
+    )
+    assert all(abs(mark - ticks[0]) < 2 for mark in marks), "lines are below the axis"
     for part in (".toc", ".filters", ".take", "#scenarios", ".waiting", "button:not(thead button)"):
         assert page.locator(part).locator("visible=true").count() == 0, part
     page.emulate_media(media="screen", color_scheme="dark")
