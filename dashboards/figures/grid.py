@@ -21,7 +21,6 @@ from ravenlab.dashboards.figures.grid_marks import (
 )
 from ravenlab.dashboards.figures.marks import (
     EDGE,
-    RAMP,
     choose_ramp_colors,
     make_color_bar,
     make_color_title,
@@ -112,6 +111,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
     x = [mark.place[0] for mark in marks]
     y = [mark.place[1] if len(mark.place) > 1 else 0.0 for mark in marks]
     numbers: list[PlotlyTrace] = []
+    texts: list[list[str]] = []
     if max(grid.mean.shape) <= SMALL_GRID:
         covered = {(round(across), round(up)) for across, up in zip(x, y, strict=True)}
         texts = [
@@ -134,7 +134,7 @@ def plot_heat_map(grid: Grid, recommended: Recommendation | None = None, played:
         [cells, *_outline_best_cells(grid), *numbers, *draw_marks(marks, x, y, cased=True)],
         format_grid_title(f"Mean regret over {' and '.join(map(format_symbol, names))}", grid),
         " ".join([describe_grid("Heat map of the mean regret", grid), *map(_describe_mark, marks[:-1])]),
-        link=_make_link(grid, "map"),
+        link=_make_link(grid, "map") | {"room": max((_measure(text) for row in texts for text in row), default=0)},
         height=HEIGHT if len(names) > 1 else HEIGHT // 2,
         top=COLOR_BAR,
         annotations=[make_color_title("Regret above the lowest cell (%)")],
@@ -240,6 +240,11 @@ def _format_mean(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
+def _measure(text: str) -> int:
+    """Return the width in pixels of a cell that has room for a number."""
+    return 8 + sum(3 if letter == "." else 6 for letter in text)
+
+
 def outline_cells(inside: np.ndarray[Any, np.dtype[np.bool_]], name: str) -> list[PlotlyTrace]:
     """Draw a line around some cells of a grid [columns, rows]: every side that no two of them share.
 
@@ -309,7 +314,7 @@ def plot_sensitivity_lines(
     names = list(grid.spec.axes)
     across, *down = grid.spec.axes.values()
     chosen = choose_lines(grid)
-    colors = choose_ramp_colors(down[0], [down[0][j] for j in chosen]) if down else [RAMP[0]]
+    colors = choose_ramp_colors([0, len(chosen) - 1], range(len(chosen)))
     marks = list_marks(grid, recommended, played)
     axis = choose_regret_axis(grid, chosen, marks)
     first, *others = map(format_symbol, names)

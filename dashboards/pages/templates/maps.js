@@ -1,7 +1,7 @@
 "use strict";
 // Sensitivity maps: panels in fewer columns on narrow screens, numbers only in cells with room for them, and the line below a map, which shows and copies a cell.
 window.ravenlabMaps = (() => {
-  const PANEL = 270, CELL = 28; // the least width in pixels of a panel, and of a cell with a number
+  const PANEL = 270; // the least width of a panel in pixels
   const AROUND = 80; // pixels left and right of the cells
 
   // ---- fitting the width ----
@@ -9,7 +9,7 @@ window.ravenlabMaps = (() => {
   function measure(layout, width) {
     const { panels, link } = metaOf(layout);
     if (panels) return Math.min(panels.columns, Math.max(1, Math.floor(width / PANEL)));
-    if (link && link.kind === "map") return (width - AROUND) / link.axes[0].length >= CELL;
+    if (link && link.kind === "map") return (width - AROUND) / link.axes[0].length >= link.room;
     return null;
   }
   function arrange(layout, columns) {
