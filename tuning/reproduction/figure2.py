@@ -374,9 +374,6 @@ def measure_groups(sample: Floats, seed: int, most: float = inf) -> Interval:
     return Interval(mean + shift, low + shift, high + shift).limited(most=most)
 
 
-TICKS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
-
-
 class LineStyle(NamedTuple):
     """Name and appearance of a line; its order selects dash and marker."""
 
@@ -468,7 +465,7 @@ def _plot_line(rows: DataFrame, look: LineStyle) -> list[PlotlyTrace]:
 
 
 def _horizon_axis(ends: list[float]) -> dict[str, Any]:
-    ticks = [tick for tick in TICKS if tick <= ends[1]]
+    ticks = style.choose_log_ticks(ends)
     return style.make_axis("horizon T (steps)", "log", ticks, range=[log10(end) for end in ends])
 
 

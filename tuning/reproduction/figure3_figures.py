@@ -77,7 +77,11 @@ def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> Figure:
         figure.add_trace(style.make_markers(*point, "printed optimum", PRINTED_MARK, [text]))
         low = min(float(grid.mean.min()), row["printed_regret"])
         ticks = style.choose_log_ticks([0.9 * low, float(grid.mean.max())], MAX_TICKS)
-        figure.update_layout(xaxis_title_text="α₀", yaxis=style.make_axis("mean regret", "log", ticks))
+        bottom, top = figure.layout.yaxis.range
+        if figure.layout.yaxis.type != "log":
+            bottom, top = math.log10(max(bottom, 0.8 * low)), math.log10(top)
+        shown = [min(bottom, math.log10(0.8 * low)), top]  # with the printed optimum
+        figure.update_layout(xaxis_title_text="α₀", yaxis=style.make_axis("mean regret", "log", ticks, range=shown))
         panels.append((_panel_title(played), figure))
         parts.append(f"{played.title}: printed {printed}, here {ours}")
     return combine_panels(

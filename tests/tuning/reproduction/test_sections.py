@@ -118,6 +118,10 @@ def test_figure3(published: ReproductionResult) -> None:
     stars = [trace for trace in lines.data if trace.name == "printed optimum"]
     assert [star.y[0] for star in stars] == result.tables["optima"]["printed_regret"].tolist()
     assert [star.showlegend for star in stars] == [True] + [False] * 5
+    for trace in lines.data:  # all points are inside their panels
+        low, high = lines.layout[f"yaxis{(trace.yaxis or 'y')[1:]}"].range
+        if trace.mode and "markers" in trace.mode:
+            assert all(10**low < y < 10**high for y in trace.y if y is not None)
     assert "are the same stationary problem" in text
     assert f"{sum(result.tables['optima']['among_best'].tolist())} of the 6 printed cells" in text
     heat_maps = shown_text(check_figure(figures["figure3-heat-maps-published"], most=60_000, title=()))
