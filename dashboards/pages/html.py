@@ -195,13 +195,12 @@ def escape_json(text: str) -> str:
 
 
 def keep_equations(text: str) -> str:
-    """Prevent line breaks around equals signs and before percent signs.
+    """Prevent line breaks around equals signs, before percent signs, and between a parameter and its value.
 
-    >>> keep_equations("K = 10") == "K\\N{NO-BREAK SPACE}=\\N{NO-BREAK SPACE}10"
+    >>> keep_equations("K = 10, ε 0.1").split(" ")[0] == "K\\N{NO-BREAK SPACE}=\\N{NO-BREAK SPACE}10,"
     True
     """
-    space = "\N{NO-BREAK SPACE}"
-    return text.replace(" = ", f"{space}={space}").replace(" %", f"{space}%")
+    return re.sub(r" (?=[=%\d−])|(?<==) ", "\N{NO-BREAK SPACE}", text)
 
 
 def code_spans(text: str) -> Markup:
@@ -211,15 +210,6 @@ def code_spans(text: str) -> Markup:
     Markup('<code>times</code> &lt; 1')
     """
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def keep_values(decision: str) -> str:
-    """Prevent line breaks between a parameter and its value.
-
-    >>> keep_values("Use α₀ 1.5, ε 0.1") == "Use α₀\N{NO-BREAK SPACE}1.5, ε\N{NO-BREAK SPACE}0.1"
-    True
-    """
-    return re.sub(r" (?=[\d−])", "\N{NO-BREAK SPACE}", decision)
 
 
 def format_cell(cell: Cell) -> str:
@@ -243,7 +233,6 @@ def _environment() -> jinja2.Environment:
     environment.filters["code_spans"] = code_spans
     environment.filters["format_cell"] = format_cell
     environment.filters["keep_equations"] = keep_equations
-    environment.filters["keep_values"] = keep_values
     environment.filters["range"] = format_range
     return environment
 

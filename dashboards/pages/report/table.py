@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ravenlab.common.interval import Interval
 from ravenlab.common.text import (
@@ -21,14 +22,6 @@ from ravenlab.studies.results.describe import format_failures, list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params, format_symbol
 
-SIZES = {"scenario": "T", "trace": "Window", "log": "Events"}
-VALUES = {
-    "scenario": "Regret (95 %)",
-    "trace": "Regret per window (95 %)",
-    "log": "Gain per step (95 %)",
-}
-"""Titles of the columns of the size and of the result by the kind of the data."""
-
 MAX_PARAM_COLUMNS = 4  # with more columns for policy, parameters and failures, all parameters share one cell
 
 
@@ -43,30 +36,37 @@ class RecommendationRow:
     cells: list[Piece]
 
 
+class Kind(NamedTuple):
+    """What the table of a kind of data says: caption, what its baseline columns show, titles of two columns."""
+
+    caption: str
+    note: str
+    size: str
+    value: str
+
+
 @dataclass(frozen=True)
 class RecommendationTable:
     """A table of recommendations whose regret has the same unit; its columns have titles and may be numeric."""
 
     id: str
-    caption: str
-    note: str
+    kind: Kind
     columns: list[tuple[str, bool]]
     rows: list[RecommendationRow]
     recommendations: list[Recommendation]
 
 
-CAPTIONS = {
-    "scenario": ("Recommended parameters", "The baseline columns show the excess regret of the baseline"),
-    "trace": (
-        "Recommended parameters on traces: regret per window",
-        "The baseline columns show the excess regret of the baseline",
-    ),
-    "log": (
-        "Recommended parameters on logs: gain per step over the logging policy",
+EXCESS = "The baseline columns show the excess regret of the baseline"
+KINDS = {
+    "scenario": Kind("Recommended parameters", EXCESS, "T", "Regret (95 %)"),
+    "trace": Kind("Recommended parameters on traces", EXCESS, "Window", "Regret per window (95 %)"),
+    "log": Kind(
+        "Recommended parameters on logs, with the gain over the logging policy",
         "The baseline columns show the difference in the mean reward or cost per step",
+        "Events",
+        "Gain per step (95 %)",
     ),
 }
-"""Caption of a table by the kind of its data, and what its baseline columns show."""
 
 
 def make_recommendation_tables(
@@ -80,15 +80,15 @@ def make_recommendation_tables(
         titles: Short titles of their studies.
     """
     tables = []
-    for kind, (caption, note) in CAPTIONS.items():
-        places = [place for place, each in enumerate(recommendations) if _find_kind(each) == kind]
+    for name, kind in KINDS.items():
+        places = [place for place, each in enumerate(recommendations) if _find_kind(each) == name]
         if places:
             found = [recommendations[place] for place in places]
             columns, rows = make_recommendation_table(
                 found, [ids[place] for place in places], [titles[place] for place in places]
             )
-            link = "recommended" if kind == "scenario" else f"recommended-{kind}"
-            tables.append(RecommendationTable(link, caption, note, columns, rows, found))
+            link = "recommended" if name == "scenario" else f"recommended-{name}"
+            tables.append(RecommendationTable(link, kind, columns, rows, found))
     return tables
 
 
@@ -115,9 +115,9 @@ def make_recommendation_table(
         found = {each.name for recommendation in recommendations for each in recommendation.versus}
         baselines = {name: title for name, title in baselines.items() if name in found}
     separate = len(names) + several + counted + ("as constructed" in baselines) <= MAX_PARAM_COLUMNS
-    columns = [("Study", False), *([("Policy", False)] if several else []), (SIZES[kind], True), ("K", True)]
+    columns = [("Study", False), *([("Policy", False)] if several else []), (KINDS[kind].size, True), ("K", True)]
     columns += [(format_symbol(name), True) for name in names] if separate else [("Parameters", False)]
-    columns += [(VALUES[kind], True), *([("Failures", True)] if counted else [])]
+    columns += [(KINDS[kind].value, True), *([("Failures", True)] if counted else [])]
     columns += [(capitalize_first(title), True) for title in baselines.values()]
     rows = []
     for each, link, title in zip(recommendations, ids, titles, strict=True):
