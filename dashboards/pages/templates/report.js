@@ -139,6 +139,7 @@ window.ravenlabReport = (() => {
       for (const link of links) link.hidden = byId(link.hash.slice(1)).hidden;
       item.hidden = links.every((link) => link.hidden);
     }
+    for (const note of document.querySelectorAll(".unfiltered")) note.hidden = !chosen.length;
     const shown = findings.filter((part) => !part.hidden);
     count(shown, findings.filter((part) => matches(part, chosen.filter(([name]) => name !== "decision"))));
     arrange(filters.elements.order ? filters.elements.order.value : "");

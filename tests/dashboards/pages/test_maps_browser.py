@@ -138,6 +138,10 @@ def test_several_studies_have_one_picture_of_panels(offline_page: Page, addresse
     page.set_viewport_size({"width": 1400, "height": 900})
     page.wait_for_function(f"plot => ({columns})(plot) === 2", arg=plot.element_handle())
     assert page.locator("details.study .panels.map").count() == 4
+    note = page.get_by_text("The picture shows all studies with a map, also those that the filters hide.")
+    assert not note.is_visible()
+    page.get_by_role("combobox", name="Scenario").select_option("blips")
+    assert note.is_visible()
 
 
 def test_numbers_are_hidden_where_cells_are_too_narrow(offline_page: Page, addresses: dict[str, str]) -> None:
