@@ -71,12 +71,12 @@ class Misses:
     false_positives: int
 
 
-def count_misses(files: int, repetitions: int, seed: int = 0, kind: str = "jump") -> Misses:
-    """Count misses on collections of so many files of one kind."""
+def count_misses(files: int, repetitions: int, first: int = 0, kind: str = "jump") -> Misses:
+    """Count misses on collections of so many files of one kind, whose seeds begin with the first."""
     truth = expected_regret(kind)
     missed = np.zeros(3, dtype=np.int64)
-    for repetition in range(repetitions):
-        scenario = make_collection(kind, files, seed * repetitions + repetition)
+    for seed in range(first, first + repetitions):
+        scenario = make_collection(kind, files, seed)
         first, second = (play(scenario, "raven-ucb", dict(params)) for params in SETTINGS)
         same = [play(scenario, "thompson", {}, seed=number) for number in (1, 2)]
         intervals = [estimate_files(sample).interval() for sample in (first, second - first, same[1] - same[0])]
@@ -87,9 +87,9 @@ def count_misses(files: int, repetitions: int, seed: int = 0, kind: str = "jump"
 
 def main() -> int:
     """Run the study; print coverage and false positives by kind and number of files."""
-    options = make_parser(__doc__, seeds=2000, jobs=True).parse_args()
+    options = make_parser(__doc__, seeds=2000, jobs=True, first=True).parse_args()
     cases = [(kind, files) for kind in KINDS for files in SIZES]
-    found = parallel_map(lambda case: count_misses(case[1], options.seeds, kind=case[0]), cases, options.jobs)
+    found = parallel_map(lambda case: count_misses(case[1], options.seeds, options.first, case[0]), cases, options.jobs)
     total = np.array([astuple(misses) for misses in found])
     for (kind, files), misses in zip(cases, total, strict=True):
         regret, difference, positives = misses / options.seeds
