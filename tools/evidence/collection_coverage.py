@@ -77,9 +77,9 @@ def count_misses(files: int, repetitions: int, first: int = 0, kind: str = "jump
     missed = np.zeros(3, dtype=np.int64)
     for seed in range(first, first + repetitions):
         scenario = make_collection(kind, files, seed)
-        first, second = (play(scenario, "raven-ucb", dict(params)) for params in SETTINGS)
+        low, high = (play(scenario, "raven-ucb", dict(params)) for params in SETTINGS)
         same = [play(scenario, "thompson", {}, seed=number) for number in (1, 2)]
-        intervals = [estimate_files(sample).interval() for sample in (first, second - first, same[1] - same[0])]
+        intervals = [estimate_files(sample).interval() for sample in (low, high - low, same[1] - same[0])]
         for i, (interval, value) in enumerate(zip(intervals, (truth[0], truth[1] - truth[0], 0.0), strict=True)):
             missed[i] += not interval.low <= value <= interval.high
     return Misses(*missed.tolist())
