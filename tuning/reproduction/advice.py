@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ravenlab.common.interval import Interval
-from ravenlab.dashboards.figures.style import BLUE, GREEN, ORANGE, VERMILION, Figure, fade, make_axis, make_shading
+from ravenlab.dashboards.figures.style import GREEN, GREY, ORANGE, VERMILION, Figure, fade, make_axis, make_shading
 from ravenlab.environments.streams import Stream
 from ravenlab.studies.paper.advice import CONTEXTS, EPSILON, SHORT_HORIZON
 from ravenlab.studies.paper.claims import ClaimResult
@@ -186,8 +186,8 @@ def plot_figures(result: ExperimentResult, protocols: tuple[str, ...], words: Wo
     figure = plot_dots(
         [f"({row['advice']}) {row['scenario']}<br>T = {row['horizon']:,}, as {row['protocol']}" for row in rows],
         [
-            DotSeries.from_rows("the paper's advice", rows, "cost", {"symbol": "circle", "color": BLUE}, 100.0),
-            DotSeries.from_rows("the defaults", rows, "defaults_cost", {"symbol": "square", "color": ORANGE}, 100.0),
+            DotSeries.from_rows("the paper's advice", rows, "cost", {"symbol": "square", "color": ORANGE}, 100.0),
+            DotSeries.from_rows("the defaults", rows, "defaults_cost", {"symbol": "diamond", "color": GREY}, 100.0),
         ],
         "Excess regret of the advice",
         ["over our recommendation", "raven-ucb", "K = 10 arms", format_worlds(rows)],

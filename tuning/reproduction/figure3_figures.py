@@ -9,8 +9,8 @@ import numpy as np
 from ravenlab.common.text import format_number, format_range
 from ravenlab.dashboards.figures import plot_sensitivity_lines, style
 from ravenlab.dashboards.figures.distributions import MEAN_MARKER
-from ravenlab.dashboards.figures.grid import outline_cells
-from ravenlab.dashboards.figures.marks import MARKS
+from ravenlab.dashboards.figures.grid import LABEL_GAP, outline_cells
+from ravenlab.dashboards.figures.marks import MARKS, spread_apart
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.paper.results import ExperimentResult
 from ravenlab.studies.registry import PAPER_VALUES
@@ -25,7 +25,7 @@ from ravenlab.tuning.reproduction.figure3_grids import (
     list_grids,
     make_spec,
 )
-from ravenlab.tuning.reproduction.figures import DotSeries, combine_panels, format_worlds, plot_dots
+from ravenlab.tuning.reproduction.figures import PANEL_HEIGHT, DotSeries, combine_panels, format_worlds, plot_dots
 from ravenlab.tuning.reproduction.texts import Row, Words
 
 ARMS = 10
@@ -82,6 +82,11 @@ def plot_lines(grids: Sequence[PlayedGrid], optima: Sequence[Row]) -> Figure:
             bottom, top = math.log10(max(bottom, 0.8 * low)), math.log10(top)
         shown = [min(bottom, math.log10(0.8 * low)), top]  # with the printed optimum
         figure.update_layout(xaxis_title_text="α₀", yaxis=style.make_axis("mean regret", "log", ticks, range=shown))
+        gap = LABEL_GAP * (shown[1] - shown[0]) / PANEL_HEIGHT
+        for trace in figure.data:
+            if trace.mode == "text":  # the labels of the lines, which were placed for another axis
+                places = spread_apart(np.log10(trace.y), gap, shown[0] + gap / 2, shown[1] - gap / 2)
+                trace.y = style.round_numbers(10.0**place for place in places)
         panels.append((_panel_title(played), figure))
         parts.append(f"{played.title}: printed {printed}, here {ours}")
     return combine_panels(
