@@ -43,7 +43,15 @@ def plot_sensitivity_panels(
         links: Addresses of the studies by name; titles of panels are links to them.
     """
     grid = arrange(recommendations)
-    mapped = [(each, each.sensitivity) for row in grid for each in row if each is not None and each.sensitivity]
+    places = [
+        (each, each.sensitivity, column, row)
+        for row, studies in enumerate(grid)
+        for column, each in enumerate(studies)
+        if each is not None and each.sensitivity is not None
+    ]
+    scenarios = list(dict.fromkeys(name_scenario(each) for each, *_ in places))
+    places.sort(key=lambda place: (scenarios.index(name_scenario(place[0])), place[0].horizon))  # the order on phones
+    mapped = [(each, found) for each, found, *_ in places]
     first = mapped[0][1]
     names = list(first.spec.axes)
     symbols = [style.escape_text(format_symbol(name)) for name in names]
@@ -53,21 +61,16 @@ def plot_sensitivity_panels(
     notes = []
     columns = max(map(len, grid))
     y_domains = style.stack_panels(len(grid), PANEL_GAP / _inner_height(len(grid)))
-    number = 0
-    for row, y_domain in zip(grid, y_domains, strict=True):
-        for place, each in enumerate(row):
-            if each is None or each.sensitivity is None:
-                continue
-            axis = style.axis_number(number)
-            panel, x_axis, y_axis = _draw_panel(each, each.sensitivity, values)
-            traces += [trace | {"xaxis": f"x{axis}", "yaxis": f"y{axis}"} for trace in panel]
-            width = (1.0 - GUTTER * (columns - 1)) / columns
-            left = place * (width + GUTTER)
-            x_domain = style.round_numbers([left, min(1.0, left + width)])
-            layout[f"xaxis{axis}"] = x_axis | {"domain": x_domain, "anchor": f"y{axis}"}
-            layout[f"yaxis{axis}"] = y_axis | {"domain": y_domain, "anchor": f"x{axis}"}
-            notes.append(_make_title(each, each.sensitivity, axis, (links or {}).get(each.study)))
-            number += 1
+    width = (1.0 - GUTTER * (columns - 1)) / columns
+    for number, (each, found, column, row) in enumerate(places):
+        axis = style.axis_number(number)
+        panel, x_axis, y_axis = _draw_panel(each, found, values)
+        traces += [trace | {"xaxis": f"x{axis}", "yaxis": f"y{axis}"} for trace in panel]
+        left = column * (width + GUTTER)
+        x_domain = style.round_numbers([left, min(1.0, left + width)])
+        layout[f"xaxis{axis}"] = x_axis | {"domain": x_domain, "anchor": f"y{axis}"}
+        layout[f"yaxis{axis}"] = y_axis | {"domain": y_domains[row], "anchor": f"x{axis}"}
+        notes.append(_make_title(each, found, axis, (links or {}).get(each.study)))
     close = {"size": TIED_SIZE, "color": style.GREY}
     lines = f", one line per {symbols[1]}" if len(names) > 1 else ""
     return style.make_figure(
@@ -82,7 +85,7 @@ def plot_sensitivity_panels(
         top=TOP,
         margin={"t": TOP + TITLE, "r": 16, "b": BOTTOM, "l": 44},
         annotations=[*notes, *([make_color_title(f"{symbols[1]} of the lines", BAR_PAD)] if lines else [])],
-        panels={"columns": columns, "height": PANEL_HEIGHT, "gap": PANEL_GAP, "gutter": GUTTER, "count": number},
+        panels={"columns": columns, "height": PANEL_HEIGHT, "gap": PANEL_GAP, "gutter": GUTTER, "count": len(places)},
         **layout,
     )
 

@@ -126,7 +126,7 @@ def test_several_studies_have_one_picture_of_panels(offline_page: Page, addresse
     columns = "plot => new Set(['', 2, 3, 4].map(i => plot._fullLayout['xaxis' + i].domain[0].toFixed(3))).size"
     assert page.evaluate(columns, plot.element_handle()) == 2
     titles = [str(each) for each in plot.locator(".annotation-text").all_text_contents()]
-    assert [each.split("T = ")[1][:3] for each in titles if "T = " in each] == ["400", "400", "1,0", "1,0"]
+    assert [each.split("T = ")[1][:3] for each in titles if "T = " in each] == ["400", "1,0", "400", "1,0"]
     plot.locator(".annotation-text a", has_text="variance-drift").last.click()
     study = page.locator("details.study[data-study='raven-ucb/variance-drift/T1000/K10']")
     page.wait_for_function("study => study.open", arg=study.element_handle())
