@@ -17,7 +17,7 @@ from tools.benchmarks.page import COLUMNS, cells, this_machine, with_table
 from tools.docs.marks import filled
 
 # Modules of this package. They are imported when they are measured, because two of them need packages for tests.
-GROUPS = ("raven", "studies", "scaling", "storing", "policies", "report", "compare")
+GROUPS = ("raven", "studies", "scaling", "storing", "policies", "report", "compare", "recorded")
 
 
 def find_group(group: str) -> Callable[[], Sequence[Race | Figure]]:
