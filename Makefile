@@ -43,6 +43,7 @@ stress: $(READY)
 	$(BIN)/python -m pytest -q -m stress tests
 	$(BIN)/python -m tools.evidence.recommendation_coverage --studies 1000
 	$(BIN)/python -m tools.evidence.collection_coverage --seeds 2000
+	$(BIN)/python -m tools.evidence.paired_coverage 21
 
 # Pages, notebook and API reference as a site that needs no network and no server: open site/index.html.
 docs: $(SITE)

@@ -39,6 +39,9 @@ FACTORS = {"greedier": 0.25, "wider": 3.0}  # of α₀
 LOGGED = "logging policy"
 RESAMPLES = 256
 RUNS = 300  # deployments for the truth
+LEAST = 0.92
+MOST = 0.98
+"""Wanted coverage of all pairs."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,8 @@ def describe(pairs: Sequence[Pair]) -> Iterator[str]:
     yield f"{np.mean([pair.covered for pair in pairs]):.1%} of {len(pairs):,} pairs on {len(logs):,} logs"
 
 
-def main() -> None:
-    """Examine logs, append the outcomes to a file, and print the summary."""
+def main() -> int:
+    """Examine logs, append the outcomes to a file, and print the summary; fail if the pooled coverage is wrong."""
     parser = make_parser(__doc__, first=True, minutes=True)
     parser.add_argument("logs", type=int, help="logs per group")
     parser.add_argument("--file", type=Path, default=Path("paired-coverage.jsonl"), help="outcomes, one line per log")
@@ -147,8 +150,10 @@ def main() -> None:
             pairs = [asdict(pair) for pair in examine(logger, noise, kind, arms, number)]
             lines.append({"case": [number, logger, noise, kind, arms], "pairs": pairs})
             append_line(options.file, lines[-1])
-    print("\n".join(describe([Pair(**pair) for line in lines for pair in line["pairs"]])))
+    found = [Pair(**pair) for line in lines for pair in line["pairs"]]
+    print("\n".join(describe(found)))
+    return int(not LEAST <= np.mean([pair.covered for pair in found]) <= MOST)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
