@@ -96,7 +96,10 @@ class KeptStateData(SimulatedWorlds):
             decidable=enough,
         )
         recommendation = make_recommendation(self, selection, self._simulate(selection, scenarios, facts, arm))
-        return recommendation if verdict is None else recommendation.model_copy(update={"verdict": verdict})
+        # What the replay decides between two values of the policy does not make it better than an alternative.
+        beaten = any(alternative.wins for alternative in recommendation.alternatives)
+        keep = verdict is None or beaten
+        return recommendation if keep else recommendation.model_copy(update={"verdict": verdict})
 
     def _replay(self, candidates: Sequence[Values]) -> list[Floats]:
         """Return the regret of each candidate at each replayed row."""
