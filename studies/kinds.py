@@ -1,6 +1,6 @@
 """The kinds of study: which specification and result belong to each, and how both are read from a storage.
 
-`tuning.driver` registers the function that runs each kind.
+`tuning.driver` registers the function that runs each kind; docs/architecture.md lists what else a new kind needs.
 """
 
 from collections.abc import Callable

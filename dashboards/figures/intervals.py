@@ -9,7 +9,7 @@ from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.marks import MARKS
 from ravenlab.dashboards.figures.style import Figure, PlotlyTrace
 from ravenlab.studies.results.baselines import TITLES, format_difference
-from ravenlab.studies.results.describe import list_baselines
+from ravenlab.studies.results.describe_recommendation import list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params
 

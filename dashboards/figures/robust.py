@@ -6,7 +6,7 @@ from typing import Any
 from ravenlab.common.text import format_interval, format_number, format_percent
 from ravenlab.dashboards.figures import style
 from ravenlab.dashboards.figures.style import Figure
-from ravenlab.studies.results.describe import list_contenders
+from ravenlab.studies.results.describe_recommendation import list_contenders
 from ravenlab.studies.results.robust import EvaluatedSetting, RobustRecommendation, ScenarioOutcome
 
 

@@ -21,7 +21,7 @@ from ravenlab.dashboards.figures.card import BACKGROUND
 from ravenlab.dashboards.optuna_dashboard.access import Application, Environ, Start
 from ravenlab.dashboards.optuna_dashboard.attach import FIGURES, PREFIX
 from ravenlab.studies.kinds import find_kind
-from ravenlab.studies.results.describe import describe_price, word_verdict
+from ravenlab.studies.results.describe_recommendation import describe_price, word_verdict
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.storage import keys
 from ravenlab.studies.storage.library import list_studies

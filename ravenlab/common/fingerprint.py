@@ -30,7 +30,7 @@ PRESENTATION = (
     "ravenlab.studies.results.alternatives",
     "ravenlab.studies.results.documents",
     "ravenlab.studies.results.comparison",
-    "ravenlab.studies.results.describe",
+    "ravenlab.studies.results.describe_recommendation",
     "ravenlab.studies.results.describe_comparison",
     "ravenlab.studies.results.describe_recorded",
     "ravenlab.studies.export",

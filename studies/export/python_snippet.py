@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ravenlab.common.text import escape_unprintable, format_ends, format_mean, format_number, format_percent
 from ravenlab.policies import find_policy, policy_names
-from ravenlab.studies.results.describe import word_verdict
+from ravenlab.studies.results.describe_recommendation import word_verdict
 from ravenlab.studies.results.expected import Advice, describe_deployment
 
 

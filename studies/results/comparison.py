@@ -1,4 +1,4 @@
-"""Results of a comparison of policies: entries, leaderboards with tests, and their description in sentences."""
+"""Results of a comparison of policies: entries and leaderboards with tests; `describe_comparison` words them."""
 
 import json
 from dataclasses import dataclass, field, replace

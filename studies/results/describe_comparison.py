@@ -26,7 +26,7 @@ from ravenlab.common.text import (
 from ravenlab.policies import find_policy
 from ravenlab.studies.results.assumptions import describe_feedback, describe_windows
 from ravenlab.studies.results.comparison import ComparisonResult, DifferenceFromBest, Leaderboard, Standing
-from ravenlab.studies.results.describe import format_failures
+from ravenlab.studies.results.describe_recommendation import format_failures
 from ravenlab.studies.spec.comparison import is_tunable
 from ravenlab.studies.spec.source import LogSource, TraceSource
 from ravenlab.studies.statistics.bootstrap import MIN_EFFECTIVE_ROWS

@@ -25,7 +25,7 @@ from ravenlab.studies.results.baselines import (
     describe_baseline,
     format_difference,
 )
-from ravenlab.studies.results.describe import (
+from ravenlab.studies.results.describe_recommendation import (
     describe_better_policy,
     describe_failures,
     describe_recommendation,

@@ -1,4 +1,4 @@
-"""The verdict of a recommendation: what to do, and why."""
+"""The verdict of a recommendation as data: what to do, and why. `describe_recommendation.word_verdict` words it."""
 
 from dataclasses import dataclass, field
 from typing import Literal

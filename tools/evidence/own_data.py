@@ -29,7 +29,7 @@ from ravenlab.policies.engine.base import Policy
 from ravenlab.policies.engine.play import evaluate
 from ravenlab.studies.export import export
 from ravenlab.studies.laws.axes import RATES, axes_of, settings_at
-from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.describe_recommendation import describe_recommendation
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.spec.quantities import UNIT_POWERS
 from tools.evidence.harness import make_parser

@@ -21,7 +21,7 @@ from ravenlab.environments.view import change_steps
 from ravenlab.environments.world import Floats
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.policies.engine.simulation import Simulation, simulate
-from ravenlab.studies.kinds import COMPARISON, GRID, TUNE, find_kind
+from ravenlab.studies.kinds import COMPARISON, GRID, ROBUST, TUNE, find_kind
 from ravenlab.studies.results.alternatives import BetterPolicy
 from ravenlab.studies.results.grid import Grid
 from ravenlab.studies.results.recommendation import Recommendation
@@ -215,10 +215,15 @@ def _load_study(storage: RDBStorage, study: FrozenStudy, data: ReportData, grids
     result = kind.read_result(storage, study)
     if kind is TUNE:
         data.studies.append(StudyData(study.study_name, spec, result, read_trials(storage, study, spec)))
-    elif result is None:
-        (data.unfinished_grids if kind is GRID else data.unfinished_robust).append(study.study_name)
+    elif kind is GRID or kind is ROBUST:
+        unfinished = data.unfinished_grids if kind is GRID else data.unfinished_robust
+        finished = grids if kind is GRID else data.robust
+        if result is None:
+            unfinished.append(study.study_name)
+        else:
+            finished.append(result)
     else:
-        (grids if kind is GRID else data.robust).append(result)
+        return False
     return True
 
 

@@ -21,7 +21,7 @@ from ravenlab.dashboards.pages.report.data import ORACLE, Curves, GridData, Repo
 from ravenlab.dashboards.pages.report.maps import HEIGHT, StudyMap, draw_map
 from ravenlab.dashboards.pages.report.tally import list_decisions
 from ravenlab.studies.results.baselines import TITLES
-from ravenlab.studies.results.describe import (
+from ravenlab.studies.results.describe_recommendation import (
     describe_recommendation,
     describe_robust,
     list_contenders,

@@ -16,7 +16,12 @@ from ravenlab.dashboards.pages.report.lanes import (
     make_lanes,
     make_recorded_lanes,
 )
-from ravenlab.studies.results.describe import describe_better_policy, describe_price, describe_unit, word_verdict
+from ravenlab.studies.results.describe_recommendation import (
+    describe_better_policy,
+    describe_price,
+    describe_unit,
+    word_verdict,
+)
 from ravenlab.studies.results.describe_recorded import warn_inconclusive
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation

@@ -18,7 +18,7 @@ from ravenlab.dashboards.pages.html import slugify
 from ravenlab.dashboards.pages.report.lanes import compare_with_logging, state_value
 from ravenlab.dashboards.pages.report.summary import Piece
 from ravenlab.studies.results.baselines import UNDECIDED, format_change
-from ravenlab.studies.results.describe import format_failures, list_baselines
+from ravenlab.studies.results.describe_recommendation import format_failures, list_baselines
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.symbols import format_params, format_symbol
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ravenlab.studies.results.baselines import TITLES, Relation
-from ravenlab.studies.results.describe import name_defaults
+from ravenlab.studies.results.describe_recommendation import name_defaults
 from ravenlab.studies.results.documents import SUMMARIES
 from ravenlab.studies.results.recommendation import Recommendation
 from ravenlab.studies.results.robust import RobustRecommendation

@@ -15,7 +15,7 @@ from ravenlab.tuning.api import report, tune
 from tests.dashboards.outline import Outline
 from tests.environments.recordings import table, write_csv
 from tests.studies.examples import make_recommendation, make_trace_facts
-from tests.studies.results.test_describe import make_log_facts
+from tests.studies.results.test_describe_recommendation import make_log_facts
 
 
 def recommend_for_log(minimize: bool = False, gain: float = 0.05) -> Recommendation:

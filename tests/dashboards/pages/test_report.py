@@ -32,7 +32,7 @@ from ravenlab.dashboards.pages.report.table import make_recommendation_table
 from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
 from ravenlab.studies.results.alternatives import BetterPolicy
-from ravenlab.studies.results.describe import describe_better_policy, describe_verdict
+from ravenlab.studies.results.describe_recommendation import describe_better_policy, describe_verdict
 from ravenlab.studies.results.recommendation import Baseline, Estimate, Recommendation
 from ravenlab.studies.results.verdict import Verdict
 from ravenlab.studies.spec.grid import GridSpec

@@ -9,7 +9,7 @@ import pytest
 from ravenlab.dashboards.pages.report.data import load_report_data
 from ravenlab.studies.export import FORMATS
 from ravenlab.studies.results.alternatives import find_better_policy, is_evidence
-from ravenlab.studies.results.describe import describe_better_policy
+from ravenlab.studies.results.describe_recommendation import describe_better_policy
 from ravenlab.studies.results.ranking import rank_entries
 from ravenlab.studies.results.recommendation import Estimate
 from ravenlab.studies.spec.comparison import ComparisonSpec

@@ -14,7 +14,7 @@ from ravenlab.dashboards.pages.report.table import make_recommendation_table
 from ravenlab.dashboards.pages.report.tally import count_relations
 from ravenlab.studies.export import export
 from ravenlab.studies.results.baselines import BaselineComparison, Relation, describe_stake, relate
-from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.describe_recommendation import describe_recommendation
 from ravenlab.studies.results.documents import recommendation_card, recommendation_document, recommendations_documents
 from ravenlab.studies.results.recommendation import Baseline, Recommendation
 from tests.studies.examples import make_recommendation, make_trace_facts

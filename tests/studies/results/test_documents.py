@@ -12,7 +12,7 @@ from ravenlab.common.terminal import print_document
 from ravenlab.policies.engine.simulation import simulate
 from ravenlab.studies.diagnosis import diagnose
 from ravenlab.studies.laws.recommendation import RecommendationQuery, RecommendedParameters, recommend_parameters
-from ravenlab.studies.results.describe import describe_verdict
+from ravenlab.studies.results.describe_recommendation import describe_verdict
 from ravenlab.studies.results.documents import recommendation_document
 from ravenlab.studies.results.recommendation import Recommendation
 from tests.dashboards.figure_checks import make_grid

@@ -12,7 +12,7 @@ from ravenlab.environments.draw import draw_worlds
 from ravenlab.environments.world import world_tables
 from ravenlab.policies.engine.plugins import load_policy_plugin
 from ravenlab.policies.engine.simulation import simulate
-from ravenlab.studies.results.describe import describe_edges
+from ravenlab.studies.results.describe_recommendation import describe_edges
 from ravenlab.studies.results.recommendation import Edge
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.space import Range

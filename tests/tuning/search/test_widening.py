@@ -4,7 +4,7 @@ from pathlib import Path
 
 import optuna
 
-from ravenlab.studies.results.describe import describe_verdict
+from ravenlab.studies.results.describe_recommendation import describe_verdict
 from ravenlab.studies.spec.distributions import make_distributions
 from ravenlab.studies.spec.parse import parse_study_spec
 from ravenlab.studies.spec.study import StudySpec

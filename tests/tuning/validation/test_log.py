@@ -14,7 +14,7 @@ from ravenlab.common.text import format_interval
 from ravenlab.dashboards.pages.report.scenarios import share_by_arm
 from ravenlab.environments.recorded.examples import example_log, log_to_csv
 from ravenlab.environments.recorded.log_file import Log
-from ravenlab.studies.results.describe import describe_recommendation
+from ravenlab.studies.results.describe_recommendation import describe_recommendation
 from ravenlab.studies.results.describe_recorded import format_segment
 from ravenlab.studies.results.recommendation import (
     LOGGING_POLICY,

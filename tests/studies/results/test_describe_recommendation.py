@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ravenlab.common.text import format_number
-from ravenlab.studies.results.describe import (
+from ravenlab.studies.results.describe_recommendation import (
     describe_edges,
     describe_recommendation,
     describe_regret,
