@@ -126,7 +126,7 @@ def format_columns(row: Row, name: str) -> str:
     """Format a measurement with its interval.
 
     >>> format_columns({"regret": 2.0, "regret_low": 1.0, "regret_high": 3.0}, "regret")
-    '2 (1 to 3)'
+    '2.0 (1.0 to 3.0)'
     """
     return text.format_interval(read_measurement(row, name), name="")
 
@@ -135,10 +135,9 @@ def format_signed_columns(row: Row, name: str) -> str:
     """Format a difference with its interval and signs.
 
     >>> format_signed_columns({"cost": 2.0, "cost_low": -1.0, "cost_high": 3.0}, "cost")
-    '+2 (−1 to +3)'
+    '+2.0 (−1.0 to +3.0)'
     """
-    value, low, high = map(text.format_signed, read_measurement(row, name))
-    return f"{value} ({low} to {high})"
+    return text.format_interval(read_measurement(row, name), name="", format_value=text.format_signed)
 
 
 def format_score(row: Row) -> str:
