@@ -7,7 +7,7 @@ import json
 import tomllib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +50,16 @@ class Entry:
     names: Sequence[str] | None = None
     extra_arms: int = 0
     """Arms that open later."""
+    instead: tuple[str, Mapping[str, Value]] | None = None
+    """The better policy that is advised, and its parameters."""
+
+    @property
+    def advised(self) -> "Entry":
+        """The entry with the policy that is advised."""
+        if self.instead is None:
+            return self
+        policy, params = self.instead
+        return replace(self, policy=policy, params=params, instead=None)
 
     def __str__(self) -> str:
         return (
@@ -69,6 +79,14 @@ def load_policy(
     """Create the policy of the only recommendation with the wanted fields; see `Policy.load`."""
     entries = read_entries(Path(path))
     entry = _find_entry(cls, path, entries, {key: value for key, value in wanted.items() if value is not None}, arms)
+    if issubclass(find_policy(entry.advised.policy), cls):
+        entry = entry.advised
+    elif entry.instead is not None:
+        warnings.warn(
+            f"{escape_unprintable(str(path))} advises {entry.instead[0]} instead of {cls.__name__}, because it is"
+            " better; Policy.load creates it.",
+            stacklevel=3,
+        )
     policy = find_policy(entry.policy)
     if not issubclass(policy, cls):
         raise InputError(f"{path} has a recommendation for {policy.name}, not for {cls.__name__}.")
@@ -199,7 +217,14 @@ def _parse_entry(where: str, entry: object, schema: int) -> Entry:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise InputError(f"{name} of {where} must be {KIND_NAMES[kind]} but got {str(value)[:40]!r}.")
         fields[name] = value
-    for name, value in fields["params"].items():
+    instead = entry.get("instead")
+    if instead is not None:
+        if not isinstance(instead, dict) or not isinstance(instead.get("policy"), str):
+            raise InputError(f"instead of {where} must name a policy but got {str(instead)[:40]!r}.")
+        if not isinstance(instead.get("params"), dict):
+            raise InputError(f"params of instead of {where} must be a mapping of names to values.")
+        fields["instead"] = (instead["policy"], instead["params"])
+    for name, value in [*fields["params"].items(), *({} if instead is None else instead["params"]).items()]:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise InputError(f"{name} of {where} must be a number or text but got {str(value)[:40]!r}.")
     feedback = entry.get("feedback")
@@ -235,7 +260,7 @@ def find_entries(path: Path, scenario: str, horizon: int) -> list[Entry]:
     if len(entries) != 1 and not matching:
         problem = f"{scenario}, horizon {format_count(horizon)}"
         raise InputError(f"{path} has no recommendation for {problem}. Available: {_list_entries(entries)}.")
-    return matching or entries
+    return [entry.advised for entry in matching or entries]
 
 
 def _list_entries(entries: list[Entry]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ravenlab.common.text import escape_unprintable, format_ends, format_mean, format_number, format_percent
 from ravenlab.policies import find_policy, policy_names
 from ravenlab.studies.results.describe_recommendation import word_verdict
-from ravenlab.studies.results.expected import Advice, describe_deployment
+from ravenlab.studies.results.expected import Advice, describe_deployment, find_instead
 
 
 def write(recommendations: Sequence[Advice]) -> str:
@@ -41,9 +41,10 @@ def write(recommendations: Sequence[Advice]) -> str:
 
 def _find_obstacle(recommendation: Advice) -> str | None:
     """Return why the policy cannot be created by its class; None if it can."""
-    if recommendation.policy not in policy_names():
-        return f"{recommendation.policy!a} is a plugin; create it from its file with {recommendation.params!a}"
-    policy = find_policy(recommendation.policy)
+    used = find_instead(recommendation) or recommendation
+    if used.policy not in policy_names():
+        return f"{used.policy!a} is a plugin; create it from its file with {used.params!a}"
+    policy = find_policy(used.policy)
     secret = policy.hidden_knowledge()
     return None if secret is None else f"{policy.name} {secret}, so it exists in simulation only"
 
@@ -55,10 +56,11 @@ def _format_verdict(recommendation: Advice) -> str:
 
 
 def _format_entry(recommendation: Advice) -> list[str]:
-    policy = find_policy(recommendation.policy)
     deployment = describe_deployment(recommendation)
+    used = deployment.instead or recommendation
+    policy = find_policy(used.policy)
     arms = recommendation.arms + deployment.extra_arms
-    values = policy.resolve(recommendation.params, arms, recommendation.horizon)
+    values = policy.resolve(used.params, arms, recommendation.horizon)
     horizon = int(float(values.pop("horizon", recommendation.horizon)))
     name, estimate = recommendation.stated  # the regret, score or price
     format_value = format_percent if recommendation.export_key == "robust" else format_number

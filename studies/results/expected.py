@@ -57,6 +57,13 @@ Advice: TypeAlias = Recommendation | RobustRecommendation | ExpectedParameters
 """Whatever recommends parameters, can be exported, and has a row in tables."""
 
 
+class PolicyInstead(FrozenModel):
+    """Another policy that the verdict advises, and its parameters."""
+
+    policy: str
+    params: Parameters
+
+
 class Deployment(FrozenModel):
     """Fields of an exported recommendation that state how its policy is used."""
 
@@ -64,17 +71,28 @@ class Deployment(FrozenModel):
     names: list[str] | None = optional("Names of the arms in their order; absent if arms are numbers.")
     extra_arms: int = Field(default=0, description="Arms that open later: the last ones of a loaded policy, closed.")
     assumptions: list[str] = Field(description="What the parameters hold for, in sentences.")
+    instead: PolicyInstead | None = optional("The better policy that the verdict advises; `Policy.load` creates it.")
 
 
 def describe_deployment(recommendation: Advice) -> Deployment:
     """Return how the policy of a recommendation is used."""
     recorded = recommendation.source if isinstance(recommendation, Recommendation) else None
     assumptions = recommendation.holds_for
+    instead = find_instead(recommendation)
     if recorded is None:
         later = max(count_extra_arms(outcome.scenario) for outcome in recommendation.outcomes)
-        return Deployment(feedback="rewards", extra_arms=later, assumptions=assumptions)
+        return Deployment(feedback="rewards", extra_arms=later, assumptions=assumptions, instead=instead)
     feedback: Literal["rewards", "costs"] = "costs" if recorded.minimize else "rewards"
-    return Deployment(feedback=feedback, names=list(recorded.arms), assumptions=assumptions)
+    return Deployment(feedback=feedback, names=list(recorded.arms), assumptions=assumptions, instead=instead)
+
+
+def find_instead(recommendation: Advice) -> PolicyInstead | None:
+    """Return the policy to use instead of the tuned one, if the verdict advises another."""
+    name = recommendation.verdict.policy
+    if name is None or not isinstance(recommendation, Recommendation):
+        return None
+    params = next((each.params for each in recommendation.alternatives if each.name == name), {})
+    return PolicyInstead(policy=name, params=dict(params))
 
 
 def count_extra_arms(scenario: str) -> int:

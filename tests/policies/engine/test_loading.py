@@ -51,6 +51,23 @@ def test_a_policy_tuned_on_costs_takes_costs(tmp_path: Path) -> None:
     assert "minimize" not in repr(RavenUCB.load(write_export(tmp_path, entry(arms=2))))
 
 
+def test_the_advised_policy_is_created(tmp_path: Path) -> None:
+    better = {"policy": "d-raven", "params": {"alpha0": 3.0, "gamma": 0.99}}
+    path = write_export(tmp_path, entry(instead=better))
+    loaded = Policy.load(path)
+    assert (loaded.name, loaded.values["alpha0"], loaded.values["gamma"]) == ("d-raven", 3.0, 0.99)
+    with pytest.warns(UserWarning, match="advises d-raven instead of RavenUCB"):
+        assert RavenUCB.load(path).values["alpha0"] == 0.5
+    broken: object
+    for broken, name in (
+        ("d-raven", "instead"),
+        ({"policy": "d-raven"}, "instead"),
+        ({**better, "params": {"alpha0": [1]}}, "alpha0"),
+    ):
+        with raises_naming(InputError, name):
+            Policy.load(write_export(tmp_path, entry(instead=broken)))
+
+
 @pytest.mark.parametrize("facts", [{}, {"trace": {"minimize": False}}, {"log": {"minimize": True}}])
 def test_files_of_schema_1_are_loaded_as_before_with_a_warning(facts: dict[str, object], tmp_path: Path) -> None:
     path = write_export(tmp_path, entry(arms=2, **facts), schema=1)
