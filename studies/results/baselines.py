@@ -176,8 +176,11 @@ def describe_baseline(comparison: BaselineComparison) -> str:
     amount = format_mean(difference if difference.mean >= 0.0 else -difference)
     direction = "higher" if difference.mean >= 0.0 else "lower"
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
+    measured = f"{comparison.quantity} {amount}{comparison.unit} {direction}"
+    if difference.mean == 0.0:
+        measured = f"the same {comparison.quantity} in these data, which do not decide"
     return (
-        f"{title}{params}: {comparison.quantity} {amount}{comparison.unit} {direction}"
+        f"{title}{params}: {measured}"
         f" ({share}{SIMULTANEOUS if comparison.simultaneous else ''}95 % CI of the difference {format_ends(difference)}"
         f"{_qualify(comparison, '; ')})."
     )

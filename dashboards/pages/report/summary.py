@@ -136,7 +136,13 @@ def _describe_facts(recommendation: Recommendation) -> str:
     share = ""
     if recommendation.attainable is not None and recommendation.attainable > 0.0:
         share = f", {format_percent(regret.mean / recommendation.attainable)} of the attainable reward"
-    return " ".join([f"Mean regret {format_interval(regret)}{share}.", *describe_unit(recommendation)])
+    sensitivity = recommendation.sensitivity
+    sentences = [
+        f"Mean regret {format_interval(regret)}{share}.",
+        *describe_unit(recommendation),
+        *([] if sensitivity is None else sensitivity.describe()[:1]),
+    ]
+    return " ".join(sentences)
 
 
 def _list_warnings(recommendation: Recommendation) -> list[str]:
