@@ -32,6 +32,7 @@ def take_report_screenshots(browser: Browser, folder: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(url, "sqlite:///studies.sqlite3"), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(path.as_uri())
+    page.wait_for_function("() => document.querySelector('.picture .plot').dataset.state === 'drawn'")
     page.screenshot(path=IMAGES / "report.png")
 
 
