@@ -52,13 +52,22 @@ class Quantities:
                 raise InputError(f"{name} must be above 0 but got {value:g}.", field=name)
         if (self.sd is None) == (self.rate is None):
             raise InputError(
-                "a description needs either the standard deviation (sd) or the rate of the rewards.", field="sd"
+                "a description needs either the standard deviation of the rewards, such as sd 6, or the rate of rewards"
+                " that are 0 or 1, such as rate 3%.",
+                field="sd",
             )
         if self.changes is not None and self.changes < 1:
-            raise InputError(f"changes must be at least 1 but got {self.changes}.", field="changes")
+            raise InputError(
+                f"changes must be at least 1 but got {self.changes}; rewards that do not change are the scenario"
+                " stationary.",
+                field="changes",
+            )
         if self.rate is not None:
             if self.rate >= 1.0:
-                raise InputError(f"rate must be between 0 and 1 but got {self.rate:g}.", field="rate")
+                raise InputError(
+                    f"rate must be between 0 and 1 but got {self.rate:g}; write percentages as 3% or 0.03.",
+                    field="rate",
+                )
             low, high = self._means()
             if low < 0.0 or high > 1.0:
                 raise InputError(
@@ -116,7 +125,9 @@ class Quantities:
             rewards = f"their means are spread over {format_number(high)}, rewards vary by {around} around them"
         else:
             rewards = f"rewards are 0 or 1 with rates between {format_number(low)} and {format_number(high)}"
-        times = f", {self.changes} times" if self.changes is not None else ""
+        times = ""
+        if self.changes is not None:
+            times = ", once" if self.changes == 1 else f", {self.changes} times"
         return f"{format_count(arms)} arms for {format_count(horizon)} steps; {rewards}; {scenario}{times}."
 
 
