@@ -87,7 +87,7 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     """Print the verdicts, those of large groups as counts, and the files written."""
     from ravenlab.common.documents import Table
     from ravenlab.common.terminal import print_line, print_table
-    from ravenlab.dashboards.pages.reproduction import group_verdicts
+    from ravenlab.dashboards.pages.reproduction import CONCLUSIONS, group_verdicts
 
     groups = group_verdicts(result)
     rows = []
@@ -100,8 +100,8 @@ def _print_verdicts(result: ReproductionResult, written: list[Path]) -> None:
     if rows:
         columns = ["Claim", "Protocol", "Paper", "Ours (95 % CI)", "Verdict"]
         print_table(Table(columns, rows, "Verdicts", text=columns))
-    for group in groups:
-        if group.large:
+    for group in sorted(groups, key=lambda group: group.title == CONCLUSIONS):  # the conclusions are read last
+        if group.large or group.title == CONCLUSIONS:
             print_line(f"{group.title}: {group.summary()}.")
     page = next(path for path in written if path.suffix == ".html")
     tables = sum(path.suffix == ".csv" for path in written)
