@@ -19,9 +19,18 @@ import pytest
 import ravenlab
 from ravenlab.tuning import short_search
 from ravenlab.tuning.cli import app
+from ravenlab.tuning.validation import sensitivity
 from tests.dashboards.dashboard_process import send_request, start_dashboard
 from tests.docs.markdown import Block
-from tests.docs.substitutions import EXAMPLES, NOT_RUN, SMALL_CALLS, SMALL_FIELDS, SMALL_SEARCHES, reduce_budget
+from tests.docs.substitutions import (
+    EXAMPLES,
+    NOT_RUN,
+    SMALL_CALLS,
+    SMALL_FIELDS,
+    SMALL_MAPS,
+    SMALL_SEARCHES,
+    reduce_budget,
+)
 from tests.project import DOCS, ROOT
 
 
@@ -43,6 +52,8 @@ class PageRunner:
         if not full:
             for limit, count in SMALL_SEARCHES.items():
                 monkeypatch.setattr(short_search, limit, count)
+            for limit, steps in SMALL_MAPS.items():
+                monkeypatch.setattr(sensitivity, limit, steps)
             for name, counts in SMALL_CALLS.items():
                 monkeypatch.setattr(ravenlab, name, with_counts(getattr(ravenlab, name), counts), raising=False)
 

@@ -38,6 +38,9 @@ SMALL_CALLS: dict[str, dict[str, int]] = {
 SMALL_SEARCHES = {"MAX_SEARCH_WORLDS": 40, "MAX_VALIDATION_WORLDS": 200}
 """Limits of the searches of `ravenlab recommend`, which has no options for them."""
 
+SMALL_MAPS = {"MIN_WORLDS": 20, "SMALL_STEPS": 2e7}
+"""Limits of the sensitivity maps, which every study ends with."""
+
 PLUGIN_HORIZON = "100"
 """Horizon for plugins, which run in plain Python."""
 
@@ -54,6 +57,8 @@ WORDS: dict[tuple[str, str], str] = {
     ("diagnose", "FILE.csv"): "a_trace.csv",
     ("diagnose", "latency.csv"): "a_trace.csv",
     ("recommend", "carriers-log.csv"): "a_log.csv",
+    ("recommend", "headlines-uniform-log.csv"): "a_log.csv",
+    ("tune --log", "headlines-uniform-log.csv"): "a_log.csv",
     ("tune", "./mine.py:Mine"): "./docs/examples/falling_greedy.py:FallingGreedy",
     ("compare", "all"): "localized-jump,stationary",
     ("compare --policies", "all"): "raven-ucb,ucb1",
