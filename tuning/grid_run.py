@@ -1,7 +1,7 @@
 """Running a grid: play every cell on the same worlds, store it, and compare the cells when all are stored.
 
 The storage holds the mean and standard error of a cell, but the comparison is paired and needs the regret in every
-world. So a resumed run plays the missing cells first, and then replays those stored by earlier runs.
+world. So a resumed run replays the cells stored by earlier runs first, and then plays the missing ones.
 """
 
 import math
@@ -73,24 +73,16 @@ def play_cells(spec: GridSpec, evaluator: Evaluator, numbers: slice = slice(None
 
 
 def _play_all(opened: OpenStudy[GridSpec], evaluator: Evaluator, listener: Listener) -> Floats:
-    """Return the regret [cells, replications]: play and store missing cells first, then replay stored ones."""
+    """Return the regret [cells, replications]: replay stored cells first, then play and store missing ones."""
     spec = opened.spec
     name = opened.study.study_name
     stored = [float(trial.values[0]) for trial in opened.trials]
     before = len(stored)
     samples = np.empty((spec.planned, spec.replications))
     listener.begin(spec, before)
-    for batch in _batches(before, spec.planned):
-        begin = time.perf_counter()
-        played = play_cells(spec, evaluator, batch)
-        seconds = (time.perf_counter() - begin) / len(played)
-        store_cells(opened.study, spec, batch.start, played, seconds)
-        samples[batch] = played
-        stored += [float(sample.mean()) for sample in played]
-        steps = float(played.size * evaluator.problem.horizon)
-        listener.batch(Progress(len(stored), min(stored), steps))
-    listener.validate(before)
-    for batch in _batches(0, before):
+    if before == spec.planned:
+        listener.validate(before)
+    for batch in _batches(0, before):  # first, so that a run that is refused has stored nothing
         samples[batch] = play_cells(spec, evaluator, batch)
         for number in range(batch.start, batch.stop):
             value = stored[number]
@@ -101,6 +93,17 @@ def _play_all(opened: OpenStudy[GridSpec], evaluator: Evaluator, listener: Liste
                     f" {regret:.6g}; delete the study or choose another name.",
                     field="name",
                 )
+    for batch in _batches(before, spec.planned):
+        begin = time.perf_counter()
+        played = play_cells(spec, evaluator, batch)
+        seconds = (time.perf_counter() - begin) / len(played)
+        store_cells(opened.study, spec, batch.start, played, seconds)
+        samples[batch] = played
+        stored += [float(sample.mean()) for sample in played]
+        steps = float(played.size * evaluator.problem.horizon)
+        listener.batch(Progress(len(stored), min(stored), steps))
+    if before < spec.planned:
+        listener.validate()
     return samples
 
 

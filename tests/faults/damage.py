@@ -5,7 +5,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -214,8 +214,10 @@ def _change_trials(place: Path, rng: np.random.Generator) -> str:
         params = [param for (param,) in connection.execute("SELECT param_id FROM trial_params")]
         statements = []
         for _ in range(int(rng.integers(1, 3))):
-            statements.append(_choose(PARAMETERS, rng).format(trial=_choose(trials, rng), param=_choose(params, rng)))
-            connection.execute(statements[-1])
+            statement = _choose(PARAMETERS, rng).format(trial=_choose(trials, rng), param=_choose(params, rng))
+            with suppress(sqlite3.IntegrityError):  # the second change may contradict the first one
+                connection.execute(statement)
+                statements.append(statement)
     return "; ".join(statements)
 
 
