@@ -167,8 +167,8 @@ def combine_probabilities(probabilities: Sequence[float]) -> float:
     >>> round(combine_probabilities([0.01, 0.6, 0.4]), 3)
     0.061
     """
-    half = -sum(math.log(p) for p in probabilities)
-    return math.exp(-half) * sum(half**i / math.factorial(i) for i in range(len(probabilities)))
+    half = -math.fsum(math.log(p) for p in probabilities)  # exact, as Python 3.12 sums in another way than 3.11
+    return math.exp(-half) * math.fsum(half**i / math.factorial(i) for i in range(len(probabilities)))
 
 
 def judge_joint(probability: float) -> ClaimVerdict:
