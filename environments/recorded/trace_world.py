@@ -153,7 +153,7 @@ class TraceScenario(Recording):
         if horizon > shortest:
             raise InputError(
                 f"window must be at most {shortest}, the shortest segment of a trace of {self.trace.rows:,} rows, but"
-                f" got {horizon}; if the policy is not restarted, add --horizon {horizon} --keep-state."
+                f" got {horizon}; if the policy is not restarted, state that it keeps its state (--keep-state)."
             )
         if horizon < arms:
             raise InputError(f"window must be at least the number of arms ({arms}) but got {horizon}; use more rows.")

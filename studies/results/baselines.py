@@ -177,7 +177,7 @@ def describe_baseline(comparison: BaselineComparison) -> str:
     direction = "higher" if difference.mean >= 0.0 else "lower"
     share = "" if comparison.share is None else f"{format_percent(comparison.share.mean, signed=True)}; "
     measured = f"{comparison.quantity} {amount}{comparison.unit} {direction}"
-    if difference.mean == 0.0:
+    if difference.mean == 0.0 and comparison.relation == "inconclusive":
         measured = f"the same {comparison.quantity} in these data, which do not decide"
     return (
         f"{title}{params}: {measured}"

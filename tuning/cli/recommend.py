@@ -160,6 +160,6 @@ def _print_result(result: RecommendedParameters, command: str) -> None:
     because = f", because {result.reason}" if result.reason else ""
     print_line(f"From a search of {result.study.trials} candidates{because}.")
     if result.study.recorded is not None and result.study.verdict.decision == "inconclusive":
-        print_line("More data would decide, not a longer search; ravenlab show --all says which data are missing.")
+        print_line("More data would decide this; a longer search would not.")
     print_line("For a longer search with all details, which is stored, run:")
     typer.echo(f"  {command}")
